@@ -85,7 +85,7 @@ def library_folder() -> Path:
     spec = importlib.util.find_spec("litellm")
     folders = spec.submodule_search_locations if spec else None
     if not folders:
-        raise FileNotFoundError("litellm is not installed, and its table of prices comes with it")
+        raise FileNotFoundError("litellm, which has the table of prices, is not installed")
     return Path(folders[0])
 
 

@@ -53,10 +53,8 @@ MOST_TOKENS = 1_000_000_000
 RUNGS: tuple[Rung, ...] = ("schema", "json", "prompt")
 """How firmly the form of an answer can be asked for; a server that refuses one is asked by the next."""
 _NOTHING = {
-    "content_filter": CallError(
-        "filtered", "the provider's content filter held the answer back", retry=False
-    ),
-    "none": CallError("other", "the provider sent nothing in answer", retry=True),
+    "content_filter": CallError("filtered", "the provider's content filter blocked the answer", retry=False),
+    "none": CallError("other", "the provider sent an empty answer", retry=True),
 }
 """Why a call has no reply, by how it finished."""
 

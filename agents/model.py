@@ -162,7 +162,7 @@ class Settings(BaseModel):
 
 
 def _no_folder(name: str) -> Any:
-    raise Unreadable(f"{name} can't be had: there is no folder that it could be in")
+    raise Unreadable(f"{name} can't be found: there is no folder to look in")
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,39 +205,39 @@ class ModelSettings(Settings):
     """
 
     model: str
-    """The model by litellm's name, such as `anthropic/MODEL`."""
+    """The model, by its litellm name, such as `anthropic/MODEL`."""
     base_url: str | None = Field(default=None, pattern=r"^https?://[^\s/]+")
-    """The address of a server that speaks OpenAI's protocol, where it is not the provider's own."""
+    """The address of an OpenAI-compatible server, if not the provider's own."""
     api_key_env: str | None = None
-    """The environment variable that holds the key (not the key), where it is not the provider's usual one."""
+    """The environment variable that holds the key (not the key itself), if not the provider's usual one."""
     temperature: float | None = Field(default=None, ge=0, le=2)
-    """Sent to the model only where it is set."""
+    """Sent only if set."""
     max_tokens: int = Field(default=16_000, ge=1)
-    """The longest answer that is paid for, in tokens."""
+    """The longest answer, in tokens."""
     prompt_tokens: int = Field(default=100_000, ge=1_000)
-    """The longest question, in tokens, as far as they can be counted beforehand."""
+    """The longest prompt, in tokens, as estimated before the call."""
     reasoning: Reasoning | None = None
-    """How much the model shall think, where it can be told. Sent only where it is set."""
+    """The reasoning effort, for models that take one. Sent only if set."""
     timeout: float = Field(
         default=120.0, json_schema_extra={"meant": 'a duration such as "120s" or "15m"', "unit": "seconds"}
     )
-    """How long an answer is waited for."""
+    """How long to wait for an answer."""
     price: TokenPrice | None = Field(
         default=None, json_schema_extra={"meant": "a block with input and output"}
     )
-    """Dollars per million tokens, where litellm knows none: `{input: 1, output: 4}`."""
+    """Dollars per million tokens, if litellm has no price: `{input: 1, output: 4}`."""
     released: date | None = None
-    """The day from which the model could be had."""
+    """The day the model was released."""
     extra: dict[str, JsonValue] = Field(default_factory=dict)
-    """Further parameters, sent to the provider as they are."""
+    """Extra parameters, sent to the provider unchanged."""
 
     @field_validator("extra")
     @classmethod
     def _not_ours(cls, extra: dict[str, JsonValue]) -> dict[str, JsonValue]:
         for name in extra:
             if name.lower() in OWN_PARAMETERS:
-                words = "it has a key of its own here, or changes what comes back"
-                raise ValueError(f"{name} is no extra parameter: {words}")
+                words = "it has its own key here, or changes the form of the answer"
+                raise ValueError(f"{name} is not allowed under extra: {words}")
         return extra
 
 

@@ -37,7 +37,7 @@ def kind(name: str, extra: Iterable[Path] = ()) -> AgentKind:
     module = load("agents.kinds", name, extra)
     settings, agent = getattr(module, "Settings", None), getattr(module, "agent", None)
     if not (isinstance(settings, type) and issubclass(settings, Settings) and callable(agent)):
-        raise NotAnAgentKind(f"{name}.py is no kind of agent: it needs a class Settings and a function agent")
+        raise NotAnAgentKind(f"{name}.py is no agent kind: it needs a class Settings and a function agent")
     return AgentKind(name, (module.__doc__ or "").strip(), settings, agent)
 
 
@@ -78,12 +78,12 @@ def read_file(folder: Path, name: str) -> str:
     except OSError as error:
         raise Unreadable(f"{name} can't be read: {error.strerror}. Make it readable") from error
     if len(data) > MOST_BYTES:
-        raise Unreadable(f"{name} has more than {MOST_BYTES:,} bytes. Take out what is long past")
+        raise Unreadable(f"{name} has more than {MOST_BYTES:,} bytes. Remove old rows")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise Unreadable(f"{name}:{line}: this is not text in UTF-8. Save the file as UTF-8") from error
+        raise Unreadable(f"{name}:{line}: not UTF-8 text. Save the file as UTF-8") from error
 
 
 def load_module(folder: Path, name: str) -> ModuleType:
@@ -96,4 +96,4 @@ def load_module(folder: Path, name: str) -> ModuleType:
     try:
         return load_file(path)
     except (Exception, SystemExit) as error:
-        raise Unreadable(f"{name}.py can't be loaded: {type(error).__name__}: {error}. Mend it") from error
+        raise Unreadable(f"{name}.py can't be loaded: {type(error).__name__}: {error}. Fix it") from error

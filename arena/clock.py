@@ -59,13 +59,13 @@ class PretendedClock:
     @classmethod
     def read(cls, file: Path) -> Self:
         """The time in a file's first line."""
-        hint = "write the time at which the rehearsal starts into its first line, such as 2026-01-04T00:00Z"
+        hint = "write the start time of the rehearsal in its first line, such as 2026-01-04T00:00Z"
         try:
             at = datetime.fromisoformat(file.read_text("utf-8").partition("\n")[0].strip())
         except OSError as error:
-            raise ArenaError("no_clock", f"{file} is no clock: {error.strerror}", hint) from error
+            raise ArenaError("no_clock", f"{file} is not a clock: {error.strerror}", hint) from error
         except ValueError as error:  # neither text nor a time
-            raise ArenaError("no_clock", f"{file} is no clock: it begins with no time", hint) from error
+            raise ArenaError("no_clock", f"{file} is not a clock: it must begin with a time", hint) from error
         return cls(file, at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC))
 
     def now(self) -> datetime:

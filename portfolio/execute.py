@@ -218,7 +218,7 @@ def _reject_together(
         return Rejection("over_cash", f"{bets} the cash of {dollars(cash)}")
     if rules.cap == "decision" and refused:
         return Rejection(
-            "all_or_nothing", f"all or nothing, and another bet was refused: {refused[0].message}"
+            "all_or_nothing", f"all or nothing, and another bet was rejected: {refused[0].message}"
         )
     return None
 
@@ -244,10 +244,10 @@ def order_from_bet(
     if (bad := _reject_target(bet, listed)) is not None:
         return bad
     if bet.market_id not in offered:
-        message = "the market is held but no longer on offer: it may only be sold"
+        message = "the market is no longer open for betting: positions can only be sold"
         return Rejection("not_offered", message, bet.market_id)
     if (bet.market_id, "YES") in settled or (bet.market_id, "NO") in settled:
-        return Rejection("settled", "the market has ended and was settled", bet.market_id)
+        return Rejection("settled", "the market has already been settled", bet.market_id)
     if not _whole_within(bet.amount, LARGEST):
         message = f"a bet is an amount of dollars above $0.00, not {_figure_text(bet.amount, dollars)}"
         return Rejection("bad_amount", message, bet.market_id)
@@ -262,7 +262,7 @@ def order_from_sale(
         return bad
     lot = lots.get((sale.market_id, sale.side))
     if lot is None:
-        message = f"no {sale.side} shares of this market are held, so none can be sold"
+        message = f"no {sale.side} shares of this market are held to sell"
         return Rejection("not_held", message, sale.market_id)
     shares = _shares_to_sell(sale, lot)
     if isinstance(shares, str):
@@ -292,9 +292,9 @@ def _join_orders(orders: list[Order]) -> Order:
 def _reject_target(order: Bet | Sale, listed: Collection[MarketId]) -> Rejection | None:
     """What is wrong with where an order aims. An agent's words may hold anything, whatever the types say."""
     if not _is_one_of(listed, order.market_id):
-        return Rejection("unknown_market", f"no market here is named {_value_text(order.market_id)}")
+        return Rejection("unknown_market", f"there is no market {_value_text(order.market_id)}")
     if order.side not in ("YES", "NO"):
-        message = f"the side is {_value_text(order.side)}, which is neither YES nor NO"
+        message = f"the side is {_value_text(order.side)}, not YES or NO"
         return Rejection("unknown_side", message, order.market_id)
     if order.limit is not None and not _whole_within(order.limit, ONE):
         shown = _figure_text(order.limit, dollars)
@@ -306,7 +306,7 @@ def _reject_target(order: Bet | Sale, listed: Collection[MarketId]) -> Rejection
 def _shares_to_sell(sale: Sale, lot: Lot) -> int | str:
     """How many shares a sale is of, or what is wrong with it."""
     if sale.shares is not None and sale.fraction is not None:
-        return "a sale is a number of shares or a fraction of them, and this one is both"
+        return "a sale needs either shares or a fraction, not both"
     if sale.shares is not None:
         if _whole_within(sale.shares, LARGEST):
             return sale.shares

@@ -64,7 +64,7 @@ class Account:
     def take(self, entry: Entry) -> None:
         """Apply an entry, or raise `LedgerError` and leave all as it was."""
         if entry.hash != entry_hash(entry):
-            raise _ledger_error(entry, "has a hash that is not its own")
+            raise _ledger_error(entry, "has the wrong hash")
         self.apply(entry)
 
     def apply(self, entry: Entry) -> None:
@@ -99,9 +99,9 @@ class Account:
         if entry.number != self.number + 1:
             return f"follows number {self.number}"
         if entry.previous != self.head:
-            return "does not name the hash of the entry before it"
+            return "does not have the hash of the previous entry"
         if entry.balance != self.cash + entry.cash:
-            return "has a balance that is not the sum of the cash"
+            return "has a balance that is not the sum of its cash"
         return ""
 
 
@@ -211,15 +211,15 @@ def _balance_fault(entry: Entry, lot: Lot) -> str:
     """How an entry's sums don't add up, or leave less than nothing."""
     paid_in = entry.cash if entry.kind == "deposit" else 0
     if entry.cash + entry.cost - entry.realised != paid_in:
-        return "makes or loses money out of nothing"
+        return "creates or destroys money"
     if entry.held != lot.shares:
         return "has a holding that is not the sum of the shares"
     if lot.shares < 0 or lot.cost < 0:
-        return "gives away what is not held"
+        return "gives up shares that are not held"
     if lot.shares == 0 and lot.cost:
         return "leaves a cost without shares"
     if entry.balance < 0 and entry.cash < 0 and entry.kind != "reverse":
-        return "spends cash that is not there"
+        return "spends more cash than there is"
     return ""
 
 

@@ -28,7 +28,7 @@ class Offers:
     """Levels as they are when taken whole, best first, one a price, in prices of the side's own share.
 
     `totals` is what the levels up to each one come to: dollars on a buy, shares on a sale.
-    `beyond` is the next price, which is past `reach`; None where nothing more is offered. `limited` is
+    `beyond` is the next price, which is past `reach`; None where the book is exhausted. `limited` is
     whether an agent's own limit says so, and not the rules. `rate` is that of the fee.
     """
 
@@ -46,7 +46,7 @@ class Offers:
     def end(self) -> str:
         """Why there is no more than these levels."""
         if self.beyond is None:
-            return "nothing more is offered"
+            return "the book is exhausted"
         which = "next" if self.levels else "best"
         end = "the limit is" if self.limited else "the rules go to"
         return f"the {which} price is {dollars(self.beyond)}, and {end} {dollars(self.reach)}"
@@ -122,7 +122,7 @@ def match_levels(size: int, offered: Offers, limit: int | None = None) -> OrderM
     if rest and more and (part := _partial_level(rest, near.levels[count].price, near)).shares:
         levels.append(part)
         rest = 0
-    left = _unmatched_text(rest, near, "too little to buy more" if more else near.end) if rest else ""
+    left = _unmatched_text(rest, near, "too little for another share" if more else near.end) if rest else ""
     shares, paid = sum(level.shares for level in levels), sum(level.amount for level in levels)
     filled = OrderMatch(shares, paid, sum(level.fee for level in levels), tuple(levels), left)
     return _reject_too_little(filled, near) or filled
@@ -148,7 +148,7 @@ def _reject_too_little(filled: OrderMatch, near: Offers) -> Rejection | None:
         return reject("unfilled", filled.left, market)
     if filled.shares < market.min_shares:
         shares, least = number(filled.shares), number(market.min_shares)
-        return reject("under_min_shares", f"{shares} shares are under the market's least of {least}", market)
+        return reject("under_min_shares", f"{shares} shares are below the minimum of {least}", market)
     return None
 
 

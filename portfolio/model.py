@@ -61,7 +61,7 @@ class Fill:
 
     `amount` is all the cash that moved, fee included: paid on a buy, received on a sale.
     `wanted` is what the accepted order asked for: dollars on a buy, shares on a sale.
-    `base` is the cash that caps and confidence are measured by.
+    `base` is the cash that caps and confidence are based on.
     """
 
     market_id: MarketId

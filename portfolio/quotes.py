@@ -90,13 +90,13 @@ def duration_text(time: timedelta) -> str:
 def check_figures(quote: Quote, market: Market) -> Rejection | None:
     """Refuse a quote of another market, or one with anything but whole numbers in it."""
     if quote.market_id != market.id:
-        return reject("other_quote", f"the quote is one of {quote.market_id}", market)
+        return reject("other_quote", f"the quote is for {quote.market_id}", market)
     levels = quote.bids + quote.asks
     figures = [quote.volume, *(level.price for level in levels), *(level.shares for level in levels)]
     figures += [price for price in (quote.bid, quote.ask, quote.mid, quote.last) if price is not None]
     for figure in figures:
         if type(figure) is not int or abs(figure) > LARGEST:
-            message = f"the quote has {_odd_figure_text(figure)}, which is no price and no size"
+            message = f"the quote has {_odd_figure_text(figure)}, which is neither a price nor a size"
             return reject("bad_quote", message, market)
     return None
 

@@ -186,7 +186,7 @@ def sound_decision(decision: object, view: View) -> Decision:
     `portfolio.execute` to say; here they only have to be ones, of a turn that was played.
     """
     if not isinstance(decision, Decision):
-        raise TypeError(f"an agent decides on a Decision, and this is a {type(decision).__name__}")
+        raise TypeError(f"expected a Decision, found a {type(decision).__name__}")
     status, unsaid = _check_status(decision.status)
     note, unread = _check_note(decision.note)
     rejections, odd = _check_items(decision.rejections, Rejection, "bad_rejection")
@@ -207,14 +207,14 @@ def _check_status(given: object) -> tuple[DecisionStatus, list[Rejection]]:
     for status in STATUSES:
         if type(given) is str and given == status:
             return status, []
-    words = f"a status is one of {', '.join(STATUSES)}: this turn is taken as played"
+    words = f"a status is one of {', '.join(STATUSES)}: the turn counts as played"
     return "played", [Rejection("bad_status", words)]
 
 
 def _check_note(given: object) -> tuple[str, list[Rejection]]:
     if isinstance(given, str):
         return printable(given), []
-    return "", [Rejection("bad_note", f"a note is a text, and this is a {type(given).__name__}")]
+    return "", [Rejection("bad_note", f"expected a string as a note, found a {type(given).__name__}")]
 
 
 def _check_forecasts(stated: object, view: View) -> tuple[Iterable[Forecast], list[Rejection]]:
@@ -228,7 +228,7 @@ def _check_forecasts(stated: object, view: View) -> tuple[Iterable[Forecast], li
         key = (forecast.market_id, forecast.stage)
         fault = _forecast_fault(forecast, shown)
         if fault is None and key in kept:
-            fault = "a second forecast for a market is not taken"
+            fault = "this market already has a forecast"
         if fault is None:
             kept[key] = forecast
         else:
@@ -244,11 +244,11 @@ def _all_answer(forecasts: Sequence[Forecast], shown: Container[str]) -> bool:
 
 def _forecast_fault(forecast: Forecast, shown: Container[str]) -> str | None:
     if forecast.market_id not in shown:
-        return "a forecast is for a market that was shown"
+        return "this market was not shown"
     if not 0 <= forecast.probability <= ONE:
-        return "a probability is a whole number of millionths from 0 to 1,000,000"
+        return "a probability must be a whole number of millionths from 0 to 1,000,000"
     if forecast.stage not in STAGES:
-        return "a forecast is made blind or final"
+        return "the stage must be blind or final"
     return None
 
 

@@ -62,7 +62,7 @@ def find_object(text: str) -> dict[str, Any]:
         raise _not_one(text, begin, objects)
     _, answer = objects[0]
     if isinstance(answer, RepeatedKey):
-        raise NotOneObject(f'the key "{one_line(answer.key, 80)}" is there twice')
+        raise NotOneObject(f'the key "{one_line(answer.key, 80)}" appears twice')
     return answer
 
 
@@ -71,9 +71,9 @@ def bare_object(text: str) -> dict[str, Any] | RepeatedKey:
     try:
         value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        raise NotOneObject(f"the JSON is broken: {error.msg} at character {error.pos + 1:,}") from error
+        raise NotOneObject(f"invalid JSON: {error.msg} at character {error.pos + 1:,}") from error
     except RecursionError as error:
-        raise NotOneObject("the JSON is nested too deep") from error
+        raise NotOneObject("the JSON is nested too deeply") from error
     if not isinstance(value, dict | RepeatedKey):
         raise NotOneObject("it is not a JSON object")
     return value
@@ -84,15 +84,15 @@ def _not_one(text: str, begin: int, objects: Sequence[_Placed]) -> NotOneObject:
     end = objects[0][0] if objects else len(text)
     if bracket := _BRACKET.search(text, begin, end):
         if bracket[1] == "[" and objects:
-            return NotOneObject('the answer is a list, and one object is wanted: {"forecasts": [...]}')
+            return NotOneObject('expected one JSON object, found a list: {"forecasts": [...]}')
         if bracket[1] == "{":
             try:
                 _decoded(text, bracket.start(1))
             except NotOneObject as error:
                 return error
     if objects:
-        return NotOneObject(f"the answer holds {len(objects):,} JSON objects, and exactly one is wanted")
-    return NotOneObject("the answer holds no JSON object")
+        return NotOneObject(f"the answer contains {len(objects):,} JSON objects; expected exactly one")
+    return NotOneObject("the answer contains no JSON object")
 
 
 def _objects(text: str) -> list[_Placed]:
@@ -133,7 +133,7 @@ def _after_thoughts(text: str) -> tuple[int, list[_Placed]]:
             at = end.end()
             begin = begin if objects else at
         else:
-            raise NotOneObject("the answer ends inside its thinking")
+            raise NotOneObject("the answer ends in the middle of its reasoning")
     if broken and not objects:
         raise broken
     return begin, objects
@@ -145,9 +145,9 @@ def _decoded(text: str, at: int) -> tuple[dict[str, Any] | RepeatedKey, int]:
         value, end = _DECODER.raw_decode(text, at)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno:,}, column {error.colno:,}"
-        raise NotOneObject(f"the JSON is broken at {place}: {_slip(text, error)}") from error
+        raise NotOneObject(f"invalid JSON at {place}: {_slip(text, error)}") from error
     except RecursionError as error:
-        raise NotOneObject("the JSON is nested too deep") from error
+        raise NotOneObject("the JSON is nested too deeply") from error
     return value, end
 
 
@@ -155,9 +155,9 @@ def _slip(text: str, error: json.JSONDecodeError) -> str:
     """What is wrong at a place, where it is a slip that models often make."""
     rest = text[error.pos : error.pos + 2]
     if rest in ("//", "/*") or rest.startswith("#"):
-        return "JSON has no comments"
+        return "JSON does not allow comments"
     if rest.startswith("'"):
-        return "JSON has double quotes, not single ones"
+        return "JSON needs double quotes, not single ones"
     if rest.startswith(("]", "}")) and text[: error.pos].rstrip().endswith(","):
         return f"a comma before {rest[0]}"
     return error.msg

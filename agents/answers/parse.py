@@ -55,7 +55,7 @@ class _ShownMarkets:
     def offered(self, item: Mapping[str, Any]) -> MarketId:
         market_id = self.market(item)
         if market_id not in self.shown:
-            raise MeaninglessItem("not_on_offer", "the market is no longer on offer")
+            raise MeaninglessItem("not_on_offer", "the market is no longer open for betting")
         return market_id
 
 
@@ -108,7 +108,7 @@ def _parse_items(
     for place, item in enumerate(items, 1):
         try:
             if isinstance(item, RepeatedKey):
-                raise MeaninglessItem("duplicate_key", f'the key "{one_line(item.key, 40)}" is there twice')
+                raise MeaninglessItem("duplicate_key", f'the key "{one_line(item.key, 40)}" appears twice')
             if not isinstance(item, dict):
                 raise MeaninglessItem("not_an_object", "it is not a JSON object")
             good.append(read(item))
@@ -153,7 +153,7 @@ def _first_of_each(forecasts: tuple[Forecast, ...]) -> tuple[tuple[Forecast, ...
     for forecast in forecasts:
         market_id = forecast.market_id
         if first.setdefault(market_id, forecast).probability != forecast.probability:
-            words = "two different probabilities are stated for this market"
+            words = "this market has two different probabilities"
             unclear[market_id] = Rejection("stated_twice", words, market_id)
     return tuple(first[m] for m in first if m not in unclear), list(unclear.values())
 
@@ -162,9 +162,9 @@ def _reject_unasked(lists: Mapping[str, list[Any]], stage: Stage) -> list[Reject
     """What is said of bets and sales in an answer that should have none."""
     count = len(lists["bets"]) + len(lists["sales"])
     if stage == "blind":
-        code, words = "too_early", f"{count} bets or sales came before prices were shown"
+        code, words = "too_early", f"{count} bets or sales placed before prices were shown"
     else:
-        code, words = "not_asked", f"{count} bets or sales came where only probabilities were asked for"
+        code, words = "not_asked", f"{count} bets or sales where only probabilities were asked for"
     return [Rejection(code, words)] if count else []
 
 

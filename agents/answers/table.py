@@ -60,7 +60,7 @@ def _items(name: str, text: str) -> Iterator[tuple[int, Item | MeaninglessItem]]
     formats = {".csv": _csv, ".jsonl": _jsonl}
     reader = next((read for ending, read in formats.items() if name.lower().endswith(ending)), None)
     if reader is None:
-        raise Unreadable(f"{name} is neither a .csv nor a .jsonl. Give it the name of what is in it")
+        raise Unreadable(f"{name} must end in .csv or .jsonl. Rename it to match its contents")
     for line, item in reader(name, text):
         if isinstance(item, MeaninglessItem):
             yield line, item
@@ -76,7 +76,7 @@ def _csv(name: str, text: str) -> Iterator[tuple[int, Item | MeaninglessItem]]:
     columns = [column.strip() for column in header or ()]
     _check_columns(name, line, columns)
     if twice := [column for column in columns if columns.count(column) > 1]:
-        raise Unreadable(f'{name}:{line}: the column "{twice[0]}" is there twice. Take one of them out')
+        raise Unreadable(f'{name}:{line}: the column "{twice[0]}" appears twice. Remove one of them')
     if missing := [column for column in NEEDED if column not in columns]:
         raise Unreadable(f'{name}:{line}: there is no column "{missing[0]}". Add it to the first line')
     line = reader.line_num + 1
@@ -95,8 +95,8 @@ def _next(name: str, reader: "Iterator[list[str]]", line: int) -> list[str] | No
     try:
         return next(reader, None)
     except csv.Error as error:
-        hint = "Put a text that has commas or quotes in it in double quotes, and double those within"
-        raise Unreadable(f"{name}:{line}: this is no CSV ({error}). {hint}") from error
+        hint = "Put text with commas or quotes in double quotes, and double any quotes inside it"
+        raise Unreadable(f"{name}:{line}: invalid CSV ({error}). {hint}") from error
 
 
 def _jsonl(name: str, text: str) -> Iterator[tuple[int, Item | MeaninglessItem]]:
@@ -109,7 +109,7 @@ def _jsonl(name: str, text: str) -> Iterator[tuple[int, Item | MeaninglessItem]]
             yield line, MeaninglessItem("not_an_object", str(error))
             continue
         if isinstance(item, RepeatedKey):
-            yield line, MeaninglessItem("duplicate_key", f'the key "{one_line(item.key, 40)}" is there twice')
+            yield line, MeaninglessItem("duplicate_key", f'the key "{one_line(item.key, 40)}" appears twice')
             continue
         _check_columns(name, line, list(item))
         yield line, item
@@ -119,9 +119,7 @@ def _check_columns(name: str, line: int, columns: list[str]) -> None:
     for column in columns:
         if column not in COLUMNS:
             allowed = ", ".join(COLUMNS)
-            words = (
-                f'"{one_line(column, 40)}" is not known here. Rename it or take it out; known are {allowed}'
-            )
+            words = f'"{one_line(column, 40)}" is unknown. Rename or remove it; known columns are {allowed}'
             raise Unreadable(f"{name}:{line}: {words}")
 
 
@@ -134,7 +132,7 @@ def _time(value: object) -> datetime:
     try:
         at = datetime.fromisoformat(value.strip())
     except ValueError as error:
-        words = f'the time "{one_line(value, 40)}" is none such as 2026-01-04T12:00 (UTC unless it says so)'
+        words = f'the time "{one_line(value, 40)}" is not a time such as 2026-01-04T12:00 (UTC by default)'
         raise MeaninglessItem("time", words) from error
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 
@@ -145,7 +143,7 @@ def _market(value: object) -> str:
     if isinstance(value, str) and len(value) <= MOST_MARKET and all(value.strip().partition(":")):
         return value.strip()
     shown = one_line(str(value), 60)
-    raise MeaninglessItem("market", f'the market "{shown}" is none such as polymarket:123, with its venue')
+    raise MeaninglessItem("market", f'the market "{shown}" is not one such as polymarket:123')
 
 
 def _line_content(item: Item, market: MarketId) -> LineContent:

@@ -1,11 +1,11 @@
-"""Says the same probability for every market, and bets a quarter of the Kelly stake on it.
+"""States the same probability for every market, and bets a quarter of the Kelly stake on it.
 
-`p` is that probability, 0.5 unless it is set.
+`p` is that probability, 0.5 by default.
 
     - kind: constant
       p: 0.3
 
-At 0.5 it is the agent that knows nothing and says so.
+At 0.5 it is an agent that knows nothing and says so.
 """
 
 from pydantic import Field
@@ -20,7 +20,7 @@ class Settings(Common):
     """The one probability."""
 
     p: float = Field(default=0.5, ge=0, le=1)
-    """The probability that it says."""
+    """The probability it states."""
 
 
 def agent(settings: Settings, _given: Given) -> Agent:

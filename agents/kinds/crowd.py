@@ -1,17 +1,16 @@
-"""Makes one forecast out of those of several agents, market by market. It never bets.
+"""Combines the forecasts of several agents, market by market. It never bets.
 
-`of` are their names. `method` says how: `median` (the default), `mean`, `trimmed_mean` (without the
-lowest and the highest; `trim` is how many of them at each end, a tenth unless it is set, rounded down),
-`geometric_mean` (of the probabilities; it leans to NO, and one 0 makes it 0) or `geometric_mean_of_odds`
-(which treats YES and NO alike; 0 and 1 count as the first and the last millionth). Final forecasts
-count, not blind ones. A market is made from those agents that stated one for it; with none, it is
-skipped. An agent `of` which a forecast is needed plays first, and if its provider fails, so does the crowd.
+`of` are their names. `method` is `median` (the default), `mean`, `trimmed_mean` (without the lowest and
+highest; `trim` is the share left out at each end, a tenth by default, rounded down), `geometric_mean` (of the
+probabilities; it leans to NO, and one 0 makes it 0) or `geometric_mean_of_odds` (which treats YES and NO
+alike; 0 and 1 count as the first and last millionth). It uses final forecasts, not blind ones, and skips
+markets without any. Its agents play first; if the provider of one fails, so does the crowd.
 
     - kind: crowd
       of: [sharp, hasty]
       method: geometric_mean_of_odds
 
-To see what its forecasts would have earned, name a `kelly` agent that is `of` it.
+To see what its forecasts would have earned, add a `kelly` agent `of` it.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,7 +29,7 @@ Method = Literal["median", "mean", "trimmed_mean", "geometric_mean", "geometric_
 
 def _once(names: tuple[str, ...]) -> tuple[str, ...]:
     if len(set(names)) < len(names):
-        raise ValueError("the same agent is named twice; each counts once")
+        raise ValueError("an agent is named twice")
     return names
 
 
@@ -42,7 +41,7 @@ class Settings(Common):
     method: Method = "median"
     """How several probabilities become one."""
     trim: float = Field(default=0.1, ge=0, lt=0.5)
-    """For `trimmed_mean`: which part of the forecasts is left out at each end."""
+    """For `trimmed_mean`: the share of forecasts left out at each end."""
 
 
 def agent(settings: Settings, _given: Given) -> Agent:

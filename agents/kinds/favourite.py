@@ -1,8 +1,8 @@
-"""Believes the price, as the market does, and backs the favourites with the smallest bets.
+"""Believes the price, and backs the strongest favourites with minimum bets.
 
-Its forecast is the mid of every market shown. It bets the rules' minimum on the side that the price
-holds for the likelier one, in the markets where that side is dearest. `bets` is how many, 3 unless it
-is set; where the dearest side can't be bought, the next one is. A mid of one half has no favourite.
+Its forecast is the mid of every market shown. It bets the rules' minimum on the likelier side of the
+markets where that side is dearest. `bets` is how many, 3 by default; a side that can't be bought is replaced
+by the next dearest. A mid of one half has no favourite.
 
     - kind: favourite
       bets: 5
@@ -27,7 +27,7 @@ class Settings(Common):
     """How many favourites it backs."""
 
     bets: int = Field(default=3, ge=0)
-    """How many bets it makes in a round, at most."""
+    """The most bets it makes in a round."""
 
 
 def agent(settings: Settings, _given: Given) -> Agent:

@@ -1,13 +1,13 @@
-"""Believes another agent and bets a quarter of the Kelly stake on every forecast it states.
+"""Follows another agent and bets a quarter of the Kelly stake on each of its forecasts.
 
-`of` is the name of that agent. A quarter of the Kelly stake is a quarter of the cash, times the edge over
-the price, divided by what could be won a share; what it holds, it leaves alone until it is settled.
+`of` is that agent's name. A quarter of the Kelly stake is a quarter of the cash, times the edge over the
+price, divided by the possible gain per share. It holds its positions until they are settled.
 
     - kind: kelly
       name: kelly-of-sharp
       of: sharp
 
-Beside the other one, it shows what that one's beliefs would have earned.
+It shows what the other agent's forecasts would have earned.
 """
 
 from agents.model import Agent, Ask, Decision, Forecast, Given, View
@@ -19,7 +19,7 @@ class Settings(Common):
     """Whom it believes."""
 
     of: str
-    """The name of the agent that it believes."""
+    """The name of the agent it follows."""
 
 
 def agent(settings: Settings, _given: Given) -> Agent:

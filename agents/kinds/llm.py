@@ -1,19 +1,17 @@
 """Asks a language model, any that litellm can reach.
 
-`model` is its name there (`anthropic/MODEL`, or `openai/MODEL` with a `base_url` for a server of
-your own). `prompt` is the template: `bet`, another one of docs/prompts.md, or the path of a file ending
-in .md; `system` is one for the system message alone, in place of the prompt's own. `prices` are `shown`,
-`hidden`, or shown `after` a first question without any (then what the model says blind is kept beside
-its final word).
+`model` is its litellm name (`anthropic/MODEL`, or `openai/MODEL` with a `base_url` for your own server).
+`prompt` is the template: `bet`, another of docs/prompts.md, or the path of your own .md file; `system`
+replaces the prompt's system message only. `prices` are `shown`, `hidden`, or shown `after` a first question
+without them (the blind forecast is then kept beside the final one).
 
-`samples` is how often the whole is asked, each time with another seed: every answer is kept, the agent
-states the median, and it bets as that sample does which is closest to the medians. `batch` is how many
-markets one question shows at most; without it, all of them. `released` is the day on which the model
-came out: what it decides about earlier times, in a replay, it may know rather than foresee.
+`samples` is how often the whole prompt is asked, each time with another seed: every answer is kept, the agent
+states the median and makes the bets of the sample closest to it. `batch` limits the markets in one question;
+by default it shows all. `released` is the model's release date: in a replay, it may know rather than foresee
+what was decided earlier.
 
-An answer that can't be used is asked for once more, with the reason; after that it is a hold, and the
-turn is marked malformed, unless other parts or samples could be used. Where the provider has no answer,
-the turn has failed.
+The model is asked again about an unusable answer, with the reason. If that fails too, the turn is a hold,
+marked malformed, unless other parts or samples were usable. If the provider gives no answer, the turn fails.
 """
 
 import asyncio
@@ -41,15 +39,15 @@ class Settings(ModelSettings):
     """How the model is reached, and what it is asked."""
 
     prompt: str = "bet"
-    """The prompt: a name, or the path of a text of your own that ends in .md."""
+    """The prompt: a name, or the path of your own .md file."""
     system: str | None = None
-    """A prompt for the system message alone, in place of the prompt's own; named likewise."""
+    """A prompt for the system message only, in place of the prompt's own; named likewise."""
     prices: Literal["shown", "hidden", "after"] = "shown"
-    """Whether it sees prices, or is asked first without them and then with them."""
+    """Whether it sees prices, or is asked without them first and then with them."""
     samples: int = Field(default=1, ge=1, le=100)
     """How often each question is asked; the agent states the median."""
     batch: int | None = Field(default=None, ge=1)
-    """The most markets that one question shows; without it, all of them."""
+    """The most markets in one question; all of them by default."""
 
     @property
     def prompt_names(self) -> tuple[str, ...]:

@@ -1,10 +1,10 @@
 """Believes the price: its forecast is the mid of every market shown, and it never bets.
 
-Markets without a mid it skips.
+It skips markets without a mid.
 
     - kind: market
 
-It is the forecast to beat. No agent of another kind may have its name.
+It is the forecast to beat. Its name is reserved for it.
 """
 
 from agents.model import Agent, Ask, Decision, Forecast, Given, View

@@ -1,12 +1,12 @@
-"""Knows the truth, up to noise: for simulated worlds only, to see what skill would look like.
+"""Knows the truth, up to noise. For simulated worlds only, to show what skill looks like.
 
-`noise` is the standard deviation of its error in log-odds, 0 unless it is set. It bets a quarter
-of the Kelly stake on what it sees.
+`noise` is the standard deviation of its error in log-odds, 0 by default. It bets a quarter of the Kelly
+stake on its forecasts.
 
     - kind: oracle
       noise: 0.5
 
-With the truth in reach, it shows what a score can be at best.
+Without noise, it shows the best possible score.
 """
 
 from random import Random
@@ -30,7 +30,7 @@ def agent(settings: Settings, given: Given) -> Agent:
     """The agent that is told the truth."""
     truth = given.truth
     if truth is None:
-        raise ValueError("an oracle needs a venue whose true probabilities are known, such as the simulator")
+        raise ValueError("an oracle needs a venue with known true probabilities, such as the simulator")
 
     async def decide(view: View, _ask: Ask) -> Decision:
         beliefs = {}

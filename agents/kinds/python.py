@@ -1,9 +1,9 @@
-"""Plays by a function of your own, without a kind of your own around it.
+"""Plays by your own Python function, without a kind around it.
 
 `function` names it: `mine:decide` is the function `decide` in the file `mine.py` beside the config, or in
-`extensions/` there. It is called as `decide(view, ask)` and gives back a `Decision`; it may be async or
-not. `arguments` are handed to it by name: with `arguments: {edge: 0.1}` it is called as
-`decide(view, ask, edge=0.1)`. All it may know is in the `view`, its chance comes from `view.seed`.
+`extensions/` there. It is called as `decide(view, ask)`, async or not, and returns a `Decision`.
+With `arguments: {edge: 0.1}` it is called as `decide(view, ask, edge=0.1)`. The `view` has all it may know;
+`view.seed` is its source of randomness.
 
     from agents.model import Decision, Forecast
     from portfolio.model import Bet
@@ -17,21 +17,21 @@ not. `arguments` are handed to it by name: with `arguments: {edge: 0.1}` it is c
                 bets.append(Bet(listing.market.id, "YES", 50_000_000, reason="too cheap"))
         return Decision(tuple(forecasts), tuple(bets[:3]))
 
-With a `model` beside it, and any other setting of one, `ask` asks that model, in a function that is async:
-`call = await ask(Prompt((Message("user", "Will it rain?"),)))`, both from `agents.model`. The call is kept,
-counted and paid for as those of `llm` agents are; `call.reply` is what the model said, `call.error` why it
-said nothing. Without a model there is always an error. A function that is not async holds up everybody
-while it runs, so one that waits for anything should be async.
+With a `model` and its settings, an async function can call that model:
+`call = await ask(Prompt((Message("user", "Will it rain?"),)))`, both from `agents.model`. The call is
+recorded, counted and charged like those of `llm` agents; `call.reply` is the answer, `call.error` the reason
+there is none. Without a model it is always an error. A function that is not async blocks all agents while
+it runs, so make one async if it waits for anything.
 
-A function that breaks, or gives back anything but a decision, has failed its turn, with a note. That it is
-there and can be called in this way is seen by `arena check`. The file is the same for all cohorts and is
-not frozen with them: change its name when you change what it does.
+A function that raises, or returns anything but a decision, fails its turn, with a note. `arena check` makes
+sure that it exists and can be called. The file is not frozen with a cohort: rename it when you change what
+it does.
 
     - kind: python
       function: mine:decide
       arguments: {edge: 0.1}
 
-A file that needs settings with checks of their own makes a better kind: `extensions/NAME.py`.
+For settings with checks of their own, write a kind instead: `extensions/NAME.py`.
 """
 
 import inspect
@@ -46,7 +46,7 @@ from agents.model import Agent, Ask, Decision, Given, ModelSettings, Unreadable,
 def _place(name: str) -> str:
     module, _, function = name.partition(":")
     if not (module.isidentifier() and function.isidentifier()):
-        raise ValueError("a module and its function, such as mine:decide, is meant")
+        raise ValueError("expected MODULE:FUNCTION, such as mine:decide")
     return name
 
 
@@ -56,9 +56,9 @@ class Settings(ModelSettings):
     function: Annotated[str, AfterValidator(_place)]
     """The module beside the config and the function in it, such as `mine:decide`."""
     arguments: Mapping[str, Any] = Field(default_factory=dict)
-    """What the function is handed by name, beside the view and `ask`."""
+    """Keyword arguments of the function, beside the view and `ask`."""
     model: str = ""
-    """The model that `ask` asks, where it asks one."""
+    """The model that `ask` calls, if any."""
 
     def faults(self, given: Given) -> Iterator[tuple[str, str]]:
         """Whether the function is there and can be called so."""
@@ -90,6 +90,6 @@ def function_of(settings: Settings, given: Given) -> Callable[..., Any]:
         inspect.signature(function).bind(None, None, **settings.arguments)
     except (TypeError, ValueError) as error:
         called = ", ".join([f"{name}(view, ask", *(f"{argument}=…" for argument in settings.arguments)])
-        words = f"{module}.py: {called}) can't be called: {error}. Change the function or the `arguments`"
+        words = f"{module}.py: {called}) can't be called: {error}. Change the function or its `arguments`"
         raise Unreadable(words) from error
     return function

@@ -1,7 +1,7 @@
-"""Knows nothing: any probability is as good as another, and a few of the smallest bets go anywhere.
+"""Knows nothing: states random probabilities and makes a few minimum bets at random.
 
-`bets` is how many, 3 unless it is set. What it does depends on nothing but its seed, which comes from
-the arena's seed, the round and the agent's name.
+`bets` is how many, 3 by default. It depends only on its seed, which comes from the arena's seed, the round
+and the agent's name.
 
     - kind: random
       bets: 5
@@ -26,7 +26,7 @@ class Settings(Common):
     """How many bets it makes in a turn."""
 
     bets: int = Field(default=3, ge=0)
-    """How many bets it makes in a round, at most."""
+    """The most bets it makes in a round."""
 
 
 def agent(settings: Settings, _given: Given) -> Agent:

@@ -1,34 +1,33 @@
-"""Plays what stands in a file, a CSV or JSON by the line: so people take part, and so do other programs.
+"""Plays forecasts and orders from a CSV or JSON Lines file, so people and other programs can take part.
 
-`file` is its path, from the config's folder on, and ends in .csv or .jsonl. The first line of a CSV names
-the columns, each line of a JSONL is an object with the same keys. A row has `at`, a time such as
-`2026-01-04T12:00` (UTC unless it says so), and `market`, with its venue (`polymarket:123`). Beside these
-it says one thing: a `probability`; or a `side` (YES or NO) and an `amount` in dollars to bet; or a `side`
-and the `fraction` of the position to sell (`all` for the whole). A bet or a sale may have a `limit`, the
-worst price a share, and every row a `reason`. What is empty is not there.
+`file` is its path, relative to the config's folder, and ends in .csv or .jsonl. The first line of a CSV names
+the columns; each line of a JSONL is an object with the same keys. A row has `at`, a time such as
+`2026-01-04T12:00` (UTC by default), and `market`, with its venue (`polymarket:123`). It also has one move: a
+`probability`; a `side` (YES or NO) and an `amount` in dollars to bet; or a `side` and the `fraction` of the
+position to sell (`all` for the whole). A bet or sale may have a `limit`, the worst price per share, and every
+row a `reason`. Empty cells count as missing.
 
     at,market,probability,side,amount,reason
     2026-01-03T18:00,polymarket:123,0.62,,,two polls agree
     2026-01-03T18:05,polymarket:123,,YES,120,priced ten points too low
 
-A probability holds from its time on, until the next one for that market. A move counts in the first round
-at or after its time; in a cohort's first round those of the last `days` days count, 7 unless it is set, so
-that a cohort which starts later doesn't play what is long past. The file is read anew in every round and
-may grow while a cohort plays; a move that is written down after its round was played is not made up for.
+A probability holds from its time until the next one for that market. A move counts in the first round at or
+after its time; a cohort's first round also takes those of the last `days` days, 7 by default. The file is
+read again in every round and may grow while a cohort plays; a move added after its round was played is
+not made up for.
 
-Numbers mean what they mean in a model's answer: `0.4` and `40%` are probabilities, `40` is none. A row
-that means nothing, or a move in a market that can't be traded, is rejected with its line number, in the
-round in which it would have counted (in every round, where its time can't be read), and the others stand.
-Probabilities for markets that are not shown are passed over: a file may speak of more than one round shows.
-Two different probabilities for one market and time are both left out, and that is said once. An unknown
-column or a file that can't be read fails the turn and says where and how to mend it; `arena check` finds
-that before.
+Numbers mean what they mean in a model's answer: `0.4` and `40%` are probabilities, `40` is not. An invalid
+row, or a move in a market that can't be traded, is rejected with its line number in the round in which it
+would have counted (in every round if its time is unreadable); the other rows stand. Probabilities for
+markets not shown are ignored. Two different probabilities for one market and time are both left out, and
+reported once. An unknown column or an unreadable file fails the turn and says how to fix it; `arena check`
+finds it first.
 
     - kind: recorded
       name: ann
       file: ann.csv
 
-Several people are several agents, each with a name and a file.
+For several people, add several agents, each with a name and a file.
 """
 
 from collections.abc import Iterable, Iterator
@@ -51,9 +50,9 @@ class Settings(Common):
     """Where the moves are written down."""
 
     file: str = Field(min_length=1)
-    """The file, a .csv or a .jsonl; a path from the config's folder on."""
+    """The .csv or .jsonl file; a path relative to the config's folder."""
     days: int = Field(default=7, ge=0, le=3_650)
-    """How many days before a cohort's first round its oldest moves may be."""
+    """How many days of moves before a cohort's first round count."""
 
     def faults(self, given: Given) -> Iterator[tuple[str, str]]:
         """Whether the file can be read."""
@@ -97,7 +96,7 @@ def believed(
     shown = [newest[x.market.id] for x in view.snapshot.shown if x.market.id in newest]
     unclear = []
     for _, line, forecast in (stated[1] for stated in shown if len(stated) > 1):
-        words = f"{file}:{line}: another probability for this market and this time stands before"
+        words = f"{file}:{line}: this market and time already have a different probability"
         unclear.append(Rejection("stated_twice", words, forecast.market_id))
     return tuple(stated[0][2] for stated in shown if len(stated) == 1), tuple(unclear)
 
@@ -116,7 +115,7 @@ def bets_and_sales(
             case Sale(market_id) as sale if market_id in tradable:
                 sales.append(sale)
             case Bet(market_id) | Sale(market_id):
-                words = f"{file}:{row.line}: the market is not on offer in this round"
+                words = f"{file}:{row.line}: the market is not open for betting in this round"
                 lost.append(Rejection("not_on_offer", words, market_id))
     return tuple(bets), tuple(sales), tuple(lost)
 
@@ -125,5 +124,5 @@ def due_rejections(bad: Iterable[BadLine], after: datetime, now: datetime) -> tu
     """The rejections that belong to this round; beyond a hundred, how many more there are."""
     due = [each.rejection for each in bad if each.at is None or after < each.at <= now]
     more = len(due) - MOST_BAD
-    rest = (Rejection("row", f"{more:,} more rows mean nothing either"),) if more > 0 else ()
+    rest = (Rejection("row", f"{more:,} more invalid rows"),) if more > 0 else ()
     return (*due[:MOST_BAD], *rest)

@@ -168,7 +168,7 @@ def _figure_filter(write: Callable[[int], str]) -> Callable[[Any], str]:
 
     def filtered(value: Any) -> str:
         if not isinstance(value, int):
-            raise TemplateRuntimeError("there may be no figure here: ask for it with `is not none`")
+            raise TemplateRuntimeError("this figure may be missing: test it with `is not none`")
         return write(value)
 
     return filtered

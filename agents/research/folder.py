@@ -26,17 +26,17 @@ MOST_WORDS = 8
 
 
 class Settings(BaseModel):
-    """Where the articles lie, and how many of a question's words one needs to have to do with it.
+    """The folder of articles, and how many of a question's words one must contain.
 
-    The path is not frozen with a cohort: articles may move, and more of them come every day.
+    The path is not frozen with a cohort: articles may move, and new ones arrive every day.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     path: Path = Field(default=Path("news"), exclude=True)
-    """The folder, from that of the config on."""
+    """The folder, relative to the config's."""
     words: int = Field(default=2, ge=1, le=MOST_WORDS)
-    """How many of a question's telling words an article needs to have."""
+    """How many of a question's keywords an article must contain."""
 
 
 class UnreadableArticle(ValueError):
@@ -116,7 +116,7 @@ def _text(path: Path) -> str:
     except OSError as error:
         raise UnreadableArticle(f"it can't be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise UnreadableArticle("it is no text in UTF-8") from error
+        raise UnreadableArticle("it is not UTF-8 text") from error
 
 
 def _article(text: str) -> ArticleFile:
@@ -154,6 +154,6 @@ def _head(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
                 f"{ascii(line)[:60]} is none of {', '.join(KEYS)} with a colon and a value"
             )
         if key in seen:
-            raise UnreadableArticle(f"`{key}:` stands there twice")
+            raise UnreadableArticle(f"`{key}:` appears twice")
         seen.add(key)
         yield key, value.strip().strip("\"'")

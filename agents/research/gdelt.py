@@ -17,29 +17,26 @@ from markets.venues.wire.fields import MaybeText, RecordSorter, RejectedRecord, 
 from markets.venues.wire.http import HttpClient
 
 MINUTE = "%Y%m%d%H%M%S"
-HINT = "check evidence.gdelt.url and this machine's network, or try again later"
+HINT = "check evidence.gdelt.url and your network, or try again later"
 
 
 class Settings(BaseModel):
-    """Where GDELT is, how often it is asked, and what for: so many days back, with so many words.
-
-    An empty `language` takes news in any.
-    """
+    """GDELT's address, request rate and search: how far back, and with how many keywords."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     url: str = Field("https://api.gdeltproject.org/api/v2/doc", exclude=True)
-    """Where GDELT is asked."""
+    """The address of GDELT's API."""
     per_second: float = Field(0.2, gt=0, exclude=True)
-    """Questions a second; GDELT asks for one in five seconds."""
+    """Requests per second; GDELT asks for one every five seconds."""
     timeout: float = Field(20.0, gt=0, exclude=True)
-    """For how many seconds an answer is waited for."""
+    """How many seconds to wait for an answer."""
     days: int = Field(30, ge=1, le=90)
     """How far back it looks, in days."""
     words: int = Field(4, ge=1, le=10)
-    """How many of a question's telling words it asks for."""
+    """How many of a question's keywords to search for."""
     records: int = Field(50, ge=1, le=250)
-    """How many articles are asked for, on one market."""
+    """How many articles to request per market."""
     language: str = Field("english", pattern="^[a-z]*$")
     """The language of the articles; empty for any."""
 
@@ -71,7 +68,7 @@ class Gdelt:
         answer = await self._get(" ".join((*asked, *language)), since, until)
         listed = answer.get("articles", []) if isinstance(answer, dict) else None
         if not isinstance(listed, list):
-            raise ResearchError("malformed", "GDELT sent something else than a list of articles", HINT)
+            raise ResearchError("malformed", "GDELT did not send a list of articles", HINT)
         made = (self._sorter.made(partial(_article_of, raw), raw) for raw in listed)
         return [article for article in made if article is not None]
 
@@ -106,5 +103,5 @@ def _article_of(raw: object) -> FoundArticle:
     """What GDELT lists, as an article; its host is its source."""
     item = read(GdeltArticle, raw, "article")
     if not item.domain:
-        raise RejectedRecord("article", "malformed", "domain: an article without a source")
+        raise RejectedRecord("article", "malformed", "domain: an article needs a source")
     return FoundArticle(item.domain, item.url, item.title, "", item.seendate)

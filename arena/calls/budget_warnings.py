@@ -103,10 +103,10 @@ def _of_calls(one: Estimate, budget: BudgetSection) -> Iterator[BudgetWarning]:
             f"a call of {one.agent} may cost {rounded_dollars(first)}, "
             f"over budget.{scope} of {rounded_dollars(limit)}: "
         )
-        words += "none would be made"
+        words += "no call would be made"
         yield BudgetWarning("refused", scope, one.agent, words, _smaller(one, limit, scope))
     elif again > limit:
-        words = f"the repeat of an unusable answer of {one.agent} may cost {rounded_dollars(again)}, over "
+        words = f"a retry after an unusable answer of {one.agent} may cost {rounded_dollars(again)}, over "
         words += f"budget.{scope} of {rounded_dollars(limit)}: it would not be made"
         yield BudgetWarning("may_stop", scope, one.agent, words, _raised(again, scope))
 

@@ -225,7 +225,7 @@ class _StandInModel:
     async def ask(self, prompt: Prompt) -> Call:
         """At its dearest, a question that was not asked before gets an answer that was cut off."""
         if len(self.uses) >= MOST_CALLS:
-            raise ValueError(f"it asks more than {MOST_CALLS:,} questions a round")
+            raise ValueError(f"it asks more than {MOST_CALLS:,} calls a round")
         again = prompt in self.asked or any(message.role == "assistant" for message in prompt.messages)
         self.asked.add(prompt)
         answer = _answer(prompt, self.view)

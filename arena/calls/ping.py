@@ -64,9 +64,9 @@ def remark(call: Call) -> str:
     if call.error is not None:
         return ""
     if call.finish == "length":
-        return "its answer was cut off: it thinks for long before it answers, so give it enough max_tokens"
+        return "its answer was cut off: it reasons at length first, so raise max_tokens"
     try:
         find_object(call.reply or "")
     except NotOneObject as error:
-        return f"it did not answer as it was asked to: {error}"
+        return f"it did not answer in the requested form: {error}"
     return ""

@@ -38,7 +38,7 @@ class NotKept(BaseException):  # no agent's `except Exception` may hide it
         self.fault = fault
 
 
-INTERRUPTED = CallError("other", "the answer was not waited for", retry=True)
+INTERRUPTED = CallError("other", "the call was cancelled before its answer", retry=True)
 
 
 class CallInterrupted(asyncio.CancelledError):

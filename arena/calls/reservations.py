@@ -144,7 +144,7 @@ def local_ask(
     """`ask` without a record: within the rate limits, and within what a single call may cost."""
 
     def no_request(_worst: int | None) -> ReservationRequest:
-        raise LookupError("who asks alone has no record to reserve in")
+        raise LookupError("without a record there is nothing to reserve in")
 
     attempt = reserved_ask(ask, reservations, provider, provider, no_request, worst_case)
 

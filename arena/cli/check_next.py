@@ -1,6 +1,5 @@
 """`arena check`: which cohort starts next, as the record and the clock have it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -80,7 +79,7 @@ def next_cohort(config: "Config", begun: RecordSoFar, at: datetime) -> dict[str,
     }
 
 
-def say_next(found: Mapping[str, Any]) -> str:
+def say_next(found: dict[str, Any]) -> str:
     """The next start in words."""
     count = found["cohorts"]
     if found["next_start"] is None:
@@ -128,7 +127,7 @@ def changes_since(config: "Config", last: "Cohort | None", at: datetime) -> dict
     }
 
 
-def say_changes(found: Mapping[str, Any]) -> str:
+def say_changes(found: dict[str, Any]) -> str:
     """What the next cohort changes, in a few lines."""
     number, lines = found["differs_from"], [plain(line) for line in found["difference_lines"]]
     if not lines:

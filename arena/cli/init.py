@@ -120,7 +120,7 @@ def init(
 
     config = folder / "config.yaml"
     if config.exists():
-        raise ArenaError("exists", f"{config} is there already", "choose another folder, or move it away")
+        raise ArenaError("exists", f"{config} already exists", "choose another folder, or move it away")
     environ = environment(folder, os.environ)
     asking = not yes and not chosen.json and sys.stdin.isatty()
     wanted = choose(environ, venue, tuple(model or ()), budget, asking)

@@ -24,7 +24,7 @@ def play_waves(entrants: Sequence[Entrant]) -> list[list[Entrant]]:
         ready = [entrant for entrant in left if done.issuperset(forecast_sources(entrant.settings))]
         if not ready:
             names = ", ".join(entrant.name for entrant in left)
-            raise ValueError(f"these agents wait for one another or for one that isn't there: {names}")
+            raise ValueError(f"these agents depend on each other, or on an agent that doesn't exist: {names}")
         waves.append(ready)
         done.update(entrant.name for entrant in ready)
         left = [entrant for entrant in left if entrant.name not in done]

@@ -174,7 +174,7 @@ def changes_in_words(changes: CohortChanges) -> list[str]:
             if not (key.startswith(PROMPT_TEXT_KEY) and all(each))
         ]
         lines += [f"{name}: {'; '.join(own)}"] if own else []
-    lines += ["the line-up stands in another order"] if changes.reordered else []
+    lines += ["the order of the agents has changed"] if changes.reordered else []
     lines += [f"prompt {name}: edited" for name in changes.edited]
     for section, moved in changes.parts.items():
         lines.append(f"{section}: " + "; ".join(_in_words(key, *each) for key, each in moved.items()))

@@ -58,7 +58,7 @@ def trigger(schedule: Schedule) -> Trigger:
         weekly: Trigger = CronTrigger(day_of_week=start.weekday, hour=hour, minute=minute, timezone=UTC)
         return weekly
     if schedule.every is None:
-        raise ValueError("a job that is turned off is never due")
+        raise ValueError("a job that is off is never due")
     return _interval_trigger(schedule.every, datetime.combine(SUNDAY, schedule.at, UTC), None)
 
 
@@ -159,7 +159,7 @@ class Plan:
     def decision_times(self, until: datetime | None = None) -> list[datetime]:
         """The times at which some cohort decides; a plan without end needs a bound."""
         if until is None and self.count is None:
-            raise ValueError("cohorts start without end here: say until when")
+            raise ValueError("this schedule has no end: give one")
         found = (schedule_times(one, one.first, until) for one in self._calendars(until))
         at_once = () if self.at_once is None else (self.at_once,)
         return sorted({*at_once, *(at for times in found for at in times)})

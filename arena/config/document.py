@@ -78,7 +78,7 @@ def _text(document: Document, path: Path) -> str:
         words = f"can't be read: {error.strerror}. `arena init DIR` makes a folder with a config"
         raise _fatal(document, 1, "no file", "a config file", words) from error
     if len(data) > MOST_BYTES:
-        raise _fatal(document, 1, f"more than {MOST_BYTES:,} bytes", "a config file of a few pages")
+        raise _fatal(document, 1, f"more than {MOST_BYTES:,} bytes", f"at most {MOST_BYTES:,} bytes")
     document.hash = sha256(data).hexdigest()
     try:
         return data.decode("utf-8-sig")
@@ -95,9 +95,9 @@ def _refuse_tricks(document: Document, text: str) -> None:
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
         if isinstance(event, NodeEvent) and event.anchor is not None:
             found = f'the anchor or alias "{event.anchor}"'
-            raise _fatal(document, line, found, "every value written out (`ask` holds what models share)")
+            raise _fatal(document, line, found, "every value written out (shared settings go under `ask`)")
         if depth > MOST_DEPTH:
-            raise _fatal(document, line, "blocks inside blocks without end", "the keys of a config")
+            raise _fatal(document, line, "blocks nested too deeply", "the keys of a config")
 
 
 def _value(document: Document, node: Node, key: Key) -> Any:
@@ -138,13 +138,13 @@ def _scalar(document: Document, node: Node, key: Key) -> Any:
             return value
     except ValueError:
         pass  # said below: neither .nan nor digits without end are a number here
-    return document.add(key, quoted_value(node.value), "a number of ordinary size")
+    return document.add(key, quoted_value(node.value), "a smaller number")
 
 
 def _syntax(document: Document, error: YAMLError, text: str) -> ConfigErrors:
     if isinstance(error, ReaderError):
         line = text.count("\n", 0, error.position) + 1
-        return _fatal(document, line, "characters that YAML does not allow", "a text file in UTF-8")
+        return _fatal(document, line, "characters that YAML forbids", "a text file in UTF-8")
     problem, line = "it can't be read", 1
     if isinstance(error, MarkedYAMLError):
         context = str(error.context or "")
@@ -154,7 +154,7 @@ def _syntax(document: Document, error: YAMLError, text: str) -> ConfigErrors:
         mark = (ended and error.context_mark) or error.problem_mark or error.context_mark
         line = 1 if mark is None else mark.line + 1
     if "'\\t'" in problem:
-        return _fatal(document, line, "a tab", "spaces: YAML is indented with spaces only")
+        return _fatal(document, line, "a tab", "spaces (YAML forbids tabs for indentation)")
     return _fatal(document, line, problem, "YAML", f"not YAML: {problem}")
 
 

@@ -92,7 +92,7 @@ def environment(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
         text = path.read_text("utf-8") if path.is_file() else ""
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigErrors([ConfigError(str(path), 1, "", "a file that can't be read", "text in UTF-8",
-                                        "this file can't be read as text")]) from error  # fmt: skip
+                                        "this file is not readable text")]) from error  # fmt: skip
     added: dict[str, str] = {}
     errors = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -101,7 +101,7 @@ def environment(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
             added[match[1]] = _unquoted(match[2])
         elif line.strip() and not line.lstrip().startswith("#"):
             meant = "NAME=value, or # and a comment"
-            words = f"this line is not understood, expected {meant}"
+            words = f"invalid line, expected {meant}"
             errors.append(ConfigError(str(path), number, "", "another line", meant, words))
     if errors:
         raise ConfigErrors(errors)

@@ -55,7 +55,7 @@ class AdapterChoice:
         is_model = isinstance(settings, type) and issubclass(settings, BaseModel)
         if not is_model or not callable(getattr(module, self.function, None)):
             words = f"it needs a class Settings and a function {self.function}"
-            raise NotAnAdapter(f"{name}.py is no {self.noun}: {words}")
+            raise NotAnAdapter(f"{name}.py is not a {self.noun}: {words}")
         return module
 
     def names(self, document: Document | None = None) -> list[str]:
@@ -121,7 +121,7 @@ def evidence_settings(document: Document) -> BaseModel | None:
     for key, value in () if settings is None else settings:
         path = Path(document.file).parent / value if isinstance(value, Path) else None
         if path is not None and not path.exists():
-            words = f"there is no {value} beside the config. Make it, or name another one"
+            words = f"there is no {value} beside the config. Create it, or name another one"
             place = ("evidence", document.get("evidence", "from"), key)
-            document.add(place, str(value), "a file or folder that is there", words)
+            document.add(place, str(value), "an existing file or folder", words)
     return settings

@@ -293,8 +293,8 @@ def is_address(text: str) -> bool:
 
 def _address(text: str) -> str:
     if not is_address(text):
-        hint = "Where it is a secret, webhook_env names the variable that holds it"
-        raise not_meant(WEB, words=f"this is no {WEB.removeprefix('an ')}. {hint}", found="other text")
+        hint = "If it is secret, name the variable that holds it in webhook_env"
+        raise not_meant(WEB, words=f"this is not {WEB}. {hint}", found="other text")
     return text
 
 

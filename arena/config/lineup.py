@@ -63,7 +63,7 @@ def _shared(document: Document) -> Block:
     for name, value in _in_seconds(document, ("ask",), ask).items():
         if name in NOT_SHARED:
             document.add(("ask", name), name, f"`{name}` in a block under agents",
-                         "this key is an agent's own: write it in a block under agents")  # fmt: skip
+                         "this key belongs to an agent: move it to a block under agents")  # fmt: skip
         elif validate(llm.settings, {"model": "any/model", name: value}, document, ("ask",)) is not None:
             good[name] = value
     return good
@@ -122,14 +122,14 @@ def _names(document: Document, blocks: list[Any]) -> list[str]:
             document.add(key, found, NAME_MEANT, f"found {found}, expected {NAME_MEANT}{remedy}")
         elif name in first:
             other = f"agents[{first[name]}] on line {document.line(('agents', first[name]))}"
-            words = f'the name "{name}" is taken by {other}. Give this agent a `name` of its own'
-            document.add(key, quoted_value(name), "a name that no other agent has", words)
+            words = f'the name "{name}" is taken by {other}. Give this agent another `name`'
+            document.add(key, quoted_value(name), "a unique name", words)
         elif name == MARKET_NAME and block.get("kind", "llm") != MARKET_NAME:
             words = (
-                f'the name "{MARKET_NAME}" is kept for the kind {MARKET_NAME}. '
-                "Give this agent a `name` of its own"
+                f'the name "{MARKET_NAME}" is reserved for the kind {MARKET_NAME}. '
+                "Give this agent another `name`"
             )
-            document.add(key, quoted_value(name), "a name that is not kept", words)
+            document.add(key, quoted_value(name), "another name", words)
         first.setdefault(name, place)
     return list(first)
 
@@ -158,6 +158,6 @@ def _check_cycles(document: Document, agents: Mapping[int, AgentConfig]) -> None
             ring = error.args[1][:0:-1]  # each waits for the next
         first = ring.index(min(ring, key=places.__getitem__))
         circle = " → ".join([*ring[first:], *ring[: first + 1]])
-        document.add(("agents", places[ring[first]], "of"), circle, "agents that don't wait for one another",
-                     f"these agents wait for one another: {circle}")  # fmt: skip
+        document.add(("agents", places[ring[first]], "of"), circle, "agents that don't depend on each other",
+                     f"these agents depend on each other: {circle}")  # fmt: skip
         waiting = {name: of for name, of in waiting.items() if name not in ring}

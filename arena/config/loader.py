@@ -87,8 +87,8 @@ def _check_prices(document: Document, agents: Mapping[int, AgentConfig]) -> None
         settings = model_settings(agent.settings)
         if settings is not None and price_for(settings) is None:
             meant = "a `price: {input: …, output: …}` in dollars per million tokens"
-            words = f"no price is known for {settings.model}, so the budget can't be kept. Add {meant}"
-            words += " to this agent, with 0 for both where it is free"
+            words = f"no price is known for {settings.model}, so the budget can't be enforced. Add {meant}"
+            words += " to this agent; use 0 for both if it is free"
             if near := near_model(settings.model):
                 words = f"litellm doesn't know {settings.model}. Did you mean {near}? If not: {words}"
             document.add(("agents", place, "model"), quoted_value(settings.model), meant, words)
@@ -102,14 +102,14 @@ def check_places(document: Document, sections: FixedSections, folder: Path, data
     if sections.run.workers and not (database or sections.database).startswith("postgresql"):
         meant = "false, or a record on PostgreSQL"
         words = (
-            "workers take their turns from PostgreSQL, and this record is a file. Name another one under "
-            "`database` or by --database (`arena db copy` moves a record there), or take `workers` out: "
-            "`arena run` plays every turn itself then"
+            "workers need a record on PostgreSQL, and this one is a file. Name another under "
+            "`database` or by --database (`arena db copy` moves a record there), or remove `workers`: "
+            "`arena run` then plays every turn itself"
         )
         document.add(("run", "workers"), "true", meant, words)
     backups = folder / sections.backup.folder
     if in_the_way := next((path for path in (backups, *backups.parents) if path.is_file()), None):
-        words = f"{in_the_way} is a file. Name another folder, or move that file away"
+        words = f"{in_the_way} is a file. Name another folder, or move the file"
         document.add(("backup", "folder"), quoted_value(sections.backup.folder), "a folder", words)
 
 

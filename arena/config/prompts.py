@@ -68,6 +68,6 @@ def _note(document: Document, key: Key, name: str, bad: TemplateFault) -> None:
     folder = Path(document.file).parent
     path = prompt_path(name, folder, folders_of(document, "prompts"))
     file = path.relative_to(folder) if path.is_relative_to(folder) else Path(path.name)
-    meant, hint = suggestion(bad.name, bad.known) if bad.name else ("a template that can be filled in", "")
+    meant, hint = suggestion(bad.name, bad.known) if bad.name else ("a valid template", "")
     words = f"{bad.words}. {hint}" if hint else bad.words
     document.add(key, bad.name or bad.words, meant, f"{file}:{bad.line}: {words}")

@@ -50,7 +50,7 @@ class MarketsSection(ConfigSection):
     venue: str
     """Where markets, prices and resolutions come from: one of the venues below, or your own."""
     show: Count = 40
-    """How many markets a round shows, drawn by rule and seed, the same ones to every agent."""
+    """How many markets a round shows, drawn by rule and seed, the same to every agent."""
     per_event: Count = 2
     """At most this many of them from one event."""
     closes_within: Seconds = int(timedelta(days=60).total_seconds())
@@ -68,9 +68,9 @@ class MarketsSection(ConfigSection):
     max_price: PriceGap = ONE
     """Only markets whose mid is at most this."""
     categories: tuple[Name, ...] = ()
-    """Only markets of these categories, by the venue's names; capitals do not matter. Empty: of all."""
+    """Only markets in these categories, by the venue's names, in any case. Empty: all."""
     not_categories: tuple[Name, ...] = ()
-    """No markets of these categories."""
+    """No markets in these categories."""
     price_only: bool = False
     """Whether to include markets with a price but no bid and ask."""
     strata: tuple[Stratum, ...] = ()
@@ -80,16 +80,16 @@ class MarketsSection(ConfigSection):
     def _some_market_fits(self) -> Self:
         low, high = decimal(self.min_price), decimal(self.max_price)
         if low > high:
-            words = f"no price is at least {low} and at most {high}. Make min_price the smaller one"
+            words = f"no price is at least {low} and at most {high}. Lower min_price or raise max_price"
             raise not_meant(f"at most max_price, which is {high}", words=words, at="min_price")
         soonest, latest = (f"{length / 86_400:g}d" for length in (self.closes_after, self.closes_within))
         if self.closes_after > self.closes_within:
-            words = f"no market closes after {soonest} and within {latest}. Make closes_after the shorter one"
+            words = f"no market closes after {soonest} and within {latest}. Make closes_after the shorter"
             raise not_meant(f"at most closes_within, which is {latest}", words=words, at="closes_after")
         unwanted = {name.casefold() for name in self.not_categories}
         for name in (name for name in self.categories if name.casefold() in unwanted):
-            words = f"{quoted_value(name)} is under not_categories too. Take it out of one of them"
-            raise not_meant("categories that are not ruled out", words=words, at="categories")
+            words = f"{quoted_value(name)} is also under not_categories. Remove it from one of them"
+            raise not_meant("categories that are not excluded", words=words, at="categories")
         return self
 
     @property
@@ -105,13 +105,13 @@ class RulesBlock(ConfigSection):
           from: realistic
           max_bet: 0.1
 
-    What is not changed is as the rules have it that it starts from; [money](money.md) has them all.
+    The rest stays as in those rules; [money](money.md) has them all.
     """
 
     start_from: Literal["realistic", "replay", "seed", "reference"] = Field(default="realistic", alias="from")
-    """The rules that it starts from."""
+    """The rules to start from."""
     name: str = Field(default="", max_length=64)
-    """What this arena calls the changed rules."""
+    """A name for the changed rules."""
     fill: str | None = None
     """Where prices come from: `mid`, `quote`, `book` or `spread`."""
     fee: Literal["venue", "none"] | None = None
@@ -119,15 +119,15 @@ class RulesBlock(ConfigSection):
     min_bet: Stake | None = None
     """The smallest bet."""
     max_bet: Share | None = None
-    """The largest bet, as a part of the cash; one above is refused."""
+    """The largest bet, as a share of the cash; larger ones are rejected."""
     cap: Literal["bet", "decision"] | None = None
-    """What `max_bet` holds for: each bet, or all bets of a decision together."""
+    """What `max_bet` limits: each bet, or all bets of a decision together."""
     base: Literal["start", "running"] | None = None
-    """Of which cash: at the decision's start, or as it is at each bet."""
+    """The cash it is measured by: at the start of the decision, or at each bet."""
     merge: bool | None = None
     """Whether bets on one market and side count as one."""
     extremes: bool | None = None
-    """Whether fills at the mid trade at $1.00 too, and sell for nothing at $0.00."""
+    """Whether fills at mid may also be at $1.00 and $0.00."""
     worst_price: PriceGap | None = None
     """How far above the best price a bet may walk the book."""
     max_spread: PriceGap | None = None
@@ -163,15 +163,15 @@ class CohortsSection(ConfigSection):
     decide: Every = timedelta(days=7)
     """The time between two decisions."""
     rounds: Count = 5
-    """How many rounds a cohort decides in. What is open after the last one is only settled."""
+    """How many rounds a cohort plays. What is open after the last is only settled."""
     count: Count | None = None
-    """How many cohorts to start. By default there is no end to it."""
+    """How many cohorts to start; unlimited by default."""
     keep_deciding: Count = 5
     """How many of the newest cohorts keep deciding; older ones are only tracked."""
     catch_up: Literal["latest", "all", "none"] = "latest"
-    """What `arena run` does about starts and rounds of live cohorts that it missed by more than six hours."""
+    """What `arena run` does about live starts and rounds missed by more than six hours."""
     bankroll: Stake = 10_000 * ONE
-    """What every agent starts a cohort with, in dollars."""
+    """The cash of every agent at the start of a cohort, in dollars."""
     rules_block: RulesBlock = Field(
         default_factory=RulesBlock, alias="rules", json_schema_extra={"meant": "a name, or a block of keys"}
     )
@@ -189,7 +189,7 @@ class CohortsSection(ConfigSection):
     def _within_a_century(cls, value: int, info: ValidationInfo) -> int:
         decide: timedelta = info.data.get("decide", timedelta())
         if value * decide.total_seconds() > CENTURY.total_seconds():
-            raise not_meant("no more rounds than a century has times to decide, see cohorts.decide")
+            raise not_meant("rounds that fit into a century, see cohorts.decide")
         return value
 
     @field_validator("rules_block", mode="before")
@@ -204,7 +204,7 @@ class CohortsSection(ConfigSection):
         if self.bankroll < needed:
             meant = f"at least {decimal(needed)} dollars"
             words = (
-                f"nobody could bet: the smallest bet is {decimal(rules.min_bet)} dollars, and the largest is"
+                f"no bet is possible: the smallest is {decimal(rules.min_bet)} dollars, and the largest is"
             )
             words += f" {decimal(rules.max_bet)} of {decimal(self.bankroll)}. Make it {meant}"
             raise not_meant(meant, words=words, at="bankroll")
@@ -217,16 +217,16 @@ class CohortsSection(ConfigSection):
 
 
 class EvidenceSection(ConfigSection):
-    """Where articles come from, and which of them are shown."""
+    """Where articles come from and which are shown."""
 
     source: Name = Field(default="none", alias="from")
     """The source: `none`, `folder`, `gdelt`, or a file of your own in `extensions/research/`."""
     per_market: Count = 5
-    """How many articles on a market are shown, the newest ones."""
+    """How many articles to show per market, newest first."""
     characters: Count = 1_000
     """How much of an article's text is shown."""
     restricted: tuple[Name, ...] = ()
-    """Sites and sources whose articles are dropped, beside those that are always."""
+    """Sites and sources to exclude, beyond those always excluded."""
 
     @property
     def guard(self) -> Guard:
@@ -241,15 +241,15 @@ class BudgetSection(ConfigSection):
     """
 
     call: Dollars | None = None
-    """What a single call may cost at most."""
+    """The most one call may cost."""
     round: Dollars | None = None
-    """What all calls of one cohort's round may cost together."""
+    """The most all calls of one cohort's round may cost."""
     agent: Dollars | None = None
-    """What all calls of one agent in one cohort may cost together."""
+    """The most all calls of one agent in one cohort may cost."""
     day: Dollars | None = None
-    """What all calls of a day (UTC) may cost together."""
+    """The most all calls of a day (UTC) may cost."""
     arena: Dollars | None = None
-    """What all calls in the record may ever cost together."""
+    """The most all calls in the record may ever cost."""
 
     @property
     def limits(self) -> dict[str, int]:
@@ -260,7 +260,7 @@ class BudgetSection(ConfigSection):
 class CallsSection(ConfigSection):
     """How many calls to models run at once.
 
-    A provider that says "too many" is left alone for as long as it asks, and then given fewer.
+    After "too many requests", a provider is left alone as long as it asks and then gets fewer calls at once.
     """
 
     at_once: Count = 50
@@ -276,20 +276,20 @@ class BackupSection(ConfigSection):
     """
 
     folder: str = Field(default="backups", min_length=1)
-    """The folder, from the config's on: better on another disk than the record."""
+    """The folder, relative to the config's; preferably on another disk than the record."""
     keep: Count = 14
     """How many of the newest are kept. Only backups that the arena made are ever deleted."""
 
 
 class RunSection(ConfigSection):
-    """What `arena run` does between rounds, and how often: a job without its key, as written here.
+    """What `arena run` does between rounds, and how often.
 
-    A job is due at times that are the same for every arena: `15m` at full quarters of an hour, `1d` at
-    midnight, `1w` at midnight of a Sunday, all in UTC; or at a weekday and a time. `off` turns it off.
+    Jobs are due at fixed times in UTC: `15m` on the quarter hour, `1d` at midnight, `1w` at midnight on
+    Sunday, or at a given weekday and time. `off` turns a job off.
     """
 
     catalogue: When = cadence("6h")
-    """Read all that the venue has on offer, as `arena markets sync` does."""
+    """Read the venue's whole catalogue, as `arena markets sync` does."""
     quotes: When = cadence("1h")
     """Read the prices of markets that were shown or are held and have not resolved."""
     resolutions: When = cadence("1h")
@@ -319,16 +319,16 @@ class WatchSection(ConfigSection):
     """
 
     webhook: WebAddress | None = Field(default=None, repr=False)
-    """Where messages go: a web address that takes JSON by POST."""
+    """Where messages are sent: an address that accepts JSON by POST."""
     webhook_env: Variable | None = None
-    """The environment variable that holds this address, where it is a secret."""
+    """The environment variable that holds the address, if it is secret."""
     health: Listen = Endpoint()
-    """Where `arena run` answers `/health` and `/metrics`; `127.0.0.1` is this machine alone."""
+    """Where `arena run` serves `/health` and `/metrics`; `127.0.0.1` is this machine only."""
 
     @model_validator(mode="after")
     def _one_address(self) -> Self:
         if self.webhook is not None and self.webhook_env is not None:
-            words = "webhook says already where. Take one of them out"
+            words = "webhook already gives the address. Remove one of them"
             raise not_meant("one of the two", words=words, found="webhook too", at="webhook_env")
         return self
 
@@ -337,9 +337,9 @@ class FixedSections(ConfigSection):
     """The sections whose keys are always the same."""
 
     database: str = Field(default="arena.db", min_length=1)
-    """The record: a path from the config's folder on, or a database's URL."""
+    """The record: a path relative to the config's folder, or a database URL."""
     seed: Seed = 1
-    """All chance comes from it: which markets are drawn, what random agents do, the simulated world."""
+    """The source of all randomness: the draw of markets, random agents, the simulated world."""
     markets: MarketsSection
     """Where the markets come from and which of them are played."""
     cohorts: CohortsSection = Field(default_factory=CohortsSection)
@@ -349,7 +349,7 @@ class FixedSections(ConfigSection):
     calls: CallsSection = CallsSection()
     """How many calls to models run at once."""
     evidence: EvidenceSection = EvidenceSection()
-    """Where articles come from, and which of them are shown."""
+    """Where articles come from and which are shown."""
     backup: BackupSection = BackupSection()
     """Where backups of the record go, and how many of them are kept."""
     run: RunSection = Field(default_factory=RunSection)

@@ -33,7 +33,7 @@ from markets.millionths import ONE
 
 OUTCOMES = {1: "YES", 0: "NO", NO_SCORE: "unscored", OPEN: "open"}
 DOLLAR, ONES, PERCENT = "dollars", "from 0 to 1", "percent"
-UNKNOWN = "nothing can be said yet"
+UNKNOWN = "unknown yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +49,21 @@ POSITION_COLUMNS = (
     ExportColumn("agent", "text", "the agent's name in the line-up"),
     ExportColumn("market_id", "text", MARKET_ID),
     ExportColumn("side", "text", "YES or NO"),
-    ExportColumn("at", "time", "the cohort's newest mark: the ledger until then"),
-    ExportColumn("bought", "whole", "shares that were bought", SHARES),
-    ExportColumn("sold", "whole", "shares that were sold", SHARES),
-    ExportColumn("settled", "whole", "shares that were paid or refunded at the end", SHARES),
+    ExportColumn("at", "time", "the time of the cohort's newest mark; later ledger entries are left out"),
+    ExportColumn("bought", "whole", "shares bought", SHARES),
+    ExportColumn("sold", "whole", "shares sold", SHARES),
+    ExportColumn("settled", "whole", "shares paid or refunded at resolution", SHARES),
     ExportColumn("shares", "whole", "shares still held", SHARES),
-    ExportColumn("paid", "whole", "what all of them cost, fees included", DOLLARS),
-    ExportColumn("received", "whole", "what sales and the end brought", DOLLARS),
-    ExportColumn("cost", "whole", "what the shares still held cost", DOLLARS),
-    ExportColumn("value", "whole", "what they are worth at mid", DOLLARS),
-    ExportColumn("realised", "whole", "profit (+) or loss (−) that was realised", DOLLARS),
+    ExportColumn("paid", "whole", "their total cost, fees included", DOLLARS),
+    ExportColumn("received", "whole", "proceeds of sales and settlement", DOLLARS),
+    ExportColumn("cost", "whole", "cost of the shares still held", DOLLARS),
+    ExportColumn("value", "whole", "their value at mid", DOLLARS),
+    ExportColumn("realised", "whole", "realised profit (+) or loss (−)", DOLLARS),
     ExportColumn(
-        "price", "whole", "the price that they are valued at", PRICE, "none is held, or there is no price"
+        "price", "whole", "the price they are valued at", PRICE, "none is held, or there is not a price"
     ),
-    ExportColumn("age", "whole", "how old that price was", SECONDS, "none is held, or there is no price"),
-    ExportColumn("stale", "text", "why the price can't be relied on: no_price, last_trade, old; or nothing"),
+    ExportColumn("age", "whole", "how old that price was", SECONDS, "none is held, or there is not a price"),
+    ExportColumn("stale", "text", "why the price is unreliable: no_price, last_trade, old; or empty"),
 )
 
 
@@ -89,7 +89,7 @@ SCORE_COLUMNS = (
     ExportColumn("reading", "text", "stated, implied or anchored: see docs/scoring.md"),
     ExportColumn("fill", "whole", "the bet behind it, as in `fills`", "", "stated forecasts have none"),
     ExportColumn("side", "text", "the side of the bet: YES or NO", "", "of no bet"),
-    ExportColumn("said", "whole", "whether the agent stated it, or left the market out", FLAG, "of a bet"),
+    ExportColumn("said", "whole", "whether the agent stated it or skipped the market", FLAG, "of a bet"),
     ExportColumn("forecast", "number", "the probability of YES", ONES),
     ExportColumn(
         "mid", "whole", "the market's forecast in the snapshot, 0.5 without a price", CHANCE, "of a bet"
@@ -144,17 +144,17 @@ def _places(rows: ForecastColumns | BetColumns) -> Iterator[tuple[Any, ...]]:
 LEADERBOARD_MEANINGS: dict[str, tuple[str, str]] = {
     "agent": ("the agent's name; `market` is the price itself", ""),
     "kind": ("its kind in its newest cohort", ""),
-    "cohorts": ("cohorts that it played in", COUNT),
+    "cohorts": ("cohorts it played in", COUNT),
     "turns": ("its turns", COUNT),
-    "malformed": ("those of which no answer could be read", COUNT),
-    "failed": ("those without any answer", COUNT),
-    "bets": ("bets that were accepted", COUNT),
+    "malformed": ("turns whose answer was malformed", COUNT),
+    "failed": ("turns without an answer", COUNT),
+    "bets": ("accepted bets", COUNT),
     "sold": ("sales", COUNT),
-    "forecasts": ("forecasts that are resolved and scored, those left out included", COUNT),
-    "events": ("separate events that these are about", COUNT),
+    "forecasts": ("scored forecasts, skipped markets included", COUNT),
+    "events": ("distinct events they are about", COUNT),
     "unscored": ("forecasts on markets that ended in a fraction or a refund", COUNT),
-    "early": ("resolved forecasts from before the day of the model's release, which give no score", COUNT),
-    "coverage": ("the share of what it was shown for which it stated a probability", ONES),
+    "early": ("resolved forecasts dated before the model's release, which are scored", COUNT),
+    "coverage": ("the share of markets shown for which it stated a probability", ONES),
     "brier_implied": ("mean over resolved bets of the implied reading; lower is better", ONES),
     "brier_anchored": ("the same of the anchored reading", ONES),
     "brier_stated": ("of what it stated: mean over markets of the mean over its rounds", ONES),
@@ -165,7 +165,7 @@ LEADERBOARD_MEANINGS: dict[str, tuple[str, str]] = {
     "return_pct": ("profit as a share of all bankrolls", PERCENT),
     "win_rate": ("resolved bets whose side won", ONES),
     "cost_usd": ("what all its calls cost", DOLLAR),
-    "cost_per_forecast": ("the same for each probability that it stated", DOLLAR),
+    "cost_per_forecast": ("the same per probability stated", DOLLAR),
 }
 
 
@@ -196,7 +196,7 @@ COMPUTED: tuple[ComputedTable, ...] = (
     ComputedTable(
         ExportTable(
             "positions",
-            "Every lot that an agent ever held, at its cohort's newest mark: what `arena positions` shows.",
+            "Every lot an agent ever held, at its cohort's newest mark: what `arena positions` shows.",
             POSITION_COLUMNS,
             ("cohort", "agent", "market_id", "side"),
         ),

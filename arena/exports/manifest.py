@@ -40,7 +40,7 @@ Count = Annotated[int, Field(ge=0, strict=True)]
 
 def _file_name(name: str) -> str:
     if not FILE_NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no file of an export: such a path is never opened")
+        raise ValueError(f"{name!r} is not part of an export: such a path is not opened")
     return name
 
 
@@ -106,7 +106,7 @@ def read_manifest(data: bytes) -> ExportManifest:
     except (ValueError, RecursionError) as error:
         raise _bad(f"can't be read: {error}") from error
     if not isinstance(content, dict) or content.get("kind") != KIND:
-        raise _bad("is not that of an export of this program")
+        raise _bad("is not the manifest of an arena export")
     if content.get("version") != VERSION:
         message = f"{NAME} is of version {content.get('version')!r}; this program knows version {VERSION}"
         raise ArenaError("newer_export", message, "update paper-arena, then try again")
@@ -118,7 +118,7 @@ def read_manifest(data: bytes) -> ExportManifest:
         why = first["msg"].removeprefix("Value error, ")
         raise _bad(f"is not right at {'.'.join(map(str, first['loc']))}: {why}") from error
     if manifest.text().encode() != data:
-        raise _bad("was changed after it was written: its seal doesn't fit")
+        raise _bad("was changed after it was written: its seal doesn't match")
     return manifest
 
 
@@ -139,8 +139,8 @@ def folder_next_to(place: Path, hint: str) -> Iterator[Path]:
             yield Path(folder)
     except OSError as error:
         if error.errno == errno.ENOSPC:
-            room = "free some space, or name a place on another disk; nothing was left behind"
-            raise ArenaError("disk_full", f"there is no room left to write {place}", room) from error
+            room = "free some space, or write to another disk; no partial files were left"
+            raise ArenaError("disk_full", f"the disk is full: cannot write {place}", room) from error
         raise ArenaError("not_writable", f"{place} can't be written: {error.strerror}", hint) from error
 
 
@@ -169,29 +169,29 @@ def open_export(place: Path, spare: Path) -> Iterator[tuple[Path, ExportManifest
 def _check_folder(folder: Path) -> ExportManifest:
     path = folder / NAME
     if not path.is_file() or path.is_symlink():
-        raise ArenaError("no_export", f"{folder} has no {NAME}, so it is no export", NAME_EXPORT)
+        raise ArenaError("no_export", f"{folder} has no {NAME}, so it is not an export", NAME_EXPORT)
     with path.open("rb") as file:
         manifest = _check_manifest(file, {item.name for item in folder.iterdir()})
     for name in manifest.files:
         if not stat.S_ISREG((folder / name).lstat().st_mode):
-            raise bad_file(name, "it is no plain file; links are not followed")
+            raise bad_file(name, "not a regular file (links are not followed)")
     return manifest
 
 
 def _check_zip(archive: zipfile.ZipFile) -> ExportManifest:
     names = [item.filename for item in archive.infolist()]
     if NAME not in names:
-        raise ArenaError("no_export", f"there is no {NAME} at the top of it, so it is no export", HINT)
+        raise ArenaError("no_export", f"there is no {NAME} at the top of it, so it is not an export", HINT)
     with archive.open(NAME) as file:
         manifest = _check_manifest(file, set(names))
     for item in archive.infolist():
         if names.count(item.filename) > 1:
-            raise bad_file(item.filename, "it is there twice")
+            raise bad_file(item.filename, "it appears twice")
         kind = stat.S_IFMT(item.external_attr >> 16)
         if item.is_dir() or kind not in (0, stat.S_IFREG):
-            raise bad_file(item.filename, "it is no plain file; links are not followed")
+            raise bad_file(item.filename, "not a regular file (links are not followed)")
         if item.compress_type not in METHODS:
-            raise bad_file(item.filename, "it is packed in a way that arena export doesn't use")
+            raise bad_file(item.filename, "it uses a compression that arena export doesn't use")
     return manifest
 
 
@@ -199,30 +199,30 @@ def _check_manifest(file: IO[bytes], names: Set[str]) -> ExportManifest:
     """The manifest, if these are the files that it names, and together they can be imported."""
     data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
-        raise bad_file(NAME, f"it is larger than {MOST_BYTES:,} bytes, so it is none")
+        raise bad_file(NAME, f"it is larger than {MOST_BYTES:,} bytes, so it is not an export")
     manifest, there = read_manifest(data), names - {NAME}
     for name in sorted(manifest.files.keys() - there):
-        raise bad_file(name, f"it is missing; {NAME} has it")
+        raise bad_file(name, f"missing, though {NAME} lists it")
     for name in sorted(there - manifest.files.keys()):
-        raise bad_file(name, f"it is one too many: {NAME} doesn't have it")
+        raise bad_file(name, f"unexpected file: {NAME} doesn't list it")
     _refuse_part(manifest)
     return manifest
 
 
 def _refuse_part(manifest: ExportManifest) -> None:
     """A part of a record is no record: its hashes could not be checked."""
-    hint = "make a whole one: arena export without --cohort and without --no-prompts"
+    hint = "make a full export: without --cohort and --no-prompts"
     if not manifest.whole:
         some = ", ".join(manifest.cohorts) or "no"
-        message = f"this is an export of cohorts {some} alone: it can be read, not imported"
+        message = f"this export has cohorts {some} only: it can be read but not imported"
         raise ArenaError("part_of_export", message, hint)
     if not manifest.prompts:
-        message = "this is an export without prompts and answers: it can be read, not imported"
+        message = "this export lacks prompts and answers: it can be read but not imported"
         raise ArenaError("part_of_export", message, hint)
     ending = form_of(manifest.form).ending
     for each in FACTS:
         if f"{each.sheet.name}{ending}" not in manifest.files:
-            raise bad_file(f"{each.sheet.name}{ending}", f"{NAME} doesn't have it, and every export does")
+            raise bad_file(f"{each.sheet.name}{ending}", f"{NAME} doesn't list it, but every export has it")
 
 
 @contextmanager
@@ -235,15 +235,15 @@ def _open_zip(place: Path) -> Iterator[zipfile.ZipFile]:
     except OSError as error:
         if error.errno != errno.EINVAL:  # a place in the file that can't be
             raise
-        raise bad_file(place.name, "it can't be unpacked: a part of it is not where it says") from error
+        raise bad_file(place.name, "it can't be unpacked: a part is not where the archive says") from error
 
 
 def _unpack(archive: zipfile.ZipFile, manifest: ExportManifest, folder: Path) -> None:
     """Every file into a folder, as far as there is room for what the manifest says."""
     needed, free = total_bytes(manifest), shutil.disk_usage(folder).free
     if needed > free:
-        message = f"unpacked it is {needed:,} bytes, and there are {free:,} left on the disk"
-        raise ArenaError("disk_full", message, "free some space, or import where there is more")
+        message = f"unpacked, it takes {needed:,} bytes, and there are {free:,} left on the disk"
+        raise ArenaError("disk_full", message, "free some space, or import elsewhere")
     for name, about in manifest.files.items():
         with archive.open(name) as source, (folder / name).open("xb") as target:
             left = about.bytes

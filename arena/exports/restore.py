@@ -38,7 +38,7 @@ BATCH = 500
 RESTS = {each.rest_in for each in FACTS}
 PUT_BACK = [each for each in FACTS if each.sheet.name not in RESTS]
 """Those that are read one after another; what has the rest of their rows is read with them."""
-UNWRITABLE = "name a file in a folder that is there, with room, and in which you may write"
+UNWRITABLE = "name a file in a folder that exists, is writable and has room"
 Named = dict[str, object]
 """A row by its columns' names."""
 
@@ -60,7 +60,7 @@ def load(
             start += len(batch)
             progress(len(batch))
         if start - 1 != manifest.files[name].rows:
-            raise bad_file(name, f"it has {start - 1:,} rows, and the manifest says otherwise")
+            raise bad_file(name, f"it has {start - 1:,} rows, but the manifest says otherwise")
 
 
 def _rows(folder: Path, form: FileForm, each: FactTable) -> Iterator[Named]:
@@ -135,7 +135,7 @@ class _TableLoader:
             if None not in name and name not in ids:
                 key = ", ".join(f"{key} {value}" for key, value in zip(parent.keys, name, strict=True))
                 what = parent.column.removesuffix("_id")
-                raise bad_file(self.file, f"row {number} belongs to a {what} that is not there: {key}")
+                raise bad_file(self.file, f"row {number} refers to a missing {what}: {key}")
         return [ids.get(name) for name in wanted]
 
 
@@ -168,13 +168,13 @@ def _must_be_free(file: Path, database: str) -> None:
         with open_read_only(database) as engine, reading(engine) as connection:
             _must_be_empty(connection, str(file))
     except NoRecord as error:
-        raise _not_empty(str(file), "holds something that is no record") from error
+        raise _not_empty(str(file), "holds something other than a record") from error
 
 
 def _move(made: Path, file: Path) -> None:
     """The new record to its place, if nobody else has put one there meanwhile."""
     if file.exists() and file.stat().st_size:
-        raise _not_empty(str(file), "was made by another process meanwhile")
+        raise _not_empty(str(file), "was meanwhile created by another process")
     with made.open("rb") as whole:
         os.fsync(whole.fileno())
     made.rename(file)
@@ -195,7 +195,7 @@ def _fill(
     connection: Connection, name: str, folder: Path, manifest: ExportManifest, progress: Progress
 ) -> None:
     if schema_version(connection) is None and inspect(connection).get_table_names():
-        raise _not_empty(name, "holds something that is no record")
+        raise _not_empty(name, "holds something other than a record")
     upgrade_connection(connection)
     _must_be_empty(connection, name)
     form, done, whole = form_of(manifest.form), 0, restore_rows(manifest)
@@ -223,7 +223,7 @@ def _must_be_empty(connection: Connection, name: str) -> None:
 
 
 def _not_empty(name: str, why: str) -> ArenaError:
-    hint = "an import makes a new record: name one that is not there yet with --database"
+    hint = "an import creates a new record: give --database a new name"
     return ArenaError("not_empty", f"{name} {why}", hint)
 
 
@@ -235,6 +235,6 @@ def _must_agree(connection: Connection, manifest: ExportManifest) -> None:
         raise ArenaError("other_hash", message, HINT)
     for first in find(connection, most=1).listed:
         where = f"{first.table}, {first.key}, {first.field}: {first.found!r}, not {first.expected!r}"
-        message = f"the record would not agree with itself: {where} ({first.why})"
-        hint = "arena verify on the record that was exported says more; nothing was changed here"
+        message = f"the record would be inconsistent: {where} ({first.why})"
+        hint = "run arena verify on the exported record; nothing was changed here"
         raise ArenaError("differs", message, hint)

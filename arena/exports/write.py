@@ -38,7 +38,7 @@ from markets.hashes import timestamp_text
 DICTIONARY = "data.md"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """The time of every file in a ZIP, so that equal exports are equal files."""
-UNWRITABLE = "name a place in a folder that is there and in which you may write"
+UNWRITABLE = "name a path in a folder that exists and is writable"
 STEP = 1_000
 Progress = Callable[[int, int], None]
 
@@ -90,10 +90,10 @@ def _may_be_written(place: Path, force: bool) -> None:
     if not os.path.lexists(place) or (_is_folder(place) and not any(place.iterdir())):
         return
     if not force:
-        raise ArenaError("exists", f"{place} is there already", "name another place, or add --force")
+        raise ArenaError("exists", f"{place} already exists", "name another path, or add --force")
     if not (is_export(place) if _is_folder(place) else is_zipped_export(place)):
-        message = f"{place} is no export, so it is not replaced"
-        raise ArenaError("exists", message, "name another place, or move it away")
+        message = f"{place} is not an export, so it is not replaced"
+        raise ArenaError("exists", message, "name another path, or move it")
 
 
 def _is_folder(place: Path) -> bool:

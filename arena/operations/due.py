@@ -190,7 +190,7 @@ def upcoming_work(situation: DueSituation, most: int) -> list[tuple[datetime, st
         words = ["a cohort starts"] if at in starts else []
         deciders = (one.stored for one in situation.open if round_to_decide(one.stored, at, situation))
         words += [f"cohort {stored.cohort.number} decides" for stored in deciders]
-        found.append((at, ", ".join(words) or "what is held is settled and marked"))
+        found.append((at, ", ".join(words) or "positions are settled and marked"))
     return found
 
 

@@ -155,9 +155,9 @@ async def serve_health(
 
 
 def _cannot_listen(endpoint: Endpoint, error: OSError) -> ArenaError:
-    hint = f"give {CONFIG_KEY} in the config another address, or set it to off"
+    hint = f"set {CONFIG_KEY} in the config to another address or to off"
     if error.errno == errno.EADDRINUSE:
-        words = f"something listens at {endpoint} already: a second arena, or another program"
+        words = f"{endpoint} is already in use by another arena or program"
         return ArenaError("port_in_use", words, hint)
     reason = error.strerror or type(error).__name__
     return ArenaError("cannot_listen", f"the arena can't listen at {endpoint}: {reason}", hint)
@@ -204,44 +204,44 @@ def _figures(status: Status) -> Iterator[tuple[str, str, float]]:
     """Name, meaning and value of what there is one of."""
     calendar, spend, calls, held = status.calendar, status.spend, status.under_way, status.held
     yield "health", "0 ok, 1 waiting, 2 late, 3 trouble", HEALTH_WORDS.index(status.word)
-    yield "running", "1 while some arena run leads", status.running
-    yield "rounds_due", "Rounds whose time has come", calendar.due
-    yield "rounds_done", "Rounds that are done", calendar.done
-    yield "lag_seconds", "By how much the latest round is late", status.lag.total_seconds()
-    yield "spend_today_dollars", "What calls cost today (UTC)", spend.today / ONE
-    yield "spend_month_dollars", "What calls cost this month (UTC)", spend.month / ONE
-    yield "calls_under_way", "Calls to models that are being made", calls.calls
-    yield "calls_lost", "Calls whose worker was lost; they may be charged", calls.lost
+    yield "running", "1 while an arena run leads", status.running
+    yield "rounds_due", "Rounds due so far", calendar.due
+    yield "rounds_done", "Rounds done", calendar.done
+    yield "lag_seconds", "Delay of the latest round", status.lag.total_seconds()
+    yield "spend_today_dollars", "Cost of calls today (UTC)", spend.today / ONE
+    yield "spend_month_dollars", "Cost of calls this month (UTC)", spend.month / ONE
+    yield "calls_under_way", "Calls to models under way", calls.calls
+    yield "calls_lost", "Calls whose worker died; they may be charged", calls.lost
     yield "positions", "Open positions", held.positions
     yield "stale_markets", "Markets held at an old price or none", held.stale
     if status.looked_at is not None:
-        yield "quote_age_seconds", "Since prices were last read", _since(status.looked_at, status)
+        yield "quote_age_seconds", "Time since prices were last read", _since(status.looked_at, status)
     if held.oldest is not None:
-        words = "Since the oldest price of what is held was known"
+        words = "Age of the oldest price of a held market"
         yield "held_quote_age_seconds", words, _since(held.oldest, status)
 
 
 def _labelled_figures(status: Status) -> Iterator[tuple[str, str, tuple[str, ...], Samples]]:
     """Name, meaning, labels and values of what there are several of."""
     limits, quarantined, jobs = status.spend.limits, status.quarantined, status.jobs
-    yield "turns", "Turns by how they ended", ("status",), [((x,), n) for x, n in status.turns.items()]
+    yield "turns", "Turns by status", ("status",), [((x,), n) for x, n in status.turns.items()]
     spent: Samples = [((x.scope,), x.spent / ONE) for x in limits]
-    yield "budget_spent_dollars", "What is spent of each budget", ("per",), spent
+    yield "budget_spent_dollars", "Amount spent of each budget", ("per",), spent
     yield "budget_dollars", "Each budget", ("per",), [((x.scope,), x.limit / ONE) for x in limits]
     errors: Samples = [((x.venue, x.code), x.records) for x in quarantined if x.kind == "page"]
-    yield "venue_errors", "Pages that a venue did not answer in a day", ("venue", "code"), errors
+    yield "venue_errors", "Requests that a venue failed to answer in a day", ("venue", "code"), errors
     records: Samples = [((x.venue, x.kind, x.code), x.records) for x in quarantined]
     yield "quarantined", "Records quarantined in a day", ("venue", "kind", "code"), records
     yield (
         "job_failures",
-        "How often in a row a job has failed",
+        "Consecutive failures of a job",
         ("job",),
         [((x.name,), x.failures) for x in jobs],
     )
     ages: Samples = [((job.name,), _since(job.ended_at, status)) for job in jobs if job.ended_at]
-    yield "job_age_seconds", "Since a job last ended", ("job",), ages
+    yield "job_age_seconds", "Time since a job last ended", ("job",), ages
     open_kinds = Counter(told.incident.kind for told in status.incidents if told.ended_at is None)
-    yield "incidents", "Incidents that go on", ("kind",), [((x,), n) for x, n in sorted(open_kinds.items())]
+    yield "incidents", "Ongoing incidents", ("kind",), [((x,), n) for x, n in sorted(open_kinds.items())]
 
 
 def _since(at: datetime, status: Status) -> float:

@@ -157,7 +157,7 @@ async def report_decision_time(
     try:
         note_played(record, venue, due, this_instant(), fault)
     except ArenaError as error:
-        say(f"what happened could not be noted: {error.message}")
+        say(f"could not log an event: {error.message}")
     at_once = asyncio.Event()
     at_once.set()
     await keep_sending(record, webhook, this_instant, at_once, say)

@@ -116,13 +116,13 @@ async def marks(context: JobContext, at: datetime) -> str:
 async def boards(context: JobContext, at: datetime) -> str:
     """Bring the leaderboards up to date, where a round was played, an account marked, or a market ended."""
     done = await asyncio.to_thread(refresh_leaderboards, context.record, at)
-    return f"{count_text(done, 'board')} computed" if done else "nothing has changed since the last time"
+    return f"{count_text(done, 'board')} computed" if done else "nothing has changed"
 
 
 async def scores(context: JobContext, at: datetime) -> str:
     """Work out what the dashboard shows of agents in depth, where a market has ended since the last time."""
     done = await asyncio.to_thread(refresh_cache, context.record, at)
-    return f"{count_text(done, 'figure')} worked out" if done else "nothing has changed since the last time"
+    return f"{count_text(done, 'figure')} computed" if done else "nothing has changed"
 
 
 async def retention(context: JobContext, at: datetime) -> str:
@@ -138,14 +138,14 @@ async def backup(context: JobContext, at: datetime) -> str:
 
     def progress(_what: str, _done: int, _of: int | None) -> None:
         if context.world.under_way.closed:
-            raise Stopped("the backup was broken off: the next start makes it")
+            raise Stopped("the backup was interrupted; it is made at the next start")
 
     def make() -> Backup:
         with open_read_only(config.database) as engine:
             return make_backup(engine, config.backups, config.backup.keep, at, verified_content, progress)
 
     new = await asyncio.to_thread(make)
-    return f"{new.path.name}, {new.size:,} bytes, verified; {len(new.gone)} went"
+    return f"{new.path.name}, {new.size:,} bytes, verified; {len(new.gone)} old deleted"
 
 
 class Stopped(Exception):

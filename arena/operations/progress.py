@@ -74,7 +74,7 @@ class RunProgress:
         """What was done, in a line."""
         counts = (("round", self.rounds), ("turn", self.turns), ("job", self.jobs))
         done = ", ".join(count_text(count, name) for name, count in counts)
-        return f"{done} done" + (f"; {self.failed:,} went wrong" if self.failed else "")
+        return f"{done} done" + (f"; {self.failed:,} failed" if self.failed else "")
 
 
 LAST_WRITES = 1.0

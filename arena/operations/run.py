@@ -50,7 +50,7 @@ from markets.venue import QuarantinedRecord
 
 BUSY, TROUBLED = timedelta(seconds=5), timedelta(seconds=10)
 """How long to leave alone what another process has in hand, and a record that can't be used."""
-NO_WORKERS = "no worker is there: turns are played here until one is; start `arena worker`"
+NO_WORKERS = "no worker is running: turns are played here until one starts (`arena worker`)"
 MINUTE_FORMAT = "%Y-%m-%d %H:%M"
 
 
@@ -115,14 +115,14 @@ async def _lead_until_stopped(run: Run, me: str) -> None:
 
 
 async def _take(run: Run, me: str) -> int | None:
-    words = "another arena run is at work on this record"
+    words = "another arena run is using this record"
     if not run.once:
         on_standby = partial(_emit, run, "standby", f"{words}; standing by")
         on_error = partial(_emit_trouble, run, "the record")
         return await wait_to_lead(run.record, me, run.stop.asked, on_standby, on_error)
     token = run.record.write_unfenced(take_lease, LEADER_LEASE, me, LEASE, is_gone)
     if token is None:
-        raise ArenaError("busy", words, "it does what is due; without --once this one stands by", status=2)
+        raise ArenaError("busy", words, "it does what is due; without --once it would stand by", status=2)
     return token
 
 
@@ -132,7 +132,7 @@ async def _work(run: Run, record: Record, me: str) -> None:
     run.progress.now = clock.now()
     wake: Wake = SchedulerWake()
     if isinstance(clock, PretendedClock):
-        record.write(put_job, JobState(REHEARSAL, clock.at, clock.at, clock.at, note="by a pretended clock"))
+        record.write(put_job, JobState(REHEARSAL, clock.at, clock.at, clock.at, note="on a rehearsal clock"))
         wake = SimulatedWake(clock)
     async with AsyncExitStack() as stack:
         stack.callback(wake.close)
@@ -223,12 +223,12 @@ async def _sleep(todo: DueWork, states: Mapping[str, JobState], now: datetime, l
     """Until the next thing is due; False when none will be."""
     run = lead_run.run
     if todo.over:
-        _emit(run, "over", "every round has been played, and nothing is open")
+        _emit(run, "over", "every round has been played and everything is settled")
         return False
     jobs = {job.name: job_schedule(job, states.get(job.name)) for job in configured_jobs(run.config.run)}
     schedules = {**todo.schedules, **jobs}
     if next_of(schedules, now) is None:
-        _emit(run, "over", "nothing will be due any more: `run.marks` is off, and no round is to come")
+        _emit(run, "over", "nothing more will be due: `run.marks` is off and no rounds are left")
         return False
     await lead_run.wake.wait(schedules, now, run.stop.asked)
     return True
@@ -311,7 +311,7 @@ def _show(run: Run, todo: DueWork, states: Mapping[str, JobState], now: datetime
         _note_or_tell(run, partial(note_missed, run.record, fresh, now))
     for one in fresh:
         what = "a start" if one.cohort is None else f"cohort {one.cohort}, round {one.number}"
-        words = f"{what} of {one.at:{MINUTE_FORMAT}} UTC was missed and is passed over: see cohorts.catch_up"
+        words = f"{what} of {one.at:{MINUTE_FORMAT}} UTC was missed and is skipped (cohorts.catch_up)"
         _emit(run, "missed", words, due=one.at.isoformat(), cohort=one.cohort, round=one.number)
 
 
@@ -337,7 +337,7 @@ def _emit_outcome(run: Run, task: DueTask, done: StepOutcome) -> None:
 def _emit_workers(run: Run, alone: bool) -> None:
     """Say who plays the turns from now on."""
     run.progress.alone = alone
-    kind, words = ("alone", NO_WORKERS) if alone else ("workers", "workers are there: they play the turns")
+    kind, words = ("alone", NO_WORKERS) if alone else ("workers", "workers are running: they play the turns")
     _emit(run, kind, words)
 
 

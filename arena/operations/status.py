@@ -195,7 +195,7 @@ def _round_reason(
         return HealthReason("waiting", "due", f"{which} is due")
     if since <= PLAY_WINDOW or not status.running:
         return HealthReason("late", "late", f"{which} was due at {at:%Y-%m-%d %H:%M} UTC and has not begun")
-    return HealthReason("waiting", "missed", f"{which} was not played in its time, {at:%Y-%m-%d %H:%M} UTC")
+    return HealthReason("waiting", "missed", f"{which} was missed: {at:%Y-%m-%d %H:%M} UTC")
 
 
 def _begun_round_reason(which: str, state: RoundState, now: datetime) -> HealthReason:
@@ -229,7 +229,7 @@ def _waits(status: Status) -> Iterator[HealthReason]:
     if not status.calendar.cohorts:
         yield HealthReason("waiting", "nothing_begun", "no cohort has started yet")
     if not status.running and any(stored.cohort.stamp == "live" for stored in status.playing):
-        yield HealthReason("waiting", "not_running", "`arena run` is not running: rounds will not start")
+        yield HealthReason("waiting", "not_running", "`arena run` is not running: no rounds will start")
     for stored in status.playing:
         if stored.paused_at is not None:
             yield HealthReason("waiting", "paused", f"cohort {stored.cohort.number} is paused")

@@ -61,7 +61,9 @@ def webhook_of(watch: WatchSection, environ: Mapping[str, str]) -> Webhook | Non
             raise ArenaError("no_webhook", f"{name} is not set: it should hold the webhook's address")
         return None
     if not is_address(url):
-        raise ArenaError("bad_webhook", "the webhook's address is none", "it begins with https:// or http://")
+        raise ArenaError(
+            "bad_webhook", "the webhook's address is invalid", "it begins with https:// or http://"
+        )
     parted = {f"part {number}": part for number, part in enumerate(_parts(url))}
     return Webhook(url, secrets_in({**environ, **parted, "url": url}, "url", *parted, name))
 
@@ -88,7 +90,7 @@ def incident_message(incident: Incident) -> dict[str, Any]:
 
 def test_message(at: datetime) -> dict[str, Any]:
     """A message that only says that messages arrive."""
-    words = "messages of the arena arrive here"
+    words = "messages from the arena arrive here"
     return {
         "version": VERSION,
         "id": "test",
@@ -129,11 +131,11 @@ HEADERS = {"Content-Type": "application/json", "User-Agent": "paper-arena"}
 REPLY_WORDS = {
     "redirected": "answered with a redirect, which is not followed",
     "refused": "refused the message",
-    "rate_limited": "wants fewer messages",
-    "server_error": "has trouble of its own",
+    "rate_limited": "is rate-limiting messages",
+    "server_error": "has an internal error",
     "timeout": f"did not answer within {TIMEOUT:g} s",
     "unreachable": "can't be reached",
-    "bad_url": "is no address of a service",
+    "bad_url": "is not a valid address",
 }
 """What went wrong, by its code."""
 STATUS_CODES = {429: "rate_limited", 2: "arrived", 3: "redirected", 5: "server_error"}
@@ -189,7 +191,7 @@ def _trusted() -> ssl.SSLContext:
 
 
 async def send_due(record: Record, webhook: Webhook, now: datetime, seconds: float = TIMEOUT) -> list[str]:
-    """Send what is to be sent now, until one does not arrive; what there is to say of it, in words."""
+    """Send what is to be sent now, until one does not arrive; the message, in words."""
     for told in read_untold(record.engine, now, MOST_AT_ONCE):
         reply = await send(webhook, incident_message(told.incident), seconds)
         if not reply.ok:
@@ -207,8 +209,8 @@ def _put_off(
         pause = max(pause, min(timedelta(seconds=reply.wait), LONGEST_PAUSE))
     record_delivery(record.engine, told.id, None, now + pause)
     last = told.tries + 1 >= MOST_TRIES
-    then = "nobody will hear of it: it was tried for a day" if last else f"it is sent again in {pause}"
-    return f"the message {told.incident.kind} did not arrive: {webhook.name} {reply.words}; {then}"
+    then = "giving up after a day of retries" if last else f"retrying in {pause}"
+    return f"the message {told.incident.kind} was not delivered: {webhook.name} {reply.words}; {then}"
 
 
 async def keep_sending(

@@ -48,7 +48,7 @@ class Record:
 
     @classmethod
     def join(cls, database: str) -> Self:
-        """Open a record for writing that is there already, as it is: one of another schema is refused."""
+        """Open a record for writing that already exists, as it is: one of another schema is refused."""
         engine = connect(database)
         check_schema(engine)
         return cls(engine)

@@ -62,7 +62,7 @@ async def open_world(config: Config, record: Record, clock: Clock | None = None)
 
 
 async def no_time(_seconds: float) -> None:
-    """A pause by a pretended clock: others have their turn, and no time passes."""
+    """A pause on a rehearsal clock: others have their turn, and no time passes."""
     await asyncio.sleep(0)
 
 
@@ -184,5 +184,5 @@ def _reservations(config: Config, record: Record, name: str) -> CallReservations
 
 async def _no_model(prompt: Prompt) -> Call:
     """The `ask` of agents without a model."""
-    error = CallError("other", "this kind of agent has no model to ask: its settings name none", retry=False)
+    error = CallError("other", "this agent has no model: its settings name none", retry=False)
     return Call(prompt, None, cost=0, error=error)

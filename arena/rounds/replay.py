@@ -71,7 +71,7 @@ class Replay:
         if not decisions:
             first, last = f"{self.plan.first:%Y-%m-%d}", f"{self.decides_until:%Y-%m-%d}"
             message = f"no cohort starts: the first could on {first}, and the last price is played on {last}"
-            raise ArenaError("nothing_to_replay", message, "choose other days with --start and --end")
+            raise ArenaError("nothing_to_replay", message, "choose other dates with --start and --end")
         newest = decisions[-1]
         weeks = {-((newest - at) // WEEK) for at in self.learnt if newest < at <= self.ends_at}
         later = [newest + week * WEEK for week in sorted(weeks)]
@@ -174,7 +174,7 @@ def replay_agents(names: Sequence[str], base: Config | None = None) -> tuple[Age
     for agent in agents.values():
         missing = [name for name in agent.of if name not in agents]
         if missing:
-            message = f"{agent.name} is made from the forecasts of {missing[0]}, which doesn't play"
+            message = f"{agent.name} needs the forecasts of {missing[0]}, which doesn't play"
             raise ArenaError("no_agent", message, f"add {missing[0]} to --agents")
     return tuple(agents.values())
 
@@ -187,12 +187,12 @@ def _agent_of_kind(
         return AgentConfig(name, default.name, default.settings(), 0)
     except UnknownExtension as error:
         others = f"agents of the config: {', '.join(configured)}; " if configured else ""
-        message = f"there is no agent {name!r}, and no kind of that name"
+        message = f"there is no agent {name!r} and no such kind"
         raise ArenaError("no_agent", message, f"{others}kinds: {', '.join(error.known)}") from error
     except ValidationError as error:
-        message = f"the kind {name} can't play as it stands: it has settings without a default"
+        message = f"the kind {name} needs settings that have no default"
         raise ArenaError(
-            "no_agent", message, "give it a block under agents in a config, and --config"
+            "no_agent", message, "define it under agents in a config, and give --config"
         ) from error
 
 
@@ -229,7 +229,7 @@ def check_same_replay(record: Record, replay: Replay, address: str) -> None:
             planned, config_hash=cohort.config_hash
         ):
             message = f"{address} already holds another season"
-            raise ArenaError("not_empty", message, "name another record with --database, or remove this one")
+            raise ArenaError("not_empty", message, "name another record with --database, or delete this one")
 
 
 def count_open_positions(record: Record) -> dict[str, int]:

@@ -174,7 +174,7 @@ async def finish_earlier_rounds(stored: StoredCohort, at: datetime, world: World
 def busy_error(cohort: int, number: int, waiting: Sequence[str]) -> ArenaError:
     """What to say when turns are held by another process."""
     words = f"another process plays {', '.join(waiting)} in round {number} of cohort {cohort}"
-    hint = "wait until it has; if it died on another machine, its claim ends within two minutes"
+    hint = "wait for it; if it died on another machine, its claim expires within two minutes"
     return ArenaError("busy", words, hint, status=2)
 
 
@@ -247,7 +247,7 @@ def _held_listing(fresh: Listing | None, before: Listing | None) -> Listing:
     """A held market as it is; where the venue is silent, as it was last seen, with its old quote."""
     listing = fresh or before
     if listing is None:
-        raise LookupError("a held market is in no snapshot: the record is broken, run `arena verify`")
+        raise LookupError("a held market is in no snapshot: the record is damaged, run `arena verify`")
     return listing.priced(before)
 
 

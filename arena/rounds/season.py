@@ -79,8 +79,8 @@ def stop_if_busy(reports: Sequence[RoundReport]) -> None:
 def season_times(plan: Plan, most: int | None) -> list[datetime]:
     """The first so many decision times, or all of a plan that ends."""
     if most is None and plan.count is None:
-        hint = "say how many decision times to play with --rounds, or set cohorts.count in the config"
-        raise ArenaError("endless", "cohorts start without end in this config", hint)
+        hint = "give --rounds, or set cohorts.count in the config"
+        raise ArenaError("endless", "this config starts cohorts without end", hint)
     until = None if most is None else plan.first + most * max(WEEK, plan.decide)
     return plan.decision_times(until)[:most]
 
@@ -182,14 +182,14 @@ def next_decision_time(plan: Plan, record: Record, live: bool, now: datetime) ->
 
 
 def latest_due_time(plan: Plan, now: datetime) -> datetime:
-    """The last decision time, if it was not so long ago that its prices are history."""
+    """The last decision time, if it was not so long ago that its prices are gone."""
     due = plan.decision_times(now)
     if not due or now - due[-1] > PLAY_WINDOW:
         after = plan.next_after(now)
         words = (
             f"no decision is due; the next is on {after:{MINUTE_FORMAT}}" if after else "every round is over"
         )
-        raise ArenaError("not_due", words, "a round is played within 6 hours of its time")
+        raise ArenaError("not_due", words, "a round must be played within 6 hours of its time")
     return due[-1]
 
 
@@ -218,12 +218,12 @@ def check_decision_time(at: datetime, plan: Plan, record: Record, live: bool, no
         raise ArenaError("no_round", f"nobody decides on {at:{MINUTE_FORMAT}}", hint)
     if live and at > now:
         raise ArenaError(
-            "not_due", f"{at:{MINUTE_FORMAT}} is still to come", "a live round is played at its time"
+            "not_due", f"{at:{MINUTE_FORMAT}} is in the future", "a live round is played at its time"
         )
     times = {round.at for stored in cohorts for round in record.read(read_rounds, stored.id)}
     late = (live and now - at > PLAY_WINDOW) or (newest is not None and at < newest)
     if late and at not in times:
-        words = f"{at:{MINUTE_FORMAT}} was missed: its prices are history"
+        words = f"{at:{MINUTE_FORMAT}} was missed: its prices are gone"
         raise ArenaError("too_late", words, "play the next round: arena round")
 
 
@@ -302,8 +302,8 @@ def check_manual_start(
             message = f"cohort {stored.cohort.number} starts on {at:{MINUTE_FORMAT}} already"
             raise ArenaError("same_start", message, "name another time: --at TIME")
     if live and at < max(now.replace(second=0, microsecond=0), newest or at):
-        message = f"{at:{MINUTE_FORMAT}} is over: prices as they were then are not to be had"
+        message = f"{at:{MINUTE_FORMAT}} is past: its prices are no longer available"
         raise ArenaError("too_late", message, "leave out --at to start one now")
     if not live and newest is not None and at <= newest:
-        message = f"{at:{MINUTE_FORMAT}} is over: the season was played until {newest:{MINUTE_FORMAT}}"
+        message = f"{at:{MINUTE_FORMAT}} is past: the season has been played until {newest:{MINUTE_FORMAT}}"
         raise ArenaError("too_late", message, "leave out --at to start one at the next decision")

@@ -224,7 +224,7 @@ def _missing_sources(entrant: Entrant, stated: Mapping[str, object]) -> tuple[st
     of = forecast_sources(entrant.settings)
     missing = tuple(name for name in of if name not in stated)
     if missing and missing == of:
-        words = f"{entrant.name} is made from {', '.join(of)}, which stated nothing in this round"
+        words = f"{entrant.name} is made from {', '.join(of)}, which stated no forecast in this round"
         raise ArenaError("nothing_stated", words, "play a round with it first: arena round")
     return missing
 

@@ -131,7 +131,7 @@ def what_if(
             rows.append(_row(played, change))
     moved(whole, whole)
     if rows and all(row.changed is None for row in rows):
-        who = "no agent here ever" if agent is None else f"{agent} never"
+        who = "no agent has" if agent is None else f"{agent} never"
         words = f"{who} stated a probability, so there is nothing to bet on"
         raise ArenaError("nothing_stated", words, "--sizing flat needs no probabilities")
     return WhatIfReport(change_in_words(change, [stored.cohort.rules for stored in chosen]), tuple(rows))

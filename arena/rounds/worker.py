@@ -34,9 +34,7 @@ class OtherVersion(ArenaError):
 
     def __init__(self, theirs: str):
         words = f"arena run is paper-arena {theirs}, this worker is {code_version()}: it plays nothing"
-        super().__init__(
-            "other_version", words, "install the same version on both, then start the worker again"
-        )
+        super().__init__("other_version", words, "install the same version on both, then restart the worker")
 
 
 OnJob = Callable[[JobOutcome | str], None]
@@ -60,7 +58,7 @@ async def serve_turns(config: Config, at_once: int, grace: float, stop: asyncio.
                     faults.append(error)
                     stop.set()
                 except Exception as error:  # noqa: BLE001 - it is told; the turn is delivered again
-                    on_job(JobOutcome(job, f"broken off: {error_text(error)}"))
+                    on_job(JobOutcome(job, f"interrupted: {error_text(error)}"))
 
             failures = 0
             while not stop.is_set():
@@ -88,7 +86,7 @@ def once_at_a_time(play: Callable[[TurnJob], Awaitable[str]]) -> Callable[[TurnJ
 
     async def play_once(job: TurnJob) -> str:
         if job.lock in in_hand:
-            return "not played: this worker has it in hand"
+            return "not played: this worker already has it"
         in_hand.add(job.lock)
         try:
             return await play(job)
@@ -119,8 +117,8 @@ async def play_job(job: TurnJob, world: World, record: Record) -> str:
     rounds = record.read(read_rounds, stored.id) if stored else []
     round = next((each for each in rounds if each.number == job.round), None)
     if stored is None or round is None or round.done or job.agent not in stored.entrant_ids:
-        return "not played: it is not in this record, or over"
+        return "not played: it is not in this record, or is over"
     if is_late(stored.cohort, record.read(read_taken_at, stored.id, round.at) or round.at, world.now()):
         return "not played: it is too late"
     turns = [turn async for turn in play_turns(stored, round, world, record, False, only={job.agent})]
-    return turns[0].decision.status if turns else "not played: it is in, or another worker has it"
+    return turns[0].decision.status if turns else "not played: it is done, or another worker has it"

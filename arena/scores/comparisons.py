@@ -108,7 +108,7 @@ def compare_two(rows: ForecastColumns, one: str, other: str, seed: int = 0) -> D
     for name in (one, other):
         if name not in season.agents:
             hint = f"arena agents show {name} says how its turns went"
-            raise ArenaError("no_answer", f"{name} has given no answer yet that could be compared", hint)
+            raise ArenaError("no_answer", f"{name} has no forecasts to compare yet", hint)
     duel = direct_duel(season, one, other, seed)
     return duel if duel.rows else indirect_duel(season, one, other, seed)
 
@@ -171,13 +171,13 @@ def forecast_sources(settings: Sequence[tuple[str, str]]) -> dict[str, str]:
     return {name: of for name, of in told if isinstance(of, str)}
 
 
-EVEN_SENTENCE = "Nothing tells them apart: they always said the same."
+EVEN_SENTENCE = "Their forecasts are identical."
 
 
 def duel_sentences(duel: Duel, needed: int | None) -> list[str]:
     """On what it rests, how large the gap is, and what that says: a sentence each."""
     if duel.gap is None:
-        return [f"Nothing can be said of {duel.a} and {duel.b}: {duel.reason}."]
+        return [f"No comparison of {duel.a} and {duel.b}: {duel.reason}."]
     if duel.gap == 0:
         return [duel_basis(duel), EVEN_SENTENCE]
     return [duel_basis(duel), gap_sentence(duel), duel_conclusion(duel, needed)]
@@ -186,7 +186,7 @@ def duel_sentences(duel: Duel, needed: int | None) -> list[str]:
 def duel_basis(duel: Duel) -> str:
     """On how much of what a duel rests."""
     on_rows = count_text(duel.rows, "common forecast")
-    how = on_rows if duel.by == "rows" else "what each gains on the market, on its own rows"
+    how = on_rows if duel.by == "rows" else "the skill of each on its own markets"
     on = f"{count_text(duel.markets, 'market')}, {count_text(duel.events, 'event')}"
     return f"{duel.a} against {duel.b}, by {how}: {on} ({duel.effective:.1f} effective)."
 
@@ -206,7 +206,7 @@ def holm_sentence(duel: Duel) -> str:
     if duel.adjusted is None or not duel.gap:
         return ""
     winner = duel.winner()
-    conclusion = "chance alone may explain it" if winner is None else f"{winner} is still the better one"
+    conclusion = "chance may explain it" if winner is None else f"{winner} is still better"
     return f"As one of all duels of the record, by Holm: {p_value_text(duel.adjusted)}, {conclusion}."
 
 
@@ -222,8 +222,8 @@ def p_value_text(p: float) -> str:
 def duel_conclusion(duel: Duel, needed: int | None) -> str:
     """Whether that is more than chance."""
     if duel.reason:
-        return f"That says nothing yet: {duel.reason}."
+        return f"Too early to tell: {duel.reason}."
     winner = duel.winner()
     if winner is not None:
-        return f"{winner} is the better one, by more than chance would explain."
-    return "Chance alone may explain it." + (f" About {needed:,} more events would tell." if needed else "")
+        return f"{winner} is better, by more than chance."
+    return "Chance may explain it." + (f" About {needed:,} more events would settle it." if needed else "")

@@ -43,12 +43,12 @@ from markets.millionths import ONE
 
 MARKET = "market"
 REPLAY_STAMP = "replay: not evidence of skill"
-PROVISIONAL_NOTICE = "provisional: open markets count as their latest price says, which is not what happened"
+PROVISIONAL_NOTICE = "provisional: open markets are scored at their latest price, not by an outcome"
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRow:
-    """An agent's scores, and how sure its skill is. None where nothing can be said yet, never 0 in its place.
+    """An agent's scores, and how sure its skill is. None where unknown yet, never 0 in its place.
 
     `bets` are all that were accepted, `sold` the sales among its fills. `forecasts` and `events` count
     what is resolved and scored, skips included; `unscored` what ended in a fraction or a refund; `early` what

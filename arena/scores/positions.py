@@ -90,8 +90,8 @@ def _agent_holdings(agent: str, marked: MarkedCohort) -> Holdings:
     try:
         return fold(marked.ledgers[agent])
     except LedgerError as error:
-        message = f"{agent}'s ledger doesn't add up: {error}"
-        raise ArenaError("broken_ledger", message, "arena verify tells all that is wrong") from error
+        message = f"{agent}'s ledger is inconsistent: {error}"
+        raise ArenaError("broken_ledger", message, "arena verify lists every error") from error
 
 
 def _position_order(position: Position) -> tuple[bool, int, str, str]:

@@ -21,7 +21,7 @@ def verified_content(
         found = find(connection, most=1)
     if found.count:
         count, first = "one place" if found.count == 1 else f"{found.count:,} places", found.listed[0]
-        message = f"{place} does not agree with itself in {count}, first {first.table} {first.key}"
+        message = f"{place} is inconsistent in {count}, first {first.table} {first.key}"
         raise ArenaError("differs", message, f"arena verify lists them; else {RETAKE_HINT}")
     with reporting_progress(connection, "hashing", progress):
         return RecordContent(newest_schema_version(), state_hash(connection), count_facts(connection))

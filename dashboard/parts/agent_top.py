@@ -42,7 +42,7 @@ def verdict(gain: Gain | None) -> str:
     side = "better" if gain.skill > 0 else "worse"
     said = f"It forecasts **{abs(gain.skill):.4f} Brier points {side} than the price** on the same forecasts"
     if gain.low is None or gain.high is None or gain.p is None:
-        return f"{said}, over {count(gain.events, 'event')}. That says nothing yet: {gain.reason}."
+        return f"{said}, over {count(gain.events, 'event')}. Too early to tell: {gain.reason}."
     span = f"95% from {gain.low:+.4f} to {gain.high:+.4f} over {count(gain.events, 'event')}"
     sure = "more than chance would explain" if gain.p <= SURE else "chance alone may explain it"
     return f"{said}: {span}, {p_value_text(gain.p)}; {sure}."

@@ -146,7 +146,7 @@ def json_records(numbered: Numbered, tell: MistakeSink) -> Iterator[tuple[int, d
             if isinstance(record, dict):
                 yield number, record
             else:
-                tell(number, "JSON that is no object", "one JSON object on the line")
+                tell(number, "JSON that is not an object", "one JSON object on the line")
 
 
 def _no_number(word: str) -> None:
@@ -156,7 +156,7 @@ def _no_number(word: str) -> None:
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
-        raise BadBundleValue("a key that stands twice", "every key once")
+        raise BadBundleValue("a key that appears twice", "every key once")
     return record
 
 

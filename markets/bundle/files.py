@@ -47,7 +47,7 @@ def find_files(folder: Path, mistakes: Mistakes) -> dict[str, BundleFile]:
     try:
         sizes = unfinished(folder)
     except (BadBundleValue, OSError) as error:
-        mistakes.add(JOURNAL, 0, "what is no journal of ours", f"none ({error})")
+        mistakes.add(JOURNAL, 0, "something that is not our journal", f"none ({error})")
         return files
     for name in NAMES:
         paths = [
@@ -60,7 +60,7 @@ def find_files(folder: Path, mistakes: Mistakes) -> dict[str, BundleFile]:
         elif not paths and name in NEEDED:
             mistakes.add(name, 0, "no such file", f"{name} or {name}.gz")
         elif paths and not (paths[0].is_file() and paths[0].resolve().parent == folder.resolve()):
-            mistakes.add(paths[0].name, 0, "no file of this folder", "a plain file, not a link to elsewhere")
+            mistakes.add(paths[0].name, 0, "a file outside this folder", "a regular file")
         elif paths:
             whole = sizes.get(paths[0].name)
             files[name] = BundleFile(paths[0], paths[0].stat().st_size if whole is None else whole)
@@ -85,13 +85,13 @@ def lines(part: BundleFile, seen: Hash, tell: MistakeSink) -> Numbered:
                 try:
                     text = line.decode("utf-8-sig" if number == 1 else "utf-8")
                 except UnicodeDecodeError:
-                    tell(number, "bytes that are no text", "text in UTF-8")
+                    tell(number, "bytes that are not text", "text in UTF-8")
                 else:
                     if text.strip():
                         yield number, text
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error) or "it ends too early"
-        tell(number + 1, f"what can't be read ({reason})", "a whole file")
+        tell(number + 1, f"unreadable data ({reason})", "a whole file")
 
 
 @contextmanager

@@ -253,7 +253,7 @@ def market_id(record: Record) -> MarketId:
     if not isinstance(venue, str) or not NAME.fullmatch(venue):
         raise _bad_value("venue", venue, "a venue's name in letters, digits or . _ -")
     if not isinstance(own, str) or not OWN_ID.fullmatch(own):
-        raise _bad_value("id", own, "a market's id at its venue, up to 200 characters without a blank")
+        raise _bad_value("id", own, "a market's id at its venue, up to 200 characters without spaces")
     return MarketId(f"{venue}:{own}")
 
 

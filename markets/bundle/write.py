@@ -74,7 +74,7 @@ def write(folder: Path, sightings: Iterable[Sighting], report: Report = ignore_r
         ) from error
     except OSError as error:
         words = f"{folder} can't be written to: {error.strerror or error}"
-        raise VenueError("not_writable", words, "make room, or name another folder") from error
+        raise VenueError("not_writable", words, "free some space, or name another folder") from error
     return WriteCounts(*(len(contents.lines[name]) for name in (MARKETS, PRICES, ENDS)))
 
 
@@ -147,7 +147,7 @@ def _quarantine(
     kind: Literal["market", "resolution"], market: MarketId, error: BadBundleValue
 ) -> QuarantinedRecord:
     venue, _, own = market.partition(":")
-    return QuarantinedRecord(venue, own, kind, "not_recordable", f"{error}, so it is not in the recording")
+    return QuarantinedRecord(venue, own, kind, "not_recordable", f"{error}, so it is left out")
 
 
 def page_line(market: Market, at: datetime) -> Row:

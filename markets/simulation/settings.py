@@ -39,7 +39,7 @@ class PlainSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     seed: int = 1
-    """Its own seed, where it shall not be the arena's."""
+    """Its own seed, if not the arena's."""
     start: date = date(2026, 1, 4)
     """Its first day."""
     weeks: int = Field(default=20, ge=2, le=1_000)
@@ -63,51 +63,50 @@ class PlainSettings(BaseModel):
     price_memory: float = Field(default=0.75, ge=0, lt=1)
     """How much of a price's error is left a day later."""
     price_shrink: float = Field(default=0.86, gt=0, le=1)
-    """The price takes the truth for less extreme than it is: this share of its log-odds."""
+    """The share of the truth's log-odds that the price keeps; below 1 it is less extreme."""
     evidence_rate: float = Field(default=0.4, ge=0, le=1)
     """The chance that a day brings a piece of evidence on a market."""
 
     spread: int = Field(default=6, ge=1, le=20)
-    """Ticks between bid and ask, at most."""
+    """The most ticks between bid and ask."""
     fee_rate: int = Field(default=20_000, ge=0)
     """The venue's fee rate, in millionths."""
     refund_share: float = Field(default=0.02, ge=0, le=1)
-    """Of the markets: those that are refunded in the end."""
+    """The share of markets that are refunded."""
     half_share: float = Field(default=0.01, ge=0, le=1)
-    """Of the markets: those that pay both sides a half."""
+    """The share of markets that pay both sides half."""
 
 
 class Settings(PlainSettings):
-    """A season, wider where that is set.
+    """A made-up season. Everything beyond a plain one is off by default.
 
-    Of what is off, which all is by default, nothing is said when settings are written down: so a plain
-    season has the name and the hash that it had before there was any such thing.
+    What is off is left out of the stored settings, so a plain season keeps its name and hash.
     """
 
     exclusive_share: float = Field(default=0, ge=0, le=1)
-    """Of the events: in those with several markets exactly one resolves YES, and the truths sum to one."""
+    """The share of events in which, given several markets, exactly one resolves YES."""
     ladder_share: float = Field(default=0, ge=0, le=1)
-    """Of the events: in those with several markets the truths fall from threshold to threshold."""
+    """The share of events whose markets are thresholds, less likely one by one."""
     jump_rate: float = Field(default=0, ge=0, le=1)
-    """The chance that a day brings news which moves an event at one go."""
+    """The chance that a day brings news that makes an event jump."""
     jump_size: float = Field(default=1.5, ge=0, le=100)
     """How far such news moves it, in log-odds."""
     fraction_share: float = Field(default=0, ge=0, le=1)
-    """Of the markets: those that pay some cents on the dollar, on either side."""
+    """The share of markets that pay a fraction to each side."""
     delay_share: float = Field(default=0, ge=0, le=1)
-    """Of the markets: those whose end is known days after the close, not hours."""
+    """The share of markets resolved days after the close, not hours."""
     delay_days: int = Field(default=21, ge=1, le=1_000)
-    """How many days later at most."""
+    """The most days this takes."""
     corrected_share: float = Field(default=0, ge=0, le=1)
-    """Of the markets: those whose first resolution is wrong, and is followed by a right one."""
+    """The share of markets whose first resolution is wrong and later corrected."""
     corrected_days: int = Field(default=14, ge=1, le=1_000)
-    """How many days later at most."""
+    """The most days this takes."""
     unquoted_rate: float = Field(default=0, ge=0, le=1)
     """The chance that a market has no quote on a day."""
     outage_rate: float = Field(default=0, ge=0, le=1)
-    """The chance that on a day the whole venue begins to be out."""
+    """The chance that a day starts an outage of the whole venue."""
     outage_hours: int = Field(default=12, ge=1, le=1_000)
-    """How many hours that lasts at most."""
+    """The most hours an outage lasts."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

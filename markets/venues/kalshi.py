@@ -38,18 +38,18 @@ PREFIX = "kalshi:"
 
 
 class Settings(BaseModel):
-    """Where Kalshi is, how often it is asked, and how many pages a catalogue may have."""
+    """Kalshi's address, request rate and catalogue size."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     url: str = Field("https://api.elections.kalshi.com/trade-api/v2", exclude=True)
-    """Where its API is."""
+    """The address of its API."""
     per_second: float = Field(10.0, gt=0, exclude=True)
-    """How many requests a second it is asked at most."""
+    """The most requests per second."""
     timeout: float = Field(20.0, gt=0, exclude=True)
-    """How many seconds an answer is waited for."""
+    """How many seconds to wait for an answer."""
     pages: int = Field(500, gt=0, exclude=True)
-    """How many pages of a catalogue are read at most."""
+    """The most pages of a catalogue to read."""
 
 
 class Kalshi:

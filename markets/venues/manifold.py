@@ -25,18 +25,18 @@ PREFIX = "manifold:"
 
 
 class Settings(BaseModel):
-    """Where Manifold is, how often it is asked, and how many of its newest records are gone through."""
+    """Manifold's address, request rate and how many of its newest records to read."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     url: str = Field("https://api.manifold.markets", exclude=True)
-    """Where its API is."""
+    """The address of its API."""
     per_second: float = Field(5.0, gt=0, exclude=True)
-    """How many requests a second it is asked at most."""
+    """The most requests per second."""
     timeout: float = Field(20.0, gt=0, exclude=True)
-    """How many seconds an answer is waited for."""
+    """How many seconds to wait for an answer."""
     newest: int = Field(20_000, gt=0, exclude=True)
-    """How many of its newest markets are gone through."""
+    """How many of its newest markets to read."""
 
 
 class Manifold:

@@ -28,20 +28,20 @@ stamp = "live"
 
 
 class Settings(BaseModel):
-    """Where Polymarket's two services are, how often each is asked, how many pages a catalogue may have."""
+    """The addresses of Polymarket's two services, their request rate and catalogue size."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     url: str = Field("https://gamma-api.polymarket.com", exclude=True)
-    """The service that knows the markets."""
+    """The service with the markets."""
     book_url: str = Field("https://clob.polymarket.com", exclude=True)
-    """The service that knows the books and the prices."""
+    """The service with books and prices."""
     per_second: float = Field(5.0, gt=0, exclude=True)
-    """How many requests a second each of the two is asked at most."""
+    """The most requests per second to each of the two."""
     timeout: float = Field(20.0, gt=0, exclude=True)
-    """How many seconds an answer is waited for."""
+    """How many seconds to wait for an answer."""
     pages: int = Field(1_000, gt=0, exclude=True)
-    """How many pages of a catalogue are read at most."""
+    """The most pages of a catalogue to read."""
 
 
 class Polymarket:

@@ -24,18 +24,18 @@ NO_BET = 10**9 * ONE
 
 
 class Settings(BaseModel):
-    """Which recording. Where it lies isn't frozen with a cohort; what is in it is, by its hash.
+    """Which recording to play. A cohort freezes the hash of its content, not its path.
 
-    An empty `content` takes whatever is there. A market is on offer while its newest price is at most
+    A market is on offer while its newest price is at most
     `price_days` old.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     path: Path = Field(default=Path("recording"), exclude=True)
-    """The folder of the recording; a path from the config's folder on."""
+    """The folder of the recording; a path relative to the config's folder."""
     content: str = ""
-    """The hash of what is in it. Empty: whatever is there."""
+    """The hash of its content. Empty: any content."""
     price_days: int = Field(default=7, ge=1)
     """How many days old the newest price of a market on offer may be."""
 
@@ -88,8 +88,8 @@ def venue(settings: Settings, _report: Report = ignore_report) -> RecordedVenue:
     """The recording in a folder. A bundle with mistakes, or another one than was frozen, is refused."""
     bundle = read(settings.path)
     if settings.content not in ("", bundle.content):
-        words = f"{settings.path} holds another recording than the one that was played"
-        raise VenueError("other_bundle", words, "give the bundle as it was, or play into another record")
+        words = f"{settings.path} holds a different recording from the one that was played"
+        raise VenueError("other_bundle", words, "restore the original recording, or play into another record")
     return RecordedVenue(bundle, settings)
 
 

@@ -59,8 +59,8 @@ class Simulator:
     def _be_there(self, at: datetime) -> None:
         back = outage_end(at, self._settings, self._chance)
         if back is not None:
-            message = f"the simulated venue is out at {at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-            hint = f"it answers again from {back:%Y-%m-%d %H:%M} UTC on; outage_rate: 0 rules outages out"
+            message = f"the simulated venue is down at {at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+            hint = f"it is back at {back:%Y-%m-%d %H:%M} UTC; outage_rate: 0 rules out outages"
             raise VenueError("unreachable", message, hint)
 
 

@@ -15,7 +15,7 @@ def levels(order: FillRequest) -> Sequence[Level] | Rejection:
     quote, market = order.quote, order.market
     whole = quote.bids + quote.asks
     if not whole:
-        message = "the quote has no order book, and by these rules orders are filled from it"
+        message = "the quote has no order book, which these rules need to fill orders"
         return reject("no_book", message, market)
     prices = [level.price for level in whole]
     for price in (min(prices), max(prices)):

@@ -22,8 +22,8 @@ def test_a_file_that_can_not_be_had_is_told_with_the_mend(tmp_path: Path) -> Non
     told = {
         "none.csv": "there is no file none.csv beside the config. Put it there, or name another one",
         "folder.csv": "there is no file folder.csv beside the config. Put it there, or name another one",
-        "latin.csv": "latin.csv:2: this is not text in UTF-8. Save the file as UTF-8",
-        "large.csv": "large.csv has more than 10,000,000 bytes. Take out what is long past",
+        "latin.csv": "latin.csv:2: not UTF-8 text. Save the file as UTF-8",
+        "large.csv": "large.csv has more than 10,000,000 bytes. Remove old rows",
     }
     for name, words in told.items():
         with pytest.raises(Unreadable) as caught:

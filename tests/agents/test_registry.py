@@ -43,7 +43,7 @@ def test_a_file_beside_the_config_is_a_kind(tmp_path: Path) -> None:
 
 def test_a_file_that_makes_no_agents_is_no_kind(tmp_path: Path) -> None:
     (tmp_path / "empty.py").write_text("")
-    with pytest.raises(registry.NotAnAgentKind, match=r"empty.py is no kind of agent"):
+    with pytest.raises(registry.NotAnAgentKind, match=r"empty.py is no agent kind"):
         registry.kind("empty", [tmp_path])
 
 

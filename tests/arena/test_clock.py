@@ -52,7 +52,7 @@ def test_the_first_line_starts_it_in_any_zone(tmp_path: Path, text: str, at: dat
 def test_a_file_without_a_time_is_refused_with_the_mend(tmp_path: Path) -> None:
     (tmp_path / "blob").write_bytes(b"\xff\xfe")
     for path in (tmp_path / "none", tmp_path / "blob", a_clock(tmp_path, "soon")):
-        with pytest.raises(ArenaError, match="is no clock") as refused:
+        with pytest.raises(ArenaError, match="is not a clock") as refused:
             PretendedClock.read(path)
         assert (refused.value.code, "2026-01-04T00:00Z" in refused.value.hint) == ("no_clock", True)
 

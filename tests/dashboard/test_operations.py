@@ -33,7 +33,7 @@ def troubled(tmp_path: Path) -> Path:
     """A record in which everything has gone wrong."""
     record = made("all_failed", tmp_path)
     engine = connect(record)
-    down = Incident("venue_down", "polymarket@1", AT, f"polymarket gives no answer: {PAYLOAD}")
+    down = Incident("venue_down", "polymarket@1", AT, f"polymarket does not answer: {PAYLOAD}")
     wrong = Incident("verify_failed", "1", AT, "the record does not agree with itself: 1 difference")
     add_incidents(engine, [down, wrong])
     with engine.begin() as connection:

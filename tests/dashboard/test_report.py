@@ -124,7 +124,7 @@ def test_a_file_that_is_there_is_not_replaced_unless_that_is_wished(season: Path
     file.write_text("mine")
     refused = run(season, "-o", str(file))
     assert refused.returncode == 1
-    assert "is there already" in refused.stderr
+    assert "already exists" in refused.stderr
     assert file.read_text() == "mine"
     assert run(season, "-o", str(file), "--force").returncode == 0
     assert file.read_text("utf-8").startswith("<!doctype html>")

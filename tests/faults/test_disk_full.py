@@ -20,7 +20,7 @@ from tests.program.command_line import command, environment
 
 KB = 1_024
 WORDS = {
-    "disk_full": "there is no room left to write {}",
+    "disk_full": "the disk is full: cannot write {}",
     "disk_error": "the disk failed at {}",
 }
 

@@ -56,7 +56,7 @@ def test_a_round_says_so_and_is_played_when_the_other_has_let_go(held: Path) -> 
     assert json.loads(answer.stdout)["error"] == {
         "code": "locked",
         "message": f"{held} is in use by another process",
-        "mend": "try again when that has ended",
+        "mend": "try again when it has finished",
     }
 
 

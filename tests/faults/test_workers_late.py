@@ -57,7 +57,7 @@ def test_a_turn_that_its_own_worker_is_given_again_is_asked_once(database: str) 
             return await play(JOB)
 
         assert asyncio.run(go()) == "played"
-        assert again == ["not played: this worker has it in hand"]
+        assert again == ["not played: this worker already has it"]
         assert model.asked == ["question 1", "question 2"]
         assert facts(record) == {"call": 2, "turn": 1, "fill": 1, "entry": 2, "reservation": 0}
 
@@ -78,7 +78,7 @@ def test_a_turn_that_failed_is_played_no_more_once_its_round_was_closed(database
         asyncio.run(play_round(stored, 1, worker(record, "c", Down()), record))
         record.write_unfenced(renew_claims, 1, {1: 1}, OVER)
         outcome = asyncio.run(play_job(JOB, worker(record, "a", Slow()), record))
-        assert outcome == "not played: it is in, or another worker has it"
+        assert outcome == "not played: it is done, or another worker has it"
         token = record.write(claim_turns, 1, [1], "a.invalid/1/x", LONG, lambda _: True)[1]
         again = TurnUnderClaim(1, token, Turn("ann", 10_000_000_000, Decision()))
         assert record.add_turns(1, (1, 1), [again], "test") == set()

@@ -196,9 +196,9 @@ def check_words(ours: OrderMatch, walked: Walk, rest: int) -> None:
         assert walked.left * ONE <= 3 * len(ours.levels)
     elif walked.left == 0:
         assert rest <= 3
-        assert "too little to buy more" in ours.left
+        assert "too little for another share" in ours.left
     elif walked.beyond is None:
-        assert "nothing more is offered" in ours.left
+        assert "the book is exhausted" in ours.left
     else:
         next_price, reach = dollars(_whole(walked.beyond)), dollars(_whole(walked.reach))
         assert f" price is {next_price}, and " in ours.left

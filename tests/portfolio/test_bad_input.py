@@ -307,7 +307,7 @@ def test_a_book_that_is_eaten_up_has_nothing_more_to_give() -> None:
     fills, rejections = execute([a_bet(100), a_bet(100)], [], HELD, small, rules)
     assert [fill.amount for fill in fills] == [usd("4.20")]
     assert [(x.code, x.message) for x in rejections] == [
-        ("unfilled", "$100.00 was not spent: nothing more is offered")
+        ("unfilled", "$100.00 was not spent: the book is exhausted")
     ]
 
 

@@ -211,7 +211,7 @@ def test_a_bet_beyond_the_cash_that_runs_is_refused_by_its_true_figure() -> None
     rules = REFERENCE.model_copy(update={"max_bet": usd(1)})
     assert refusals(a_bet(9_000), a_bet(1_200), a_bet(100), rules=rules)[:2] == [
         "bet $1,200.00 is over the cash of $1,000.00",
-        "all or nothing, and another bet was refused: bet $1,200.00 is over the cash of $1,000.00",
+        "all or nothing, and another bet was rejected: bet $1,200.00 is over the cash of $1,000.00",
     ]
 
 
@@ -289,7 +289,7 @@ def test_a_market_that_is_both_on_offer_and_held_has_the_price_on_offer() -> Non
 def test_what_is_not_held_can_not_be_sold() -> None:
     assert codes(a_sale(10)) == ["not_held"]
     assert refusals(a_sale(10, "NO"), account=holding(a_bet(500))) == [
-        "no NO shares of this market are held, so none can be sold"
+        "no NO shares of this market are held to sell"
     ]
 
 
@@ -388,7 +388,7 @@ def test_a_partial_fill_is_judged_by_what_was_wanted() -> None:
     snapshot = a_snapshot(a_book([("0.40", "100")], [("0.42", "100")]))
     ((bought,), _) = asked(a_bet(2_500), snapshot=snapshot, rules=REALISTIC)
     assert (bought.wanted, bought.amount) == (usd(2_500), usd(42))
-    assert bought.left == "$2,458.00 was not spent: nothing more is offered"
+    assert bought.left == "$2,458.00 was not spent: the book is exhausted"
 
 
 def test_no_wishes_bring_nothing() -> None:

@@ -113,7 +113,7 @@ def test_a_limit_on_a_sale_is_the_least_it_accepts() -> None:
 def test_a_book_that_ends_leaves_the_rest_in_words() -> None:
     book = a_book([("0.40", "100")], [("0.42", "100")])
     assert done(match_listing("buy", usd(50), "YES", book, BOOK)).left == (
-        "$8.00 was not spent: nothing more is offered"
+        "$8.00 was not spent: the book is exhausted"
     )
 
 
@@ -122,7 +122,7 @@ def test_a_level_gives_no_more_than_it_has_and_a_crumb_that_buys_nothing_stays()
     bought = done(match_listing("buy", 1, "YES", crumb, BOOK))
     assert (bought.shares, bought.amount, bought.left) == (1, 1, "")
     assert refused(match_listing("buy", 1, "YES", a_price("0.40", fee_rate=usd("0.05")), MID)) == (
-        "unfilled: $0.000001 was not spent: too little to buy more"
+        "unfilled: $0.000001 was not spent: too little for another share"
     )
 
 
@@ -203,7 +203,7 @@ def test_the_book_rule_needs_a_whole_sound_book() -> None:
         listing = a_listing("0.40", "0.42", bids=bids, asks=asks)
         return refused(match_listing("buy", usd(100), "YES", listing, BOOK))
 
-    assert why([], []) == "no_book: the quote has no order book, and by these rules orders are filled from it"
+    assert why([], []) == "no_book: the quote has no order book, which these rules need to fill orders"
     assert why([], ASKS) == "one_sided: the quote has no bid, only the ask $0.42: both are needed"
     assert why(BIDS, []) == "one_sided: the quote has no ask, only the bid $0.40: both are needed"
     assert why([("0.43", "10")], ASKS) == "crossed: the quote is crossed: its bid $0.43 is over its ask $0.42"
@@ -230,7 +230,7 @@ def test_fewer_shares_than_the_market_deals_in_are_refused() -> None:
     listing = a_price("0.40", min_shares=usd(5))
     assert done(match_listing("buy", usd(2), "YES", listing, MID)).shares == usd(5)
     assert refused(match_listing("buy", usd("1.99"), "YES", listing, MID)) == (
-        "under_min_shares: 4.975 shares are under the market's least of 5"
+        "under_min_shares: 4.975 shares are below the minimum of 5"
     )
     assert refused(match_listing("sell", usd(4), "YES", listing, MID)).startswith("under_min_shares")
 
@@ -256,7 +256,7 @@ def test_a_rule_that_offers_nothing_fills_nothing(tmp_path: Path, monkeypatch: p
     rules = MID.model_copy(update={"fill": "nothing"})
     for limit in (None, usd("0.40")):
         assert refused(match_listing("buy", usd(100), "YES", a_price("0.40"), rules, limit)) == (
-            "unfilled: $100.00 was not spent: nothing more is offered"
+            "unfilled: $100.00 was not spent: the book is exhausted"
         )
 
 

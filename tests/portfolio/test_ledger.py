@@ -241,16 +241,16 @@ def test_a_tampered_entry_is_found_whichever_field_it_is(field: str) -> None:
     entries = a_history()
     for place in range(1, len(entries)):
         forged = replace(entries[place], **{field: FIELDS[field]})
-        with pytest.raises(LedgerError, match=r"\) has a hash that is not its own$"):
+        with pytest.raises(LedgerError, match=r"\) has the wrong hash$"):
             fold([*entries[:place], forged, *entries[place + 1 :]])
 
 
 AMOUNTS = {
-    "cash": "has a balance that is not the sum of the cash",
+    "cash": "has a balance that is not the sum of its cash",
     "shares": "has a holding that is not the sum of the shares",
-    "cost": "makes or loses money out of nothing",
-    "realised": "makes or loses money out of nothing",
-    "balance": "has a balance that is not the sum of the cash",
+    "cost": "creates or destroys money",
+    "realised": "creates or destroys money",
+    "balance": "has a balance that is not the sum of its cash",
     "held": "has a holding that is not the sum of the shares",
 }
 
@@ -284,13 +284,13 @@ def forged(account: Holdings, like: Entry, **changes: Any) -> Entry:
 
 
 FORGERIES = {
-    "a link to another entry": ("does not name the hash of the entry before it", {"previous": "0" * 64}),
+    "a link to another entry": ("does not have the hash of the previous entry", {"previous": "0" * 64}),
     "a sale of more than is held": (
-        "gives away what is not held",
+        "gives up shares that are not held",
         {"kind": "sell", "cash": usd(500), "shares": -usd(2_000), "cost": -usd(500), "realised": 0},
     ),
     "a sale of more cost than there is": (
-        "gives away what is not held",
+        "gives up shares that are not held",
         {"kind": "sell", "cash": usd(500), "shares": -usd(1), "cost": -usd(501), "realised": -usd(1)},
     ),
     "a sale that leaves its cost behind": (
@@ -382,7 +382,7 @@ def test_more_than_is_held_or_owned_can_not_be_posted() -> None:
     with pytest.raises(LedgerError, match="not held"):
         post([sold, sold], account, NOW, "fill:2")
     fills, _ = execute([a_bet(500)], [], account, prices("0.40"), SEED)
-    with pytest.raises(LedgerError, match=r"\) spends cash that is not there$"):
+    with pytest.raises(LedgerError, match=r"\) spends more cash than there is$"):
         post(fills, replace(account, cash=usd(499)), NOW, "fill:2")
 
 

@@ -186,6 +186,6 @@ def test_under_other_rules_nothing_is_traded_at_a_dollar_or_at_nothing(
 @pytest.mark.parametrize("mid", ["1", "0"])
 def test_where_a_book_is_needed_a_price_alone_is_refused_at_the_extremes_too(mid: str) -> None:
     account = then(an_account(), a_bet(500), "0.50")
-    words = "the quote has no order book, and by these rules orders are filled from it"
+    words = "the quote has no order book, which these rules need to fill orders"
     assert refusal(account, a_bet(500), at(mid), REALISTIC) == words
     assert refusal(account, a_sale(), at(mid), REALISTIC) == words

@@ -73,7 +73,7 @@ WISHES: list[tuple[Bet | Sale, str, str]] = [
         "bad_amount",
         "a bet is an amount of dollars above $0.00, not -$1,000,000,000,000.00",
     ),
-    (Bet(RAIN, ODD, usd(500)), "unknown_side", "the side is a int, which is neither YES nor NO"),
+    (Bet(RAIN, ODD, usd(500)), "unknown_side", "the side is a int, not YES or NO"),
     (
         Bet(RAIN, "YES", usd(500), 2 * ONE),
         "bad_limit",
@@ -84,13 +84,13 @@ WISHES: list[tuple[Bet | Sale, str, str]] = [
         "bad_limit",
         "a limit is a price above $0.00 and at most $1.00, not '500'",
     ),
-    (a_sale(side="NO"), "not_held", "no NO shares of this market are held, so none can be sold"),
+    (a_sale(side="NO"), "not_held", "no NO shares of this market are held to sell"),
     (a_sale(-1), "bad_shares", "a sale is of a number of shares above 0, not -1"),
     (a_sale(fraction="1.5"), "bad_shares", "a fraction is above 0 and at most 1, not 1.5"),
     (
         a_sale(1, fraction="0.5"),
         "bad_shares",
-        "a sale is a number of shares or a fraction of them, and this one is both",
+        "a sale needs either shares or a fraction, not both",
     ),
     (a_sale(1_251), "over_held", "1,251 YES shares are to be sold, over the 1,250 held"),
     (a_bet(10), "under_min", "bet $10.00 is under the minimum of $50.00"),
@@ -107,10 +107,10 @@ def test_a_wish_that_makes_no_sense_is_answered_with_its_figures(
 
 def test_an_unknown_market_is_named_and_belongs_to_no_market() -> None:
     assert refusal(a_bet(500, market="sim:" + "x" * 90)) == Rejection(
-        "unknown_market", f"no market here is named 'sim:{'x' * 76}'", ""
+        "unknown_market", f"there is no market 'sim:{'x' * 76}'", ""
     )
     nameless: Any = 7
-    assert refusal(Bet(nameless, "YES", usd(500))).message == "no market here is named a int"
+    assert refusal(Bet(nameless, "YES", usd(500))).message == "there is no market a int"
 
 
 def test_a_fraction_of_next_to_nothing_says_of_how_much() -> None:
@@ -123,12 +123,12 @@ def test_a_fraction_of_next_to_nothing_says_of_how_much() -> None:
 def test_a_market_that_is_only_held_or_was_settled_takes_no_bets() -> None:
     _, (refused,) = execute([a_bet(500)], [], HELD, a_snapshot(held=[FORTY]), PLAIN)
     assert refused == Rejection(
-        "not_offered", "the market is held but no longer on offer: it may only be sold", RAIN
+        "not_offered", "the market is no longer open for betting: positions can only be sold", RAIN
     )
     for side in ("YES", "NO"):
         before = holding(a_bet(500, "YES" if side == "YES" else "NO"))
         after = fold(settle(before, [a_resolution("1")], NOW), before)
-        ended = Rejection("settled", "the market has ended and was settled", RAIN)
+        ended = Rejection("settled", "the market has already been settled", RAIN)
         assert refusal(a_bet(500), account=after) == ended
 
 
@@ -154,7 +154,7 @@ def test_under_the_reference_the_other_bets_are_told_which_one_spoilt_it() -> No
     assert fills == []
     assert refused == [
         Rejection("under_min", words, SUN),
-        Rejection("all_or_nothing", f"all or nothing, and another bet was refused: {words}", RAIN),
+        Rejection("all_or_nothing", f"all or nothing, and another bet was rejected: {words}", RAIN),
     ]
 
 
@@ -185,7 +185,7 @@ QUOTES: list[tuple[Listing, Rules, str, str]] = [
     (FORTY, QUOTED, "no_price", "the quote has no ask to buy at"),
     (a_listing(None, None), PLAIN, "no_price", "the quote has no mid"),
     (a_price("1"), PLAIN, "bad_price", "the mid $1.00 is not between $0.00 and $1.00"),
-    (FORTY, BOOKED, "no_book", "the quote has no order book, and by these rules orders are filled from it"),
+    (FORTY, BOOKED, "no_book", "the quote has no order book, which these rules need to fill orders"),
     (
         a_book([("0.40", "1")], [("0.42", "0")]),
         BOOKED,
@@ -209,7 +209,7 @@ def test_who_sells_is_told_that_there_is_no_bid() -> None:
 def test_figures_that_are_no_prices_are_refused_by_what_they_are() -> None:
     assert FORTY.quote is not None
     other = Listing(FORTY.market, replace(FORTY.quote, market_id=SUN))
-    assert refusal(a_bet(500), other) == Rejection("other_quote", "the quote is one of sim:sun", RAIN)
+    assert refusal(a_bet(500), other) == Rejection("other_quote", "the quote is for sim:sun", RAIN)
     figures: list[tuple[Any, str]] = [
         (10**20, "a figure of about 21 digits"),
         (-(1 << 99_999), "a figure of about 30104 digits"),
@@ -218,7 +218,7 @@ def test_figures_that_are_no_prices_are_refused_by_what_they_are() -> None:
     ]
     for figure, what in figures:
         odd = Listing(FORTY.market, replace(FORTY.quote, mid=figure))
-        words = f"the quote has {what}, which is no price and no size"
+        words = f"the quote has {what}, which is neither a price nor a size"
         assert refusal(a_bet(500), odd) == Rejection("bad_quote", words, RAIN)
 
 

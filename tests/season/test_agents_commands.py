@@ -125,7 +125,7 @@ def test_another_model_under_the_same_name_is_told_by_the_round_and_flagged_from
     said(tmp_path, "round")
     server.script("plays", answers("m-2\x1b[31m\u202e[red]", "fp-1"))
     told = run(tmp_path, "round").stdout
-    assert "Note: eve is answered by another model: m-2" in told
+    assert "Note: eve now reports another model: m-2" in told
     assert "[red], before m-1" in told
     record = agents(tmp_path)["eve"]["record"]
     assert (record["flag"], len(record["models"])) == ("model changed", 2)

@@ -115,7 +115,7 @@ def test_what_went_wrong_is_told_in_words_and_what_is_odd_too(
     assert told.returncode == 2
     assert "openai/401: litellm.AuthenticationError" in told.stdout
     assert "→ see whether the model's name, its key, base_url" in told.stdout
-    assert "openai/prose: it did not answer as it was asked to" in told.stdout
+    assert "openai/prose: it did not answer in the requested form" in told.stdout
     assert KEY not in told.stdout + told.stderr
     assert "Traceback" not in told.stderr
 
@@ -137,7 +137,7 @@ def test_a_form_of_answer_that_is_refused_is_no_failure(tmp_path: Path, provider
     assert provider.requests == {"formless": 3}
 
 
-@pytest.mark.parametrize(("name", "words"), [("cut", "was cut off"), ("prose", "did not answer as it was")])
+@pytest.mark.parametrize(("name", "words"), [("cut", "was cut off"), ("prose", "did not answer in the")])
 def test_an_odd_answer_is_told_though_the_model_was_reached(
     tmp_path: Path, provider: FaultyProvider, name: str, words: str
 ) -> None:

@@ -86,8 +86,8 @@ def test_a_season_goes_out_and_comes_in_by_the_command_line(demo: Any, folder: P
     assert told("leaderboard", "--database", new)["leaderboard"] == demo["leaderboard"]
     assert told("import", place, "--database", new, status=1)["error"]["code"] == "not_empty"
     there = told("export", place, "--database", old, status=1)["error"]
-    hint = "name another place, or add --force"
-    assert there == {"code": "exists", "message": f"{place} is there already", "mend": hint}
+    hint = "name another path, or add --force"
+    assert there == {"code": "exists", "message": f"{place} already exists", "mend": hint}
 
 
 def test_in_words_it_says_what_it_did_and_what_comes_next(demo: Any, folder: Path, tmp_path: Path) -> None:
@@ -97,8 +97,8 @@ def test_in_words_it_says_what_it_did_and_what_comes_next(demo: Any, folder: Pat
     assert "only a whole export with prompts can be imported" in done.stdout
     done = run("import", tmp_path / "words", "--database", tmp_path / "no.db")
     assert done.exit_code == 1
-    assert "of cohorts 1 alone: it can be read, not imported" in done.stderr
-    assert "→ make a whole one" in done.stderr
+    assert "has cohorts 1 only: it can be read but not imported" in done.stderr
+    assert "→ make a full export" in done.stderr
     assert not (tmp_path / "no.db").exists()
     done = run("export", tmp_path / "whole", "--database", old)
     assert f"State hash {demo['state_hash']}" in done.stdout
@@ -263,4 +263,4 @@ def test_what_fails_leaves_a_server_as_it_was(
         assert tables.fetchall() == []
         connection.execute("CREATE TABLE recipes (name text)")
     refused = told("import", small, "--database", there, status=1)
-    assert "holds something that is no record" in refused["error"]["message"]
+    assert "holds something other than a record" in refused["error"]["message"]

@@ -272,5 +272,5 @@ def test_the_status_of_a_rehearsal_says_whose_clock_it_goes_by(tmp_path: Path) -
 def test_a_clock_that_is_none_is_refused_before_anything_is_done(tmp_path: Path) -> None:
     folder = a_folder(tmp_path, SEASON)
     refused = arena(folder, "run", "--clock", "nowhere")
-    assert (refused.returncode, "nowhere is no clock" in refused.stderr) == (1, True)
+    assert (refused.returncode, "nowhere is not a clock" in refused.stderr) == (1, True)
     assert not (folder / "arena.db").exists()

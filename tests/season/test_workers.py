@@ -191,7 +191,7 @@ def test_without_workers_the_turns_are_played_by_who_runs_the_schedule_which_say
     board, events = rehearse(tmp_path, address)
     assert content(tmp_path, address) == content(itself)
     assert [event.words for event in events if event.kind == "alone"] == [
-        "no worker is there: turns are played here until one is; start `arena worker`"
+        "no worker is running: turns are played here until one starts (`arena worker`)"
     ]
     assert (board.alone, board.rounds, board.failed) == (True, 3, 0)
 
@@ -215,4 +215,4 @@ def test_a_worker_of_another_version_plays_nothing_and_says_so(tmp_path: Path) -
 
     with pytest.raises(ArenaError, match=r"arena run is paper-arena 0\.0\.0, this worker is") as error:
         asyncio.run(plays())
-    assert error.value.hint == "install the same version on both, then start the worker again"
+    assert error.value.hint == "install the same version on both, then restart the worker"

@@ -53,7 +53,7 @@ def size(scale: float, agents: int | None = None) -> Size:
 
 
 def make(path: Path, scale: float = 1.0, seed: int = 1) -> Size:
-    """A new record there of so much of a year; one that is there already is replaced."""
+    """A new record there of so much of a year; one that already exists is replaced."""
     return make_of(path, size(scale), seed)
 
 

@@ -35,5 +35,5 @@ def form_of(name: str) -> FileForm:
     """The form of that name."""
     if name not in FORMS:
         known = ", ".join(FORMS)
-        raise ArenaError("bad_form", f"{name!r} is no form of an export", f"forms: {known}")
+        raise ArenaError("bad_form", f"{name!r} is not an export format", f"forms: {known}")
     return FORMS[name]

@@ -60,7 +60,7 @@ def whole(text: str) -> int:
     -5
     """
     if not WHOLE.fullmatch(text) or len(text) > 20 or not -MOST <= int(text) < MOST:
-        raise BadCell("is no whole number of 64 bits")
+        raise BadCell("is not a 64-bit integer")
     return int(text)
 
 
@@ -75,7 +75,7 @@ def instant(text: str) -> datetime:
             return datetime.fromisoformat(text)
     except ValueError:
         pass  # the thirtieth of February
-    raise BadCell("is no instant such as 2026-01-04T00:00:00.000000Z")
+    raise BadCell("is not a time such as 2026-01-04T00:00:00.000000Z")
 
 
 READERS: dict[Kind, Callable[[str], Any]] = {
@@ -100,7 +100,7 @@ def reader(column: ExportColumn) -> Callable[[str], Any]:
     return read_cell
 
 
-HINT = "get the export again from where it came from; nothing was changed here"
+HINT = "get a fresh copy of the export; nothing was changed here"
 
 
 def bad_row(file: str, row: int, column: str, value: object, why: str) -> ArenaError:
@@ -117,5 +117,5 @@ def bad_file(file: str, why: str) -> ArenaError:
 
 def bad_text(file: str, row: int) -> ArenaError:
     """A text that no file can hold."""
-    message = f"{file}, row {row}: a text in it can't be written as UTF-8"
-    return ArenaError("bad_text", message, "arena verify tells what of the record can't be read")
+    message = f"{file}, row {row}: a text is not valid UTF-8"
+    return ArenaError("bad_text", message, "arena verify names what can't be read")

@@ -44,7 +44,7 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
-        raise ValueError("a column is there twice")
+        raise ValueError("a column appears twice")
     return values
 
 
@@ -63,13 +63,13 @@ def _text(value: Any) -> str:
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise BadCell("can't be written as UTF-8") from error
+        raise BadCell("is not valid UTF-8") from error
     return value
 
 
 def _whole(value: Any) -> int:
     if type(value) is not int or not -MOST <= value < MOST:
-        raise BadCell("is no whole number of 64 bits")
+        raise BadCell("is not a 64-bit integer")
     return value
 
 

@@ -97,4 +97,4 @@ def _instants(file: str, start: int, column: str, values: Sequence[int | None]) 
         try:
             yield None if micros is None else EPOCH + micros * MICROSECOND
         except OverflowError as error:
-            raise bad_row(file, row, column, micros, "is a time that no calendar has") from error
+            raise bad_row(file, row, column, micros, "is not a time of the calendar") from error

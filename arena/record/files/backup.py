@@ -118,4 +118,4 @@ def _delete_oldest(folder: Path, stem: str, keep: int, new: Path) -> tuple[Path,
 
 
 def _file_exists(path: Path) -> ArenaError:
-    return ArenaError("exists", f"{path} is there already", "name another file, or move it away")
+    return ArenaError("exists", f"{path} already exists", "name another file, or move it")

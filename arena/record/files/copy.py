@@ -149,7 +149,7 @@ def atomic_file(
     """
     with translated_file_errors(target):
         if target.parent.is_file():
-            words, hint = f"{target.parent} is a file, not a folder", "name another folder, or move it away"
+            words, hint = f"{target.parent} is a file, not a folder", "name another folder, or move it"
             raise ArenaError("cannot_write", words, hint)
         target.parent.mkdir(parents=True, exist_ok=True)
         with _file_lock(target.with_name(f".{key or target.name}.lock")):
@@ -175,8 +175,8 @@ def _file_lock(lock: Path) -> Iterator[None]:
             if not lock.exists() or not os.path.samestat(os.fstat(file.fileno()), lock.stat()):
                 raise BlockingIOError  # another one had it, and took it away as it was done
         except BlockingIOError as error:
-            message = f"another process is writing into {lock.parent} at this moment"
-            raise ArenaError("locked", message, "try again when that has ended") from error
+            message = f"another process is writing to {lock.parent}"
+            raise ArenaError("locked", message, "try again when it has finished") from error
         try:
             yield
         finally:

@@ -138,8 +138,8 @@ def _check_size(path: Path) -> None:
     length = int.from_bytes(head[28:32], "big") * (65_536 if size == 1 else size)
     has_log = path.with_name(f"{path.name}-wal").exists()
     if len(head) < HEAD or (path.stat().st_size < length and not has_log):
-        raise ArenaError("damaged", f"{path} is cut off: its end is missing", RETAKE_HINT)
+        raise ArenaError("damaged", f"{path} is truncated", RETAKE_HINT)
 
 
 def _not_a_record(path: Path) -> ArenaError:
-    return ArenaError("not_a_record", f"{path} is not a record", "name a file that arena db backup has made")
+    return ArenaError("not_a_record", f"{path} is not a record", "name a file made by arena db backup")

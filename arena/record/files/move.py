@@ -35,7 +35,7 @@ def move_record(
 
 def _to_file(source: Engine, path: Path, check: ContentCheck, progress: ProgressCallback) -> RecordContent:
     if path.exists():
-        raise ArenaError("exists", f"{path} is there already", "name another file, or move it away")
+        raise ArenaError("exists", f"{path} already exists", "name another file, or move it")
     with atomic_file(path) as part:
         with reading(source) as here:
             copy_to_file(here, part, progress)
@@ -58,6 +58,6 @@ def _to_server(
 
 def _check_same_hash(before: str, after: RecordContent, name: str) -> RecordContent:
     if before != after.state_hash:
-        message = f"what arrived at {name} has the state hash {after.state_hash}, not {before}"
-        raise ArenaError("differs", message, "nothing was kept of it; please report this")
+        message = f"the copy at {name} has the state hash {after.state_hash}, not {before}"
+        raise ArenaError("differs", message, "the copy was deleted; please report this")
     return after

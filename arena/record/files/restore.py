@@ -72,7 +72,7 @@ def _check_target(target: Path, file: Path, force: bool) -> None:
         raise ArenaError("same_file", f"{file} is the record itself", "name a backup of it")
     if not force:
         hint = "--force moves it aside and restores; --database names another"
-        raise ArenaError("exists", f"there is a record at {target} already", hint)
+        raise ArenaError("exists", f"{target} already has a record", hint)
 
 
 def _upgraded_copy(
@@ -94,7 +94,7 @@ def _upgraded_copy(
 def moving_aside(target: Path, aside: Path) -> Iterator[None]:
     """The record under another name too, and nobody at it for as long as this lasts."""
     if aside.exists():
-        raise ArenaError("exists", f"{aside} is there already", "move it away")
+        raise ArenaError("exists", f"{aside} already exists", "move it away")
     with (
         translated_file_errors(target),
         closing(sqlite3.connect(target, isolation_level=None, timeout=0)) as old,
@@ -134,8 +134,8 @@ def _link(target: Path, aside: Path) -> None:
 def _into_server(file: Path, database: str, check: ContentCheck, progress: ProgressCallback) -> RestoreResult:
     version = check_pages(file, progress)
     if version != newest_schema_version():
-        message = f"{file} is of an older arena (its schema is {version})"
-        hint = f"arena db restore {file} --database NEW.db renews it; then arena db copy moves that"
+        message = f"{file} was written by an older arena (schema {version})"
+        hint = f"arena db restore {file} --database NEW.db upgrades it; then arena db copy moves it"
         raise ArenaError("older_record", message, hint)
     with open_read_only(str(file)) as source:
         return RestoreResult(move_record(source, database, check, progress), version)

@@ -124,7 +124,7 @@ class RoundReport:
 
 
 REHEARSAL = "rehearsal"
-"""In place of a job's name: that, and since when, a record is played by a pretended clock."""
+"""In place of a job's name: that, and since when, a record is played on a rehearsal clock."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,33 +124,33 @@ def agent_entered(waited: Incident, at: datetime) -> Incident:
 
 
 def missed_round(cohort: int | None, number: int | None, due: datetime, at: datetime) -> Incident:
-    """That a round was not played in its time, or, without a cohort, that none has started in its."""
+    """That a round was missed: or, without a cohort, that none has started in its."""
     data = {"cohort": cohort, "round": number, "due": due.isoformat(), "reason": "missed"}
     if cohort is None:
         return Incident(
-            "round_failed", f"start/{timestamp_text(due)}", at, "no cohort started in its time", data
+            "round_failed", f"start/{timestamp_text(due)}", at, "a cohort did not start on time", data
         )
-    words = f"round {number} of cohort {cohort} was not played in its time"
+    words = f"round {number} of cohort {cohort} was not played on time"
     return Incident("round_failed", f"{cohort}/{number}", at, words, data)
 
 
 def aborted_rounds(due: datetime, at: datetime, error: CodedError) -> Incident:
     """That the rounds of a decision time were broken off by an error."""
     data = {"due": due.isoformat(), "reason": error.code, "message": error.message}
-    words = f"the rounds of {due:%Y-%m-%d %H:%M} UTC were broken off: {error.code}"
+    words = f"the rounds of {due:%Y-%m-%d %H:%M} UTC were interrupted: {error.code}"
     return Incident("round_failed", f"{timestamp_text(due)}/{error.code}", at, words, data)
 
 
 def venue_outage(venue: str, at: datetime, trouble: CodedError) -> Incident:
     """That a venue gives no answer since then."""
     data = {"venue": venue, "code": trouble.code, "message": trouble.message, "since": at.isoformat()}
-    words = f"{venue} gives no answer: {trouble.code}"
+    words = f"{venue} does not answer: {trouble.code}"
     return Incident("venue_down", f"{venue}@{timestamp_text(at)}", at, words, data)
 
 
 def backup_not_kept(at: datetime, trouble: CodedError) -> Incident:
     """That a backup was not kept, since the record in it does not agree with itself."""
-    words = "a backup was not kept: the record does not agree with itself"
+    words = "a backup was discarded: the record is inconsistent"
     data = {"reason": trouble.code, "message": trouble.message}
     return Incident("verify_failed", f"backup@{timestamp_text(at)}", at, words, data)
 
@@ -158,7 +158,7 @@ def backup_not_kept(at: datetime, trouble: CodedError) -> Incident:
 def cohort_finished(cohort: int, at: datetime, rounds: int, agents: int) -> Incident:
     """That a cohort has ended."""
     count = "1 round was" if rounds == 1 else f"{rounds} rounds were"
-    words = f"cohort {cohort} has finished: {count} played, and nothing is held any more"
+    words = f"cohort {cohort} has finished: {count} played, and no positions are open"
     data = {"cohort": cohort, "rounds": rounds, "agents": agents}
     return Incident("cohort_finished", str(cohort), at, words, data)
 

@@ -90,8 +90,8 @@ def change_sentence(change: ModelChange) -> str:
         f", {change.times:,} times until {change.last_at:%Y-%m-%d %H:%M}" if change.times > 1 else ""
     )
     if change.what == "model":
-        return f"{change.name} is answered by another model: {change.after}, before {change.before} ({since})"
+        return f"{change.name} now reports another model: {change.after}, before {change.before} ({since})"
     return (
         f"{change.name}: {change.model} has another fingerprint: {change.after}, before {change.before} "
-        f"({since}); it may only be another server"
+        f"({since}); it may just be another server"
     )

@@ -71,7 +71,7 @@ def trades_by_market(trades: Iterable[Trade], ends: Mapping[str, MarketEnd]) -> 
     by_market: dict[str, list[Trade]] = {}
     for trade in trades:
         if trade.market not in ends:
-            raise ValueError(f"market {trade.market!r} was traded, and the ends don't say how it stands")
+            raise ValueError(f"market {trade.market!r} was traded, but its status is unknown")
         by_market.setdefault(trade.market, []).append(trade)
     return dict(sorted(by_market.items()))
 

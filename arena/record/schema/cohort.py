@@ -80,7 +80,7 @@ class SnapshotRow(TableRow, table=True):
     id: int = id_field()
     cohort_id: int = parent_field("cohort.id")
     at: datetime = time_field("the time that it is for")
-    taken_at: datetime = time_field("when the markets were really looked at: ages of prices count from then")
+    taken_at: datetime = time_field("when the markets were actually read; prices are aged from then")
     hash: str = hash_field("cohort, both times, and every place of the snapshot")
 
 

@@ -16,7 +16,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import NullPool
 
 from arena.errors import ArenaError
-from arena.record.schema.database_errors import record_name, translate_errors
+from arena.record.schema.database_errors import translate_errors
 from arena.record.schema.statements import execute_sqlite
 
 Connection = sqlalchemy.Connection
@@ -54,7 +54,7 @@ class OlderRecord(ArenaError):
     """The record is there, and of an older schema: opened for writing it is brought up to date."""
 
     def __init__(self, version: str):
-        message = f"the record is of an older arena (its schema is {version})"
+        message = f"the record was written by an older arena (schema {version})"
         super().__init__("older_record", message, "`arena db upgrade` brings it up to date")
 
 
@@ -62,8 +62,8 @@ class FormerRecord(ArenaError):
     """The record is of an arena from before this one's first schema: it is carried over as files."""
 
     def __init__(self, version: str):
-        message = f"the record is of a former arena (its schema is {version}), which this one can't read"
-        hint = "`arena export FILE.zip` by the version that wrote it, `arena import FILE.zip` by this one"
+        message = f"the record was written by an earlier arena (schema {version}) and can't be read"
+        hint = "`arena export FILE.zip` with its own version, then `arena import FILE.zip` with this one"
         super().__init__("former_record", message, hint)
 
 
@@ -83,7 +83,7 @@ def url_of(database: str | Path) -> URL:
 def _bad_database(text: str) -> ArenaError:
     told = re.sub("//.*@", "//***@", text).partition("?")[0]  # a password may be in either part
     hint = "give the path of a file, or a URL such as postgresql+psycopg://user@host/name"
-    return ArenaError("bad_database", f"{told!r} names no database that can hold a record", hint)
+    return ArenaError("bad_database", f"{told!r} is not a database that can hold a record", hint)
 
 
 def connect(database: str | Path, *, read_only: bool = False, older: bool = False) -> Engine:
@@ -211,19 +211,15 @@ def newest_schema_version() -> str:
 
 def schema_version(connection: Connection) -> str | None:
     """The version of the schema here; an error where only a newer arena knows it, or another program."""
-    tables = inspect(connection).get_table_names()
-    known = VERSION_TABLE in tables
-    if tables and not known:
-        message = f"{record_name(connection.engine.url)} holds other tables"
-        raise ArenaError("not_a_record", message, "name another one")
+    known = inspect(connection).has_table(VERSION_TABLE)
     version = connection.scalar(text(f"SELECT version_num FROM {VERSION_TABLE}")) if known else None  # noqa: S608 - ours
     if version is not None and version not in schema_versions():
-        if "cohort" not in tables:
-            message = f"the database is another program's (its schema is {version})"
+        if not inspect(connection).has_table("cohort"):
+            message = f"the database belongs to another program (schema {version})"
             raise ArenaError("not_a_record", message, "name another one")
         if version in FORMER_VERSIONS:
             raise FormerRecord(version)
-        message = f"the record was written by a newer arena (its schema is {version})"
+        message = f"the record was written by a newer arena (schema {version})"
         raise ArenaError("newer_record", message, "update paper-arena, then try again")
     return version
 

@@ -15,7 +15,7 @@ from arena.errors import ArenaError
 RACE_ERRORS = (
     "raced",
     "another process wrote to {} at the same time",
-    "start it again: what is missing will be played",
+    "start it again to play what is missing",
     2,
 )
 KNOWN_ERRORS = (
@@ -23,15 +23,21 @@ KNOWN_ERRORS = (
         "unable to open database file",
         "cannot_open",
         "{} can't be opened",
-        "is it a file, and may you write there?",
+        "check that it is a file and that you may write there",
         1,
     ),
     ("is not a database", "not_a_record", "{} is not a record", "name another file with --database", 1),
     ("disk image is malformed", "damaged", "{} is damaged", "restore a backup", 1),
-    ("readonly database", "read_only", "{} can only be read", "may you write to the file and its folder?", 1),
-    ("database is locked", "locked", "{} is in use by another process", "try again when that has ended", 1),
-    ("disk I/O error", "disk_error", "the disk failed at {}", "is there room on it? Then try again", 1),
-    ("disk is full", "disk_full", "there is no room left to write {}", "free some space; nothing is lost", 1),
+    (
+        "readonly database",
+        "read_only",
+        "{} can only be read",
+        "check the permissions of the file and its folder",
+        1,
+    ),
+    ("database is locked", "locked", "{} is in use by another process", "try again when it has finished", 1),
+    ("disk I/O error", "disk_error", "the disk failed at {}", "check its free space, then try again", 1),
+    ("disk is full", "disk_full", "the disk is full: cannot write {}", "free some space; nothing is lost", 1),
     ("UNIQUE constraint failed", *RACE_ERRORS),
     ("duplicate key value", *RACE_ERRORS),
 )
@@ -69,7 +75,7 @@ def translate_errors(engine: Engine, url: URL) -> None:
             raise known from context.original_exception
         if isinstance(context.sqlalchemy_exception, OperationalError) and _is_cut_off(context):
             message = f"{name} can't be reached: {_reason(said, url)}"
-            hint = "is the server running, and are address, user and password right?"
+            hint = "check that the server is running, and the address, user and password"
             raise ArenaError("unreachable", message, hint) from None  # the cause may hold the password
 
 
@@ -102,7 +108,7 @@ def translated_file_errors(place: Path) -> Iterator[None]:
         raise
     except OSError as error:
         message = f"{error.filename or place}: {error.strerror}"
-        raise ArenaError("cannot_write", message, "may you write there, and is there room?") from error
+        raise ArenaError("cannot_write", message, "check permissions and free space") from error
 
 
 def _is_cut_off(context: ExceptionContext) -> bool:
@@ -112,7 +118,7 @@ def _is_cut_off(context: ExceptionContext) -> bool:
 
 def _reason(said: str, url: URL) -> str:
     """The first line of what the driver said, without the password."""
-    reason = next(iter(said.strip().splitlines()), "no reason is given")
+    reason = next(iter(said.strip().splitlines()), "no reason given")
     secrets = (url.password, url.query.get("password"))
     for secret in (str(secret) for secret in secrets if secret):
         reason = reason.replace(secret, "***")

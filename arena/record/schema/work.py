@@ -95,13 +95,13 @@ class IncidentRow(TableRow, table=True):
     __table_args__ = (UniqueConstraint("kind", "subject"), STRICT)
 
     id: int = id_field()
-    kind: str = text_field("what has happened, for programs")
+    kind: str = text_field("the kind of incident, a code for programs")
     subject: str = text_field("to what")
     at: datetime = time_field("when")
-    body: str = text_field("what there is to say of it", JSON)
-    tries: int = whole_field("how often it was tried to tell the operator", COUNT, default=0)
-    next_try_at: datetime | None = time_field("when that is tried again", empty="it is not")
-    told_at: datetime | None = time_field("when the operator was told", empty="not yet")
+    body: str = text_field("the message", JSON)
+    tries: int = whole_field("attempts to notify the operator", COUNT, default=0)
+    next_try_at: datetime | None = time_field("when the next attempt is due", empty="it is not")
+    told_at: datetime | None = time_field("when the operator was notified", empty="not yet")
     ended_at: datetime | None = time_field(
-        "when it was over", empty="it lasts, or is of the kind that doesn't"
+        "when it was over", empty="it is ongoing, or is of a kind that never ends"
     )

@@ -185,6 +185,6 @@ class PruneRow(TableRow, table=True):
     id: int = id_field()
     number: int = whole_field("counts them, from 1", unique=True)
     at: datetime = time_field("when it was done")
-    older_than: datetime = time_field("before when a quote had to be seen to go")
+    older_than: datetime = time_field("quotes last seen before this time were deleted")
     quotes: int = whole_field("how many went", COUNT)
     hash: str = hash_field("all other columns")

@@ -57,7 +57,7 @@ class LeaseLost(ArenaError):
 
     def __init__(self, name: str):
         words = f"another process has taken over as {name}, so nothing was written"
-        hint = "nothing is lost: that one goes on; this one can be ended, or started again to stand by"
+        hint = "nothing is lost: the other goes on; stop this one, or restart it to stand by"
         super().__init__("superseded", words, hint)
 
 

@@ -274,7 +274,7 @@ def _refusal(
 ) -> CallRefused | ProviderBusy | BudgetHeld | None:
     """Why there is no place, or None where there is one."""
     if request.payer.token not in (None, sight.token):
-        return CallRefused("another worker has taken this turn over", taken_over=True)
+        return CallRefused("another worker has taken over this turn", taken_over=True)
     refusal = check_budget(terms.budget, request.worst, sight.spent, sight.held)
     if isinstance(refusal, CallRefused):
         return refusal

@@ -56,7 +56,7 @@ def _rejection_of(resolution: Resolution, known: ResolutionVersions) -> tuple[st
     if resolution.version < 1:
         return "bad_version", f"versions are counted from 1, and this one is {resolution.version}"
     if resolution.market_id not in known:
-        return "unknown_market", "nobody has seen a page of this market"
+        return "unknown_market", "this market has never been seen"
     return None
 
 

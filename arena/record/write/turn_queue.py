@@ -84,8 +84,8 @@ async def open_queue(database: str) -> AsyncIterator[App]:
     try:
         await app.open_async()
     except ConnectorException as error:
-        hint = "is the server running? Then start it again: nothing is lost"
-        raise ArenaError("unreachable", f"{record_name(url_of(database))} went away", hint) from error
+        hint = "check the server, then start again; nothing is lost"
+        raise ArenaError("unreachable", f"{record_name(url_of(database))} is gone", hint) from error
     try:
         yield app
     finally:
@@ -105,7 +105,7 @@ def _make_tables(database: str) -> None:
 
 
 async def enqueue_turns(app: App, turns: Sequence[TurnJob]) -> None:
-    """Put turns in the queue, in this order; one that is there already is left as it is."""
+    """Put turns in the queue, in this order; one that already exists is left as it is."""
     there = await open_locks(app, turns)
     jobs = [_job(app, turn) for turn in turns if turn.lock not in there]
     try:
@@ -170,7 +170,7 @@ async def run_worker(app: App, play: PlayTurn, at_once: int, grace: float) -> No
             stalled_worker_timeout=SILENT_SECONDS,
         )
     except ConnectorException as error:
-        hint = "the worker goes on by itself once the server is back"
+        hint = "the worker resumes by itself once the server is back"
         raise ArenaError("unreachable", "the queue's database can't be reached", hint) from error
 
 

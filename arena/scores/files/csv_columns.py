@@ -53,11 +53,11 @@ def parse_cells(name: str, text: str, needed: Collection[str], allowed: Collecti
     for line, row in records:
         if len(row) != len(header):
             what = f"{name}:{line}: it has {len(row)} cells, the first line {len(header)}"
-            raise ArenaError("bad_file", what, "put a text with a comma in it in double quotes")
+            raise ArenaError("bad_file", what, "put text with commas in double quotes")
         lines.append(line)
         rows.append([cell.strip() for cell in row])
     if not lines:
-        raise ArenaError("bad_file", f"{name}: there is no forecast in it", "add a line for each forecast")
+        raise ArenaError("bad_file", f"{name}: it has no forecasts", "add a line for each forecast")
     columns = map(list, zip(*rows, strict=True))
     return Cells(name, lines, dict(zip(header, columns, strict=True)))
 
@@ -67,11 +67,11 @@ def _check_header(
 ) -> None:
     for column in header:
         if column not in allowed:
-            what = f"{place}: column {column[:SHOWN]!r} is not known here"
-            hint = f"rename it or take it out; columns are separated by commas: {', '.join(allowed)}"
+            what = f"{place}: column {column[:SHOWN]!r} is unknown"
+            hint = f"rename or remove it; columns are separated by commas: {', '.join(allowed)}"
             raise ArenaError("bad_file", what, hint)
         if header.count(column) > 1:
-            raise ArenaError("bad_file", f"{place}: column {column} is there twice", "take one out")
+            raise ArenaError("bad_file", f"{place}: column {column} appears twice", "take one out")
     for column in needed:
         if column not in header:
             what = f"{place}: there is no column {column}"
@@ -87,8 +87,8 @@ def _records(name: str, text: str) -> Iterator[tuple[int, list[str]]]:
                 yield line, row
             line = reader.line_num + 1
     except csv.Error as error:
-        hint = "put a text with commas or quotes in it in double quotes, and double those within"
-        raise ArenaError("bad_file", f"{name}:{line}: this is no CSV ({error})", hint) from error
+        hint = "put text with commas or quotes in double quotes, and double any quotes inside it"
+        raise ArenaError("bad_file", f"{name}:{line}: invalid CSV ({error})", hint) from error
 
 
 def read_names(cells: Cells, column: str) -> tuple[Ints, tuple[str, ...]]:
@@ -190,7 +190,7 @@ def read_times(cells: Cells, columns: Sequence[str], blank: Collection[str] = ()
         plain = {text: is_number(text) for text in set(cells.columns[column]) - {""}}
         if set(plain.values()) - {is_number(first)}:
             row = next(r for r, x in enumerate(cells.columns[column]) if x and plain[x] != is_number(first))
-            what = f"{cells.shown(column, row)} and other times of the file are of two kinds"
+            what = f"{cells.shown(column, row)} mixes numbers and dates"
             raise cells.wrong(
                 column, [row], what, "write all times as dates such as 2026-01-04T12:00, or all as numbers"
             )

@@ -26,7 +26,7 @@ ORDER = (("open", "scheduled_close"), ("open", "close"), ("open", "time"), ("tim
 """What comes no later than what."""
 
 CHANCE = "write a probability of YES from 0 to 1, such as 0.35"
-OUTCOME = "write 1 for yes, 0 for no, a fraction for a part; leave it empty while the question is open"
+OUTCOME = "write 1 for yes, 0 for no or a fraction; leave it empty while the question is open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def question_lives(cells: Cells, times: dict[str, Floats], question: Ints, ended
             row = int(wrong[0])
             column, how, other = (early, "after", late) if early == "time" else (late, "before", early)
             what = f"{cells.shown(column, row)} is {how} its {other}, {cells.shown(other, row)}"
-            raise cells.wrong(column, wrong, what, "correct one of the two, or leave the line out")
+            raise cells.wrong(column, wrong, what, "correct one of them, or remove the line")
     end = next((column for column in ("scheduled_close", "close") if column in times), None)
     if end is not None and ("open" in times or "time" in times):
         _some_life(cells, times, question, end)
@@ -151,7 +151,7 @@ def _some_life(cells: Cells, times: dict[str, Floats], question: Ints, end: str)
     if wrong.size:
         unless = "with its first forecast unless a column open says when"
         when = "at that instant" if column == "open" else unless
-        what = f"{cells.shown(end, int(wrong[0]))} leaves the question no time, for it opens {when}"
+        what = f"{cells.shown(end, int(wrong[0]))} is before the question opens, {when}"
         raise cells.wrong(end, wrong, what, f"correct {end} or {column}")
 
 
@@ -168,5 +168,5 @@ def refuse_doubles(cells: Cells, question: Ints, forecaster: Ints, time: Floats 
         row, first = pairs[0]
         who = cells.columns["forecaster"][row][:40]
         what = f"{who!r} has forecast the same question {'' if time is None else 'at the same time '}in line "
-        hint = "take one of them out" + ("; updates need a column time" if time is None else "")
+        hint = "remove one of them" + ("; updates need a column time" if time is None else "")
         raise cells.wrong("forecaster", [row for row, _ in pairs], f"{what}{cells.lines[first]}", hint)

@@ -33,7 +33,7 @@ def score_notes(table: ForecastTable, few: bool, boundless: bool) -> Iterator[st
     yield from _peer_notes(table, ended)
     yield from _skill_notes(table, ended, few)
     if boundless:
-        yield "a log score of −∞, null in JSON: somebody gave 0 to what happened"
+        yield "a log score of −∞ (null in JSON): someone gave probability 0 to what happened"
 
 
 def _peer_notes(table: ForecastTable, ended: Flags) -> Iterator[str]:
@@ -42,7 +42,7 @@ def _peer_notes(table: ForecastTable, ended: Flags) -> Iterator[str]:
         yield "no peer and relative scores: no question has two forecasters"
     if table.close is None and table.time is not None:
         yield (
-            "no column close: baseline, peer and relative take everyone's latest forecast of a question, "
+            "no column close: baseline, peer and relative use everyone's latest forecast of a question, "
             "not a mean over time"
         )
 
@@ -56,7 +56,7 @@ def _skill_notes(table: ForecastTable, ended: Flags, few: bool) -> Iterator[str]
         yield f"not in skill: {_count(table, without)} without a market_probability"
     if not table.event_column:
         yield (
-            "no column event: every question is taken for an event of its own, and intervals are too narrow "
+            "no column event: every question counts as its own event, so intervals are too narrow "
             "where questions move together"
         )
     if few:

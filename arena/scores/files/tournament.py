@@ -44,15 +44,15 @@ class TournamentSettings(BaseModel):
         "peer", description="Peer scores with squared sums, or relative scores as of 2022."
     )
     forecasts: str = Field(description="The CSV of forecasts, beside this file.")
-    pool: float = Field(0, ge=0, allow_inf_nan=False, description="What there is to win, in dollars.")
+    pool: float = Field(0, ge=0, allow_inf_nan=False, description="The prize pool, in dollars.")
     minimum_prize: float = Field(
-        0, ge=0, allow_inf_nan=False, description="Prizes under this are not paid; the others share them."
+        0, ge=0, allow_inf_nan=False, description="Smaller prizes are not paid but shared among the others."
     )
-    exclude: tuple[str, ...] = Field((), strict=False, description="Who keeps a score and wins nothing.")
+    exclude: tuple[str, ...] = Field((), strict=False, description="Who is scored but wins no prize.")
     outside: tuple[str, ...] = Field(
-        (), strict=False, description="Whom nobody is compared with, such as bots."
+        (), strict=False, description="Who is left out of comparisons, such as bots."
     )
-    weights: dict[str, float] = Field({}, description="What a question counts, where that isn't 1.")
+    weights: dict[str, float] = Field({}, description="The weight of a question, where it is not 1.")
     hidden_weight: float | None = Field(
         None, ge=0, le=1, description="The weight of the time until hidden_until in coverage."
     )
@@ -75,7 +75,7 @@ def _check_settings(document: Document, settings: TournamentSettings) -> None:
     for form, keys in KEYS_BY_FORM.items():
         for key in keys:
             if form != settings.form and key in document.value:
-                words = f"a tournament of the form {settings.form} has no {key}. Take it out"
+                words = f"a tournament of the form {settings.form} has no {key}. Remove it"
                 document.add((key,), key, f"only with form: {form}", words)
     if settings.minimum_prize > settings.pool:
         prize = f"{settings.minimum_prize:g}"
@@ -163,9 +163,7 @@ def _read_stated(cells: Cells) -> tuple[Floats, Floats | None]:
         return read_column(cells, "chance", parse_positive, ALL_CHANCE), None
     if has != [*STATED]:
         hint = "give the columns probability and outcome, or the column chance alone"
-        raise ArenaError(
-            "bad_file", f"{cells.name}:1: it doesn't say what was forecast, or says it twice", hint
-        )
+        raise ArenaError("bad_file", f"{cells.name}:1: it lacks what was forecast, or has it twice", hint)
     probability = read_column(cells, "probability", parse_share, CHANCE)
     return probability, read_column(cells, "outcome", parse_share, OUTCOME, blank=True)
 
@@ -177,7 +175,7 @@ def _stood(cells: Cells, times: dict[str, Floats], question: Ints, who: Ints) ->
     wrong = np.flatnonzero(end < start)
     if wrong.size:
         what = f"{cells.shown('end', wrong[0])} is before its time, {cells.shown('time', wrong[0])}"
-        raise cells.wrong("end", wrong, what, "correct one of the two")
+        raise cells.wrong("end", wrong, what, "correct one of them")
     order = np.lexsort((start, who, question))
     following = np.full(question.size, np.inf)
     same = (np.diff(question[order]) == 0) & (np.diff(who[order]) == 0)
@@ -228,8 +226,8 @@ def _check_forecasts(rules: TournamentSettings, entries: TournamentForecasts, mo
     ):
         for name in stated:
             if name not in there:
-                what = f"{key} names {name!r}, who or which is not in {rules.forecasts}"
-                raise ArenaError("unknown_name", what, "correct the name, or take it out")
+                what = f"{key} names {name!r}, which is not in {rules.forecasts}"
+                raise ArenaError("unknown_name", what, "correct or remove the name")
 
 
 def _totals(rules: TournamentSettings, entries: TournamentForecasts, rows: Ints, mode: Mode) -> Totals:

@@ -25,7 +25,7 @@ class CalibrationBand:
 
 @dataclass(frozen=True, slots=True)
 class CohortScore:
-    """An agent in one cohort; money in dollars, None where nothing can be said yet."""
+    """An agent in one cohort; money in dollars, None where unknown yet."""
 
     agent: str
     pnl: float | None

@@ -38,7 +38,7 @@ METHOD = "profiles 2"
 
 @dataclass(frozen=True, slots=True)
 class ProfileFigures:
-    """What the leaderboard shows of an agent beside its scores; None where nothing can be said yet."""
+    """What the leaderboard shows of an agent beside its scores; None where unknown yet."""
 
     agent: str
     luck: Luck | None

@@ -81,7 +81,7 @@ def check_round(facts: RecordReader, shown: CheckedRound) -> Iterator[Difference
 def _schedule(facts: RecordReader, row: Row, frozen: FrozenCohort) -> Iterator[Difference]:
     if not 1 <= row["number"] <= frozen.rounds:
         yield differs(
-            facts, RoundRow.__table__, row, "number", f"1 to {frozen.rounds}", "so many rounds were frozen"
+            facts, RoundRow.__table__, row, "number", f"1 to {frozen.rounds}", "the frozen number of rounds"
         )
     if row["at"] != frozen.decides_at(row["number"]):
         yield differs(
@@ -90,7 +90,7 @@ def _schedule(facts: RecordReader, row: Row, frozen: FrozenCohort) -> Iterator[D
             row,
             "at",
             frozen.decides_at(row["number"]),
-            "so the schedule was frozen",
+            "by the frozen schedule",
         )
 
 

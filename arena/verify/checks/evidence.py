@@ -75,7 +75,7 @@ def _gathered(facts: RecordReader, row: Row, shown: CheckedRound, pieces: list[R
     yield from check_numbers(facts, EvidenceRow.__table__, pieces, "position", 0)
     found = len(pieces) + _sum(json_in(row["dropped"]))
     yield from check_fields(
-        facts, GatheringRow.__table__, row, {"found": (found, "so many were shown or dropped")}
+        facts, GatheringRow.__table__, row, {"found": (found, "the number shown or dropped")}
     )
     place = {"cohort": shown.cohort.row["number"], "round": shown.round["number"]}
     items = [[piece["market_id"], piece["article"], piece["fetched_at"]] for piece in pieces]
@@ -121,7 +121,7 @@ def _in_order(facts: RecordReader, shown: CheckedRound, rows: list[tuple[Row, st
     """The articles of a market: newest first, each once, and no more than was frozen."""
     frozen = shown.cohort.frozen
     if frozen is not None and len(rows) > frozen.per_market:
-        most, why = f"among the first {frozen.per_market}", "so many a market were frozen"
+        most, why = f"among the first {frozen.per_market}", "the frozen limit per market"
         yield differs(facts, EvidenceRow.__table__, rows[-1][0], "position", most, why)
     for (newer, published), (older, before) in pairwise(rows):
         if published < before or newer["article"] == older["article"]:

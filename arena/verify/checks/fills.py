@@ -49,7 +49,7 @@ def check_levels(facts: RecordReader, deal: CheckedFill) -> Iterator[Difference]
             )
         elif prices is not None and level["price"] not in prices:
             expected = " or ".join(map(str, sorted(prices))) or "none"
-            why = "so the quote says under the rule of the fills"
+            why = "by the quote and the fill rule"
             yield differs(facts, FillLevelRow.__table__, level, "price", expected, why)
 
 
@@ -141,12 +141,12 @@ def _on_its_snapshot(deal: CheckedFill) -> Expected:
     if page is None or quote is None:
         return {"quote_hash": ("the hash of a quote", "without a quote there is no trade")}
     found: Expected = {
-        "quote_at": (item["quoted_at"], "so says the snapshot"),
-        "quote_hash": (quote["hash"], "so says the snapshot"),
+        "quote_at": (item["quoted_at"], "by the snapshot"),
+        "quote_hash": (quote["hash"], "by the snapshot"),
     }
     if deal.frozen is not None:
         rate = page["fee_rate"] if deal.frozen.fee == "venue" else 0
-        found["fee_rate"] = (rate, "so say the market and the cohort's rules")
+        found["fee_rate"] = (rate, "by the market and the cohort's rules")
     if deal.buys and not item["shown"]:
         found["action"] = ("sell", "the market was held and not on offer")
     return found
@@ -160,7 +160,7 @@ def _untimely(facts: RecordReader, deal: CheckedFill) -> Iterator[Difference]:
     if quoted > at:
         latest = f"{deal.seen_at} or before"
         yield differs(
-            facts, FillRow.__table__, deal.fill, "quote_at", latest, "nobody can know a price before its time"
+            facts, FillRow.__table__, deal.fill, "quote_at", latest, "a price is unknown before its time"
         )
     elif deal.frozen is not None and (at - quoted).total_seconds() > deal.frozen.max_quote_age:
         newer = f"{deal.frozen.max_quote_age} s before the snapshot at most"

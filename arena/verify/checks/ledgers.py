@@ -138,7 +138,7 @@ def _follows(account: CheckedAccount, row: Row) -> Expected:
         "previous": (account.head, "it is the hash of the entry before"),
         "balance": (account.cash + row["cash"], "it is the sum of all cash"),
         "held": (account.lot(row)[0] + row["shares"], "it is the sum of the lot's shares"),
-        "realised": (gained, "it is the cash that no cost stands against"),
+        "realised": (gained, "it is the cash not set against any cost"),
     }
 
 
@@ -170,7 +170,7 @@ def _deposit(frozen: FrozenCohort | None) -> Expected:
     found |= dict.fromkeys(("shares", "cost"), (0, "a deposit is cash alone"))
     found |= dict.fromkeys(("market_id", "side"), ("", "a deposit is cash alone"))
     if frozen is not None:
-        found["cash"] = (frozen.bankroll, "so the cohort froze its bankroll")
+        found["cash"] = (frozen.bankroll, "the frozen bankroll")
         found["at"] = (frozen.starts_at, "the cohort starts then")
     return found
 
@@ -184,20 +184,20 @@ def _impossible(facts: RecordReader, account: CheckedAccount, row: Row) -> Itera
     """What no entry may ever do."""
     if row["at"] < account.at:
         yield differs(
-            facts, EntryRow.__table__, row, "at", f"{account.at} or later", "a ledger goes on in time"
+            facts, EntryRow.__table__, row, "at", f"{account.at} or later", "a ledger is in order of time"
         )
     if row["balance"] < 0 and row["cash"] < 0 and row["kind"] != "reverse":
         yield differs(
             facts, EntryRow.__table__, row, "balance", "0 or more", "only a correction may cause debt"
         )
     if row["held"] < 0:
-        yield differs(facts, EntryRow.__table__, row, "held", "0 or more", "nobody holds less than nothing")
+        yield differs(facts, EntryRow.__table__, row, "held", "0 or more", "holdings are never negative")
     if row["kind"] != "deposit" and row["side"] not in ("YES", "NO"):
         yield differs(facts, EntryRow.__table__, row, "side", "YES or NO", "a lot is of one side")
     sign = SIGNS.get(row["kind"], 0)
     if sign and row["shares"] * sign <= 0:
         expected = "above 0" if sign > 0 else "below 0"
-        yield differs(facts, EntryRow.__table__, row, "shares", expected, f"such is a {row['kind']}")
+        yield differs(facts, EntryRow.__table__, row, "shares", expected, f"by the rules of a {row['kind']}")
 
 
 def check_postings(
@@ -224,7 +224,7 @@ def check_postings(
 
 def _posted(fill: Row, round: Row) -> Expected:
     """What the entry of a fill must say."""
-    sign, why = 1 if fill["action"] == "buy" else -1, "so says the fill that it posts"
+    sign, why = 1 if fill["action"] == "buy" else -1, "by the fill it posts"
     return {
         "kind": (fill["action"], why),
         "market_id": (fill["market_id"], why),

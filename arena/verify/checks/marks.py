@@ -221,7 +221,7 @@ def _mark(
         return
     expected = expected_mark(marked.held[id], look.prices) | {"at": look.snapshot["at"]}
     if row | expected != row:
-        why = "so say the ledger and the snapshot"
+        why = "by the ledger and the snapshot"
         yield from check_fields(
             facts, MarkRow.__table__, row, {name: (value, why) for name, value in expected.items()}
         )

@@ -50,8 +50,8 @@ def check_orders(
 def _ordered_size(facts: RecordReader, deal: CheckedFill, asked: Sequence[OrderSize]) -> Iterator[Difference]:
     same = [wish for wish in asked if wish.size == deal.fill["wanted"]]
     if not same:
-        what = "an amount wished for" if deal.buys else "shares wished to be sold"
-        yield differs(facts, FillRow.__table__, deal.fill, "wanted", what, "the turn's wishes say so")
+        what = "the amount ordered" if deal.buys else "the shares ordered to be sold"
+        yield differs(facts, FillRow.__table__, deal.fill, "wanted", what, "by the turn's orders")
     elif deal.levels and not any(wish.allows(deal) for wish in same):
         limit, worst = same[0].limit, deal.levels[-1]
         within = f"{limit} or {'less' if deal.buys else 'more'}"
@@ -111,7 +111,7 @@ def _filled(facts: RecordReader, deal: CheckedFill) -> Iterator[Difference]:
         yield differs(facts, FillRow.__table__, fill, "action", "buy or sell", "there is no other")
     if got > fill["wanted"]:
         yield differs(
-            facts, FillRow.__table__, fill, "wanted", f"{got} or more", "nobody gets more than is wanted"
+            facts, FillRow.__table__, fill, "wanted", f"{got} or more", "a fill never exceeds its order"
         )
     if (got < fill["wanted"]) != bool(fill["left"]):
         expected = "a reason" if got < fill["wanted"] else ""
@@ -142,7 +142,7 @@ def _limits(
         least, most = frozen.min_bet, frozen.most(fill["base"])
         if fill["wanted"] < least or (frozen.cap == "bet" and fill["wanted"] > most):
             yield differs(
-                facts, FillRow.__table__, fill, "wanted", f"{least} to {most}", "so the limits were frozen"
+                facts, FillRow.__table__, fill, "wanted", f"{least} to {most}", "by the frozen limits"
             )
     total, limit = sum(fill["wanted"] for fill in bought), _together(bought, frozen)
     if limit is not None and total > limit:
@@ -195,7 +195,7 @@ def _fault(ends: Ends, mid: int | None, frozen: FrozenCohort) -> str:
     if bid is None or ask is None:
         return "it has one side only"
     if not 0 < bid < ONE or not 0 < ask < ONE:
-        return f"its bid {bid} or its ask {ask} is no price"
+        return f"its bid {bid} or its ask {ask} is not a price"
     if bid > ask:
         return f"it is crossed: its bid {bid} is over its ask {ask}"
     if ask - bid > frozen.max_spread:

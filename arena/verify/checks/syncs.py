@@ -141,7 +141,7 @@ def _seen(facts: RecordReader, venue: str) -> Iterator[Difference]:
         for sighting in sightings.of(row["number"]):
             yield from _turned(facts, sighting, board)
         yield from check_fields(
-            facts, SyncRow.__table__, row, {"markets": (len(board.there), "so say the sightings")}
+            facts, SyncRow.__table__, row, {"markets": (len(board.there), "by the sightings")}
         )
         if row["at"] < edge:
             continue
@@ -150,7 +150,7 @@ def _seen(facts: RecordReader, venue: str) -> Iterator[Difference]:
             yield Difference("quote", first, "at", None, f"{row['at']} or before", why)
         else:
             yield from check_fields(
-                facts, SyncRow.__table__, row, {"seen": (board.seen, "so say the quotes until then")}
+                facts, SyncRow.__table__, row, {"seen": (board.seen, "by the quotes until then")}
             )
 
 
@@ -159,7 +159,7 @@ def _turned(facts: RecordReader, sighting: Row, board: VenuePrices) -> Iterator[
     market = sighting["market_id"]
     expected = int(not board.has(market))
     if sighting["quoted"] != expected:
-        yield differs(facts, SightingRow.__table__, sighting, "quoted", expected, "it tells of a change")
+        yield differs(facts, SightingRow.__table__, sighting, "quoted", expected, "it records a change")
     board.turn(market, bool(sighting["quoted"]))
 
 
@@ -189,7 +189,7 @@ def check_prunes(facts: RecordReader) -> Iterator[Difference]:
     for row in facts.rows(PRUNES):
         if row["quotes"] < 1:
             yield differs(
-                facts, PruneRow.__table__, row, "quotes", "1 or more", "it is kept when a quote goes"
+                facts, PruneRow.__table__, row, "quotes", "1 or more", "it is kept when a quote is deleted"
             )
         if row["older_than"] > row["at"]:
             yield differs(

@@ -59,7 +59,7 @@ def amount(value: object) -> int:
     (540000, 10160150000)
     """
     if not isinstance(value, str) or not _NUMBER.fullmatch(value):
-        raise ValueError(f"{shown_value(value)} is no amount")
+        raise ValueError(f"{shown_value(value)} is not an amount")
     return millionths(value)
 
 
@@ -70,7 +70,7 @@ def number(value: object) -> int:
     (29391, 205000000)
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < LARGEST_NUMBER:
-        raise ValueError(f"{shown_value(value)} is no number from 0 on")
+        raise ValueError(f"{shown_value(value)} is not a number of at least 0")
     return millionths(value)
 
 
@@ -82,7 +82,7 @@ def chance(value: object) -> int:
     """
     probability = number(value)
     if probability > ONE:
-        raise ValueError(f"{shown_value(value)} is no probability")
+        raise ValueError(f"{shown_value(value)} is not a probability")
     return probability
 
 
@@ -98,7 +98,7 @@ def instant(value: object) -> datetime:
             return at if at.tzinfo is UTC else at.astimezone(UTC)
     except (ValueError, OverflowError):
         pass  # said below, as for a time without a zone
-    raise ValueError(f"{shown_value(value)} is no time with a zone")
+    raise ValueError(f"{shown_value(value)} is not a time with a time zone")
 
 
 def moment(value: object) -> datetime:
@@ -110,7 +110,7 @@ def moment(value: object) -> datetime:
     if isinstance(value, float) and 2**63 <= value < inf:  # a whole number too long for our reader of JSON
         return NEVER
     if type(value) is not int or value < 0:
-        raise ValueError(f"{shown_value(value)} is no time in milliseconds")
+        raise ValueError(f"{shown_value(value)} is not a time in milliseconds")
     return NEVER if value >= (NEVER - _EPOCH) // _MILLISECOND else _EPOCH + value * _MILLISECOND
 
 
@@ -121,18 +121,18 @@ def second(value: object) -> datetime:
     '2026-08-18T02:29:45+00:00'
     """
     if type(value) is not int:
-        raise ValueError(f"{shown_value(value)} is no time in seconds")
+        raise ValueError(f"{shown_value(value)} is not a time in seconds")
     return moment(value * 1_000)
 
 
 def _storable(text: str) -> str:
     """Text that every database and every file can hold."""
     if "\0" in text or len(text) > LONGEST_TEXT:
-        raise ValueError(f"{shown_value(text)} is no text to be kept")
+        raise ValueError(f"{shown_value(text)} is not storable text")
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"{shown_value(text)} is no text to be kept") from None
+        raise ValueError(f"{shown_value(text)} is not storable text") from None
     return text
 
 
@@ -147,7 +147,7 @@ def is_name(text: str) -> bool:
 
 def _name(text: str) -> str:
     if not is_name(text):
-        raise ValueError(f"{shown_value(text)} is no name of a record")
+        raise ValueError(f"{shown_value(text)} is not a valid record id")
     return text
 
 

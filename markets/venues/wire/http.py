@@ -23,15 +23,15 @@ LONGEST_WAIT = 120.0
 RETRIED_CODES = frozenset({"unreachable", "timeout", "rate_limited", "server_error", "not_json"})
 """What may be better the next time."""
 HINTS = {
-    "unreachable": "check this machine's network and the venue's url, or try again later",
+    "unreachable": "check your network and the venue's url, or try again later",
     "timeout": "try again later",
-    "rate_limited": "wait a while; nothing else on this machine should ask the venue at the same time",
-    "server_error": "the venue has trouble of its own: try again later",
-    "refused": "check the venue's url in the config; the venue may have changed its service",
+    "rate_limited": "wait a while; make sure nothing else on this machine queries the venue",
+    "server_error": "the venue has an internal error: try again later",
+    "refused": "check the venue's url in the config; the venue may have changed its API",
     "bad_url": "check the venue's url in the config: it begins with https://",
-    "missing": "the venue no longer shows this, or never did",
+    "missing": "the venue does not list this, or no longer does",
     "not_json": "check the venue's url in the config: something else may have answered in its place",
-    "too_large": "check the venue's url in the config; no page of a venue is that long",
+    "too_large": "check the venue's url in the config; a page should not be that long",
 }
 Parameter = str | int | Sequence[str] | None
 
@@ -109,9 +109,9 @@ class HttpClient:
         except (TimeoutError, httpx.TimeoutException):
             raise _RequestError("timeout", f"did not answer within {self._timeout:g} s") from None
         except httpx.DecodingError:
-            raise _RequestError("not_json", "sent what can't be unpacked") from None
+            raise _RequestError("not_json", "sent data that can't be decompressed") from None
         except (httpx.InvalidURL, httpx.UnsupportedProtocol):
-            raise _RequestError("bad_url", "is no address of a service") from None
+            raise _RequestError("bad_url", "is not a valid address") from None
         except httpx.RequestError as error:
             raise _RequestError("unreachable", f"could not be reached ({type(error).__name__})") from None
 
@@ -144,7 +144,7 @@ def _check_status(answer: httpx.Response) -> None:
     """Raises for all but success. Redirects aren't followed: only the config says whom to ask."""
     status, wait = answer.status_code, retry_after(answer.headers)
     if status == httpx.codes.TOO_MANY_REQUESTS:
-        raise _RequestError("rate_limited", "wants fewer questions", wait)
+        raise _RequestError("rate_limited", "is rate-limiting requests", wait)
     if status >= httpx.codes.INTERNAL_SERVER_ERROR:
         raise _RequestError("server_error", f"answered {status}", wait)
     if status == httpx.codes.NOT_FOUND:
@@ -176,11 +176,11 @@ def _parse_json(body: bytearray) -> Any:
     try:
         return json.loads(body, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        raise _RequestError("not_json", "sent something that isn't JSON") from None
+        raise _RequestError("not_json", "sent invalid JSON") from None
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number in JSON")
+    raise ValueError(f"{name} is not valid in JSON")
 
 
 def backoff(attempt: int, rng: random.Random) -> float:

@@ -74,7 +74,7 @@ def fee_rate(event: KalshiEvent, series: KalshiSeries | None) -> int:
         multiplier = series.fee_multiplier if series else 1.0
     if not fee_type.startswith("quadratic") or not 0 <= multiplier <= 10:
         words = f"fees {shown_value(fee_type)} times {multiplier:g} aren't known"
-        raise RejectedRecord("market", "unknown_fee", f"{words}: the general ones are taken")
+        raise RejectedRecord("market", "unknown_fee", f"{words}: using the general ones")
     return millionths(Decimal(USUAL_FEE) * Decimal(repr(multiplier)) / ONE)
 
 

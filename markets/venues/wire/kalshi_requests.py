@@ -56,7 +56,7 @@ async def records_one_by_one(
     answers = await gather_all(_one_record(http, f"{path}/{name}", key) for name in names)
     for name, answer in zip(names, answers, strict=True):
         if answer is None:
-            sorter.tell(RejectedRecord("market", "missing", f"the venue doesn't show this {key}"), name)
+            sorter.tell(RejectedRecord("market", "missing", f"the venue doesn't list this {key}"), name)
     return [answer for answer in answers if answer is not None]
 
 
@@ -76,7 +76,7 @@ async def records(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]
         return raws
     for ticker in old:
         if ticker not in raws:
-            sorter.tell(RejectedRecord("market", "missing", "the venue doesn't show it any more"), ticker)
+            sorter.tell(RejectedRecord("market", "missing", "the venue no longer lists it"), ticker)
     return {ticker: raws[ticker] for ticker in tickers if ticker in raws}
 
 

@@ -89,7 +89,7 @@ def page(raw: object) -> ManifoldPage | None:
     if record.outcome_type != "BINARY":
         raise RejectedRecord("market", "not_binary", f"its type is {shown_value(record.outcome_type)}")
     if record.token != PLAY_MONEY:
-        raise RejectedRecord("market", "not_mana", f"it trades in {shown_value(record.token)}")
+        raise RejectedRecord("market", "not_mana", f"its currency is {shown_value(record.token)}")
     if not record.question:
         raise RejectedRecord("market", "no_question", "it has no question")
     return record

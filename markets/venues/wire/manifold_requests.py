@@ -41,7 +41,7 @@ async def _newest_records(
         names = [name for raw in page if is_name(name := label(raw, "id"))]
         if page and not names:
             sorter.tell(
-                RejectedRecord("page", "no_cursor", "none of its records has a name: what follows is lost"),
+                RejectedRecord("page", "no_cursor", "none of its records has an id: later pages are lost"),
                 "list",
             )
         return page, names[-1] if names and left > 0 else None
@@ -74,7 +74,7 @@ def _is_record_of(name: str, raw: object, trouble: VenueError | None, sorter: Re
     if trouble is not None:
         sorter.tell(RejectedRecord("market", trouble.code, trouble.message), name)
     elif label(raw, "id") != name:
-        sorter.tell(RejectedRecord("market", "malformed", "another record came in its place"), name, raw)
+        sorter.tell(RejectedRecord("market", "malformed", "the venue sent another record instead"), name, raw)
     else:
         return True
     return False

@@ -41,14 +41,14 @@ async def new_records(
             new.setdefault(label(raw, key) or raw_json(raw), raw)
         fresh = [raw for name, raw in new.items() if name not in names_before]
         if len(fresh) < len(page):
-            reason = f"{len(page) - len(fresh)} of {len(page)} records came before"
+            reason = f"{len(page) - len(fresh)} of {len(page)} records are repeats"
             sorter.tell(RejectedRecord("page", "repeated", reason), f"page {number}")
         if fresh:
             yield fresh
         if cursor is None or not fresh:
             return
         names_before |= new.keys()
-    sorter.tell(RejectedRecord("page", "too_many", f"there is more after page {most}"), f"page {most}")
+    sorter.tell(RejectedRecord("page", "too_many", f"there are more pages after page {most}"), f"page {most}")
 
 
 def page_list(page: object, key: str | None = None) -> list[object]:
@@ -56,7 +56,7 @@ def page_list(page: object, key: str | None = None) -> list[object]:
     records = page if key is None else page.get(key) if isinstance(page, dict) else None
     if not isinstance(records, list):
         what = "a list" if key is None else f"a list of {key}"
-        hint = "check the venue's url in the config; the venue may have changed its service"
+        hint = "check the venue's url in the config; the venue may have changed its API"
         raise VenueError("bad_page", f"a page is not {what}", hint)
     return records
 
@@ -66,7 +66,7 @@ def next_cursor(page: object, key: str, sorter: RecordSorter, path: str) -> str 
     after = page.get(key) if isinstance(page, dict) else None
     if after is None or isinstance(after, str):
         return after or None
-    words = f"its cursor is {shown_value(after)}: what follows is lost"
+    words = f"its cursor is {shown_value(after)}: later pages are lost"
     sorter.tell(RejectedRecord("page", "bad_cursor", words), path)
     return None
 

@@ -131,7 +131,7 @@ def yes_token(raw: object) -> str:
     except (ValueError, IndexError):
         raise RejectedRecord("quote", "no_token", "it doesn't say which book is that of Yes") from None
     if not _TOKEN.fullmatch(token):
-        raise RejectedRecord("quote", "no_token", f"{shown_value(token)} is no name of a book")
+        raise RejectedRecord("quote", "no_token", f"{shown_value(token)} is not a valid book id")
     return token
 
 
@@ -148,9 +148,7 @@ def quote_with_book(page: Quote, raw: object) -> tuple[Quote, RejectedRecord | N
     except RejectedRecord as why:
         return page, why
     if not book.bids and not book.asks:
-        return replace(book, mid=page.mid), RejectedRecord(
-            "quote", "empty_book", "nobody offers anything in its book"
-        )
+        return replace(book, mid=page.mid), RejectedRecord("quote", "empty_book", "its book is empty")
     why_not = book_gap(page, book)
     return (book if book.mid is not None and why_not is None else replace(book, mid=page.mid)), why_not
 

@@ -46,7 +46,7 @@ def figure(value: object) -> int:
 def _figure(value: object) -> int:
     if isinstance(value, str):
         if not _DECIMAL.fullmatch(value):
-            raise ValueError(f"{shown_value(value)} is no number from 0 on")
+            raise ValueError(f"{shown_value(value)} is not a number of at least 0")
         return millionths(value)
     return number(value)
 
@@ -65,12 +65,12 @@ def _parse_list(text: str) -> tuple[str, ...]:
     try:
         return _check_texts(json.loads(text) if len(text) <= LONGEST_LIST else None)
     except (ValueError, RecursionError):
-        raise ValueError(f"{shown_value(text)} is no list of texts") from None
+        raise ValueError(f"{shown_value(text)} is not a list of strings") from None
 
 
 def _check_texts(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ValueError(f"{shown_value(value)} is no list of texts")
+        raise ValueError(f"{shown_value(value)} is not a list of strings")
     return tuple(value)
 
 
@@ -93,7 +93,7 @@ def event_of_market(value: object) -> PolymarketEvent | None:
         return None
     name = events[0].get("id")
     if not isinstance(name, str) or not is_name(name):
-        raise ValueError(f"{shown_value(name)} is no name of an event")
+        raise ValueError(f"{shown_value(name)} is not a valid event id")
     return PolymarketEvent(name, any(event.get("negRiskAugmented") is True for event in events))
 
 
@@ -109,7 +109,7 @@ def fees(value: object) -> PolymarketFees | None:
     if value is None:
         return None
     if not isinstance(value, dict):
-        raise ValueError(f"{shown_value(value)} is no record")
+        raise ValueError(f"{shown_value(value)} is not a record")
     return PolymarketFees(_maybe_figure(value.get("rate")), _maybe_figure(value.get("exponent")))
 
 
@@ -117,7 +117,7 @@ def _records(value: object) -> list[dict[str, object]]:
     if value is None:
         return []
     if not isinstance(value, list) or not set(map(type, value)) <= {dict}:
-        raise ValueError(f"{shown_value(value)} is no list of records")
+        raise ValueError(f"{shown_value(value)} is not a list of records")
     return value
 
 
@@ -226,7 +226,7 @@ def unplayable(page: PolymarketPage) -> RejectedRecord | None:
         page.events and page.events.augmented and PLACEHOLDER.fullmatch(page.group_item_title.strip())
     ):
         title = page.group_item_title or page.question
-        return RejectedRecord("market", "placeholder", f"{shown_value(title)} only holds a place")
+        return RejectedRecord("market", "placeholder", f"{shown_value(title)} is only a placeholder")
     return None
 
 
@@ -244,9 +244,7 @@ def fee_rate(page: PolymarketPage) -> int:
     if fees is None or fees.rate is None:
         return USUAL_FEE
     if fees.exponent not in (None, ONE) or fees.rate > ONE:
-        raise RejectedRecord(
-            "market", "unknown_fee", "its fees are of a kind that isn't known: the usual ones are taken"
-        )
+        raise RejectedRecord("market", "unknown_fee", "its fee type is unknown: using the usual fees")
     return fees.rate
 
 
@@ -275,7 +273,7 @@ def _created_at(page: PolymarketPage) -> datetime:
     try:
         return instant(page.created_at)
     except ValueError:
-        raise RejectedRecord("market", "no_open_time", "it doesn't say since when it is open") from None
+        raise RejectedRecord("market", "no_open_time", "it doesn't say when it opened") from None
 
 
 @lru_cache(maxsize=4096)

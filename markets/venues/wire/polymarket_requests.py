@@ -68,7 +68,7 @@ async def records(
         sorter.tell(RejectedRecord("page", error.code, error.message), LISTS)
     for name in left:
         if name not in raws:
-            sorter.tell(RejectedRecord("market", "missing", "the venue doesn't show it any more"), name)
+            sorter.tell(RejectedRecord("market", "missing", "the venue no longer lists it"), name)
     return {name: raws[name] for name in names if name in raws}
 
 
@@ -121,7 +121,7 @@ async def book_pages(clob: HttpClient, sorter: RecordSorter, raws: Raw) -> Raw:
         try:
             page = await get_or_none(clob, f"/markets/{condition}")
         except VenueError as error:
-            words = f"{error.message}: results aren't confirmed"
+            words = f"{error.message}: results are not confirmed"
             sorter.tell(RejectedRecord("page", error.code, words), "/markets")
             return raws_of_book
         if page is not None and label(page, "condition_id") == condition:

@@ -54,7 +54,7 @@ def resolution(raw: object, at: datetime) -> Resolution | None:
         return None
     if not words:
         raise RejectedRecord(
-            "resolution", "no_status", "it is closed, but the oracle has said nothing: it waits"
+            "resolution", "no_status", "it is closed, but the oracle has not reported: it waits"
         )
     if not words <= FINAL:
         raise RejectedRecord(
@@ -114,4 +114,4 @@ def confirm_resolution(end: Resolution, book_page: object) -> Resolution:
             f"its page pays {(end.payout or 0) / ONE:g} a share, the order book {payout / ONE:g}: it waits"
         )
         raise RejectedRecord("resolution", "contradiction", words)
-    return end if payout is None else replace(end, source=f"{end.source}, so the order book")
+    return end if payout is None else replace(end, source=f"{end.source}, per the order book")

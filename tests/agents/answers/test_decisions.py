@@ -128,7 +128,7 @@ def test_a_note_is_a_text(note: Any) -> None:
 
 @pytest.mark.parametrize("thing", [None, "played", {}, Decision])
 def test_what_is_no_decision_is_told_apart(thing: object) -> None:
-    with pytest.raises(TypeError, match="an agent decides on a Decision"):
+    with pytest.raises(TypeError, match="expected a Decision"):
         sound_decision(thing, VIEW)
 
 

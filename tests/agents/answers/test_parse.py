@@ -22,18 +22,18 @@ def says(probability: str) -> str:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('{"forecasts":' + "[" * 100_000, "nested too deep"),
-        ('Here: {"forecasts":' + "[" * 100_000, "nested too deep"),
-        ("{" * 500_000, "the JSON is broken"),
-        ('{"a":' * 100_000, "nested too deep"),
+        ('{"forecasts":' + "[" * 100_000, "nested too deeply"),
+        ('Here: {"forecasts":' + "[" * 100_000, "nested too deeply"),
+        ("{" * 500_000, "invalid JSON"),
+        ('{"a":' * 100_000, "nested too deeply"),
         ("{}" * 400_000, "400,000 JSON objects"),
-        ("{" + " " * 900_000, "the JSON is broken"),
+        ("{" + " " * 900_000, "invalid JSON"),
         ("<think " * 100_000, "no JSON object"),
         ("</think>" * 100_000, "no JSON object"),
         ("<think></think>" * 60_000, "no JSON object"),
-        (UNCLOSED, "inside its thinking"),
-        (UNCLOSED.replace("<", "</"), "the JSON is broken"),
-        ("So: " + '{"a": "</think>", "b": ' * 40_000, "nested too deep"),
+        (UNCLOSED, "in the middle of its reasoning"),
+        (UNCLOSED.replace("<", "</"), "invalid JSON"),
+        ("So: " + '{"a": "</think>", "b": ' * 40_000, "nested too deeply"),
         (" " * 1_000_001, "1,000,001 characters"),
         (an_answer(bets=[{"market": "m1"}] * 1_001), 'the list "bets" has 1,001 items'),
         (an_answer(bets=[{"market": "m1"}] * 10_000), "10,000 items, and 1,000 are allowed"),
@@ -97,7 +97,7 @@ def test_where_only_probabilities_are_asked_for_bets_are_one_rejection() -> None
     assert {forecast.stage for forecast in read.forecasts} == {"final"}
     assert (len(read.forecasts), read.bets, read.sales) == (3, (), ())
     assert [(rejection.code, rejection.message) for rejection in read.rejections] == [
-        ("not_asked", "3 bets or sales came where only probabilities were asked for")
+        ("not_asked", "3 bets or sales where only probabilities were asked for")
     ]
     quiet = parse_answer(an_answer(bets=[], sales=[]), VIEW, bets=False)
     assert isinstance(quiet, Decision)

@@ -91,10 +91,10 @@ ODD = {
     f"{AT},{RAIN},,YES,,,1.5,": ("fraction", "the fraction 1.5 is not above 0 and up to 1"),
     f"yesterday,{RAIN},0.5,,,,,": (
         "time",
-        'the time "yesterday" is none such as 2026-01-04T12:00 (UTC unless it says so)',
+        'the time "yesterday" is not a time such as 2026-01-04T12:00 (UTC by default)',
     ),
     f",{RAIN},0.5,,,,,": ("time", "the time (at) is missing"),
-    f"{AT},rain,0.5,,,,,": ("market", 'the market "rain" is none such as polymarket:123, with its venue'),
+    f"{AT},rain,0.5,,,,,": ("market", 'the market "rain" is not one such as polymarket:123'),
     f"{AT},,0.5,,,,,": ("market", "the market is missing"),
     f"{AT},{RAIN},,YES,,,,": (
         "row",
@@ -120,9 +120,9 @@ def test_a_row_that_means_nothing_is_refused_with_its_line_and_the_others_stand(
 
 JSON_ODD = {
     "[1]": ("not_an_object", "it is not a JSON object"),
-    '{"at": 1': ("not_an_object", "the JSON is broken: Expecting ',' delimiter at character 9"),
-    '{"at": 1} {"at": 2}': ("not_an_object", "the JSON is broken: Extra data at character 11"),
-    '{"at": "x", "at": "y"}': ("duplicate_key", 'the key "at" is there twice'),
+    '{"at": 1': ("not_an_object", "invalid JSON: Expecting ',' delimiter at character 9"),
+    '{"at": 1} {"at": 2}': ("not_an_object", "invalid JSON: Extra data at character 11"),
+    '{"at": "x", "at": "y"}': ("duplicate_key", 'the key "at" appears twice'),
     '{"at": 20260104, "market": "sim:rain", "probability": 0.5}': ("time", "the time is not a text"),
     f'{{"at": "{AT}", "market": "{RAIN}", "probability": true}}': (
         "probability",
@@ -134,7 +134,7 @@ JSON_ODD = {
     ),
     f'{{"at": "{AT}", "market": ["{RAIN}"], "probability": 0.5}}': (
         "market",
-        """the market "['sim:rain']" is none such as polymarket:123, with its venue""",
+        """the market "['sim:rain']" is not one such as polymarket:123""",
     ),
 }
 
@@ -147,21 +147,21 @@ def test_a_line_of_json_that_means_nothing_is_refused(line: str) -> None:
 
 def test_deep_json_is_refused_and_breaks_nothing() -> None:
     assert refused("[" * 100_000, "ann.jsonl") == [
-        ("not_an_object", "ann.jsonl:1: the JSON is nested too deep")
+        ("not_an_object", "ann.jsonl:1: the JSON is nested too deeply")
     ]
 
 
-UNKNOWN = f"is not known here. Rename it or take it out; known are {', '.join(COLUMNS)}"
+UNKNOWN = f"is unknown. Rename or remove it; known columns are {', '.join(COLUMNS)}"
 UNREADABLE = {
     ("ann.csv", "at,market,prob\n"): f'ann.csv:1: "prob" {UNKNOWN}',
-    ("ann.csv", "at,market,market\n"): 'ann.csv:1: the column "market" is there twice. Take one of them out',
+    ("ann.csv", "at,market,market\n"): 'ann.csv:1: the column "market" appears twice. Remove one of them',
     ("ann.csv", "market,probability\n"): 'ann.csv:1: there is no column "at". Add it to the first line',
     ("ann.csv", ""): 'ann.csv:1: there is no column "at". Add it to the first line',
     ("ann.jsonl", '\n{"when": 1}'): f'ann.jsonl:2: "when" {UNKNOWN}',
-    ("ann.xlsx", "PK"): "ann.xlsx is neither a .csv nor a .jsonl. Give it the name of what is in it",
+    ("ann.xlsx", "PK"): "ann.xlsx must end in .csv or .jsonl. Rename it to match its contents",
     ("ann.csv", 'at,market\n\n"a" b,c\n'): (
-        "ann.csv:3: this is no CSV (',' expected after '\"'). Put a text that has commas or quotes in it in"
-        " double quotes, and double those within"
+        "ann.csv:3: invalid CSV (',' expected after '\"'). Put text with commas or quotes in"
+        " double quotes, and double any quotes inside it"
     ),
 }  # fmt: skip
 

@@ -36,13 +36,13 @@ def test_a_broken_answer_is_asked_for_again_with_what_is_wrong() -> None:
     shown, told = second.messages[len(first.messages) :]
     assert (shown.role, shown.content) == ("assistant", BROKEN)
     assert told.role == "user"
-    assert "the JSON is broken" in told.content
+    assert "invalid JSON" in told.content
     assert (second.seed, second.stage, second.sample) == (first.seed, first.stage, first.sample)
 
 
 def test_two_broken_answers_are_a_hold() -> None:
     decision, asked = play(BROKEN, "I give up.")
-    assert (decision.status, decision.note) == ("malformed", "the answer holds no JSON object")
+    assert (decision.status, decision.note) == ("malformed", "the answer contains no JSON object")
     assert (decision.forecasts, decision.bets, len(asked)) == ((), (), 2)
 
 
@@ -91,7 +91,7 @@ def test_with_prices_after_it_is_asked_blind_first_and_both_answers_are_kept() -
 
 def test_a_blind_answer_that_can_not_be_used_leaves_a_note() -> None:
     decision, asked = play("no", "no", an_answer(), prices="after")
-    assert (decision.status, decision.note) == ("played", "blind: the answer holds no JSON object")
+    assert (decision.status, decision.note) == ("played", "blind: the answer contains no JSON object")
     assert [prompt.stage for prompt in asked] == ["blind", "blind", "final"]
 
 
@@ -150,7 +150,7 @@ def test_a_part_that_can_not_be_used_is_skipped_and_one_without_an_answer_fails_
     good = json.dumps({"forecasts": [{"market": "m3", "probability": 0.1}]})
     decision, _ = play("no", "no", good, batch=2)
     assert (decision.status, by_stage(decision)) == ("played", {("final", "sim:c"): usd("0.1")})
-    assert decision.note == "part 1: malformed: the answer holds no JSON object"
+    assert decision.note == "part 1: malformed: the answer contains no JSON object"
     decision, _ = play(good, DOWN, batch=2)
     assert (decision.status, decision.forecasts) == ("failed", ())
     decision, _ = play("no", "no", "no", "no", batch=2)

@@ -86,7 +86,7 @@ def test_a_file_that_breaks_when_loaded_is_told(tmp_path: Path, text: str, said:
 
 @pytest.mark.parametrize("name", ["mine", "mine:", ":decide", "mine.py:decide", "../m:decide", "a:b:c", ""])
 def test_a_function_is_named_by_its_module_and_its_name(name: str) -> None:
-    with pytest.raises(ValueError, match="a module and its function, such as mine:decide, is meant"):
+    with pytest.raises(ValueError, match="expected MODULE:FUNCTION, such as mine:decide"):
         Settings(function=name)
 
 

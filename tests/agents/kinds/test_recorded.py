@@ -85,8 +85,8 @@ def test_what_is_held_can_be_sold_and_what_is_not_on_offer_can_not_be_bought() -
     assert decision.sales == (Sale(gone.market.id, "YES", fraction=usd("0.5"), reason="half of it"),)
     assert decision.bets == ()
     assert [(x.code, x.market_id, x.message) for x in decision.rejections] == [
-        ("not_on_offer", "sim:gone", "ann.csv:3: the market is not on offer in this round"),
-        ("not_on_offer", "sim:unheard", "ann.csv:4: the market is not on offer in this round"),
+        ("not_on_offer", "sim:gone", "ann.csv:3: the market is not open for betting in this round"),
+        ("not_on_offer", "sim:unheard", "ann.csv:4: the market is not open for betting in this round"),
     ]
 
 
@@ -109,7 +109,7 @@ def test_a_bad_row_is_told_in_the_round_in_which_it_would_have_counted() -> None
 def test_a_thousand_bad_rows_are_told_as_a_hundred_and_a_number() -> None:
     decision = decide(table(*["?,sim:a,0.5,,,,"] * 1_000), a_view())
     assert len(decision.rejections) == 101
-    assert decision.rejections[-1].message == "900 more rows mean nothing either"
+    assert decision.rejections[-1].message == "900 more invalid rows"
 
 
 def test_two_probabilities_of_one_time_that_differ_are_neither() -> None:
@@ -125,14 +125,14 @@ def test_two_probabilities_of_one_time_that_differ_are_neither() -> None:
     decision = decide(text, a_view())
     assert believed(decision) == {"sim:b": usd("0.5"), "sim:c": usd("0.7")}
     assert [(x.code, x.message) for x in decision.rejections] == [
-        ("stated_twice", "ann.csv:3: another probability for this market and this time stands before")
+        ("stated_twice", "ann.csv:3: this market and time already have a different probability")
     ]
 
 
 def test_a_file_that_can_not_be_read_fails_the_turn_with_the_place_and_the_mend() -> None:
     decision = decide("at,market,p\n", a_view())
     assert (decision.status, decision.forecasts) == ("failed", ())
-    assert decision.note.startswith('ann.csv:1: "p" is not known here. Rename it or take it out')
+    assert decision.note.startswith('ann.csv:1: "p" is unknown. Rename or remove it')
 
     def missing(name: str) -> str:
         raise Unreadable(f"there is no file {name}")

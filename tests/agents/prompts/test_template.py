@@ -45,7 +45,7 @@ def test_what_is_not_known_in_some_round_has_to_be_asked_for() -> None:
     shares = "{% for p in positions %}\n{{ p.shares | number }}\n{% endfor %}"
     assert template_fault(shares) is None
     assert template_fault(shares, prices=False) == TemplateFault(
-        2, "there may be no figure here: ask for it with `is not none`"
+        2, "this figure may be missing: test it with `is not none`"
     )
     asked = shares.replace("{{ p", "{% if p.shares is not none %}{{ p").replace("}}", "}}{% endif %}")
     assert template_fault(asked, prices=False) is None

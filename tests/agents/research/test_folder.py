@@ -92,14 +92,14 @@ def test_a_question_without_a_telling_word_has_no_articles(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (b"\xff\xfe", "it is no text in UTF-8"),
+        (b"\xff\xfe", "it is not UTF-8 text"),
         (b"x" * (MOST_BYTES + 1), "it is longer than 1,000,000 bytes"),
         ("", "the line `title:` is missing before the text"),
         ("title: x\nsource: y\n\nz", "the line `published:` is missing before the text"),
         ("title:\npublished: 2026-01-02\nsource: y\n", "the line `title:` is missing before the text"),
         (f"{HEAD}author: x\n\nz", f"'author: x' {NO_KEY}"),
         (f"{HEAD}just text", f"'just text' {NO_KEY}"),
-        (f"{HEAD}title: y\n\nz", "`title:` stands there twice"),
+        (f"{HEAD}title: y\n\nz", "`title:` appears twice"),
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_article_is_set_aside_and_the_others_stand(

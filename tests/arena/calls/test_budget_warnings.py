@@ -78,7 +78,7 @@ def test_what_even_the_least_does_not_fit_stops_for_sure_and_is_told_first() -> 
 def test_a_refused_call_is_mended_by_money_or_by_a_shorter_answer() -> None:
     (found,) = told([an_agent()], call=0.05)
     # 0.05 − 20,000 tokens at $1 a million leave 3 cents, which at $4 a million are 7,500 tokens
-    assert found.message == ("a call of ann may cost $0.060, over budget.call of $0.050: none would be made")
+    assert found.message == "a call of ann may cost $0.060, over budget.call of $0.050: no call would be made"
     assert found.hint == "set budget.call to $0.060 or more, or the agent's max_tokens to 7,500 at most"
 
 

@@ -236,7 +236,7 @@ def test_who_was_taken_over_asks_no_more(record: Record) -> None:
     token = record.write(claim_turns, 1, [1], "one", timedelta(), lambda _: False)[1]
     record.write(claim_turns, 1, [1], "two", timedelta(minutes=5), lambda _: False)
     provider = Provider()
-    with pytest.raises(TakenOver, match="another worker has taken this turn over"):
+    with pytest.raises(TakenOver, match="another worker has taken over this turn"):
         play(record, limited(record), provider, Payer(1, 1, token))
     assert (provider.asked, record.read(read_calls, 1, [1])) == (0, {})
     assert play(record, limited(record), provider, Payer(1, 1, token + 1))[0].reply == "yes"

@@ -135,7 +135,7 @@ def test_it_overwrites_nothing(tmp_path: Path) -> None:
     again = arena("init", str(tmp_path), "--json")
     assert (again.returncode, json.loads(again.stdout)["error"]) == (1, {
         "code": "exists",
-        "message": f"{tmp_path}/config.yaml is there already",
+        "message": f"{tmp_path}/config.yaml already exists",
         "mend": "choose another folder, or move it away",
     })  # fmt: skip
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -81,7 +81,7 @@ def test_an_expected_error_is_two_lines_without_a_traceback_and_exit_status_1(tm
     done = arena("init", str(tmp_path))
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.splitlines() == [
-        f"{tmp_path}/config.yaml is there already",
+        f"{tmp_path}/config.yaml already exists",
         "→ choose another folder, or move it away",
     ]
 

@@ -191,7 +191,7 @@ def test_a_ledger_that_does_not_add_up_is_not_shown(weeks: Weeks, tmp_path: Path
     assert answer.exit_code == 1
     error = json.loads(answer.stdout)["error"]
     assert error["code"] == "broken_ledger"
-    assert error["message"].startswith("ann's ledger doesn't add up: entry 2")
+    assert error["message"].startswith("ann's ledger is inconsistent: entry 2")
 
 
 def test_a_question_is_shown_as_text_in_one_line(weeks: Weeks, tmp_path: Path) -> None:

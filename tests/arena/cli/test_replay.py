@@ -75,9 +75,9 @@ def test_a_bundle_without_a_price(here: Path) -> None:
 @pytest.mark.parametrize(
     ("agents", "words"),
     [
-        ("market,nobody", "there is no agent 'nobody', and no kind of that name"),
-        ("llm", "the kind llm can't play as it stands: it has settings without a default"),
-        ("kelly", "the kind kelly can't play as it stands"),
+        ("market,nobody", "there is no agent 'nobody' and no such kind"),
+        ("llm", "the kind llm needs settings that have no default"),
+        ("kelly", "the kind kelly needs settings that have no default"),
     ],
 )
 def test_agents_that_cant_play(agents: str, words: str) -> None:
@@ -90,7 +90,7 @@ def test_an_agent_made_from_another_one_needs_it(here: Path) -> None:
     text = "markets: {venue: simulator}\nagents:\n  - {kind: constant, name: c}\n  - {kind: kelly, of: c}\n"
     (here / "config.yaml").write_text(text, "utf-8")
     found = error("small", "--agents", "kelly")
-    assert found["message"] == "kelly is made from the forecasts of c, which doesn't play"
+    assert found["message"] == "kelly needs the forecasts of c, which doesn't play"
     assert found["mend"] == "add c to --agents"
 
 

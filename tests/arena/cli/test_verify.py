@@ -50,7 +50,7 @@ def test_a_bad_record(record: Path) -> None:
     corrupt(record)
     answer = run("--database", str(record), "--json")
     assert answer.exit_code == 1
-    key, why = "cohort 1, bob, 2026-01-04T12:00:00.000000Z", "so say the ledger and the snapshot"
+    key, why = "cohort 1, bob, 2026-01-04T12:00:00.000000Z", "by the ledger and the snapshot"
     difference = {
         "table": "mark",
         "key": key,

@@ -88,7 +88,7 @@ def test_who_came_who_went_and_who_is_set_up_in_another_way() -> None:
         "+ all (crowd ann, bob)",
         "- eve (llm demo/sharp)",
         "bob: prices: not set, was after; temperature: 0.5, was not set",
-        "the line-up stands in another order",
+        "the order of the agents has changed",
     ]
 
 

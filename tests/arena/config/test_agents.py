@@ -56,7 +56,7 @@ def test_a_mistake_in_ask_is_told_once_and_there(tmp_path: Path) -> None:
     assert told(tmp_path, text) == [
         'config.yaml:2: ask.timeout: found 120, expected a duration such as "120s", "15m", "2h" or "60d"',
         'config.yaml:3: ask.prizes: unknown key. Did you mean "prices"?',
-        "config.yaml:4: ask.model: this key is an agent's own: write it in a block under agents",
+        "config.yaml:4: ask.model: this key belongs to an agent: move it to a block under agents",
     ]
 
 
@@ -77,8 +77,8 @@ WRONG = {
         "agents[0].reasoning: found 3, expected one of none, minimal, low, medium, high, xhigh"
     ),
     "{model: openai/a, extra: {stream: true}}": (
-        "agents[0].extra: stream is no extra parameter: "
-        "it has a key of its own here, or changes what comes back"
+        "agents[0].extra: stream is not allowed under extra: "
+        "it has its own key here, or changes the form of the answer"
     ),
     "{model: openai/a, prompt: bat}": 'agents[0].prompt: there is no prompt "bat". Did you mean "bet"?',
     "{model: 'openai/a b'}": (
@@ -103,7 +103,7 @@ def test_a_config_without_agents_is_told_so(tmp_path: Path, agents: str) -> None
 
 
 def test_a_name_can_be_had_once(tmp_path: Path) -> None:
-    hint = "Give this agent a `name` of its own"
+    hint = "Give this agent another `name`"
     text = with_agents("{kind: market}", "{kind: random}", "{kind: constant, name: market}", "{kind: random}")
     assert told(tmp_path, text) == [
         f'config.yaml:6: agents[2].name: the name "market" is taken by agents[0] on line 4. {hint}',
@@ -116,9 +116,9 @@ def test_a_name_can_be_had_once(tmp_path: Path) -> None:
     [("{kind: constant, name: market}", "name"), ("{model: market}", "model")],
 )
 def test_the_name_of_the_market_is_kept_for_its_kind(tmp_path: Path, block: str, key: str) -> None:
-    hint = "Give this agent a `name` of its own"
+    hint = "Give this agent another `name`"
     assert told(tmp_path, with_agents("{kind: random}", block)) == [
-        f'config.yaml:5: agents[1].{key}: the name "market" is kept for the kind market. {hint}'
+        f'config.yaml:5: agents[1].{key}: the name "market" is reserved for the kind market. {hint}'
     ]
     assert load(write(tmp_path, with_agents("{kind: market, name: market}"))).agents[0].name == "market"
 
@@ -132,8 +132,8 @@ def test_agents_that_wait_for_one_another_are_told_once_as_a_ring(tmp_path: Path
         kelly("tail", "b"), kelly("c", "a"), kelly("b", "c"), kelly("a", "b"), kelly("me", "me")
     )
     assert told(tmp_path, text) == [
-        "config.yaml:5: agents[1].of: these agents wait for one another: c → a → b → c",
-        "config.yaml:8: agents[4].of: these agents wait for one another: me → me",
+        "config.yaml:5: agents[1].of: these agents depend on each other: c → a → b → c",
+        "config.yaml:8: agents[4].of: these agents depend on each other: me → me",
     ]
 
 
@@ -152,7 +152,7 @@ def test_a_kind_that_fails_to_load_or_makes_no_agents_is_told(tmp_path: Path) ->
     assert [error.message for error in found] == [
         "broken can't be loaded: SyntaxError: invalid syntax (broken.py, line 1)",
         "failing can't be loaded: ZeroDivisionError: division by zero",
-        "empty.py is no kind of agent: it needs a class Settings and a function agent",
+        "empty.py is no agent kind: it needs a class Settings and a function agent",
     ]
 
 
@@ -168,7 +168,7 @@ def test_a_venue_beside_the_config_has_a_block_of_its_own(tmp_path: Path) -> Non
     ]
     write(tmp_path, "x = 1\n", "extensions/venues/none.py")
     assert told(tmp_path, SMALL.replace("simulator", "none")) == [
-        "config.yaml:2: markets.venue: none.py is no venue: it needs a class Settings and a function venue"
+        "config.yaml:2: markets.venue: none.py is not a venue: it needs a class Settings and a function venue"
     ]
 
 
@@ -241,10 +241,7 @@ def test_a_line_of_an_env_file_that_makes_no_sense_is_told_without_its_words(tmp
     with pytest.raises(ConfigErrors) as caught:
         load(path, {})
     (error,) = caught.value.errors
-    assert (
-        str(error)
-        == f"{tmp_path}/.env:2: this line is not understood, expected NAME=value, or # and a comment"
-    )
+    assert str(error) == f"{tmp_path}/.env:2: invalid line, expected NAME=value, or # and a comment"
     assert "canary" not in repr(error)
 
 
@@ -257,7 +254,7 @@ def test_with_a_budget_every_model_has_a_known_price(tmp_path: Path) -> None:
     (error,) = mistakes(tmp_path, "budget: {day: 5}\n" + lineup)
     assert (error.line, error.key, error.found) == (5, "agents[0].model", '"nobody/knows"')
     assert error.message.startswith(
-        "no price is known for nobody/knows, so the budget can't be kept. Add a `price:"
+        "no price is known for nobody/knows, so the budget can't be enforced. Add a `price:"
     )
     assert len(load(write(tmp_path, lineup)).agents) == 3
 
@@ -269,7 +266,7 @@ def test_a_crowd_names_its_agents_and_waits_for_them(tmp_path: Path) -> None:
         'config.yaml:6: agents[2].of[1]: there is no agent "constnat". Did you mean "constant"?'
     ]
     assert told(tmp_path, text.replace("constant]", "market]")) == [
-        "config.yaml:6: agents[2].of: found a list: the same agent is named twice; each counts once"
+        "config.yaml:6: agents[2].of: found a list: an agent is named twice"
     ]
 
 
@@ -287,7 +284,7 @@ MISSING = {
     ),
     "{kind: python, function: mine:decide, arguments: {edge: 1}}": (
         "function: mine.py: decide(view, ask, edge=…) can't be called: got an unexpected keyword argument"
-        " 'edge'. Change the function or the `arguments`"
+        " 'edge'. Change the function or its `arguments`"
     ),
 }  # fmt: skip
 
@@ -314,5 +311,8 @@ def test_a_function_has_a_model_only_where_one_is_named(tmp_path: Path) -> None:
         "xai/some-model",
     ]
     assert [said.partition(". ")[0] for said in told(tmp_path, text, environ={})] == [
-        "config.yaml:7: agents[1].model: no price is known for xai/some-model, so the budget can't be kept",
+        (
+            "config.yaml:7: agents[1].model: no price is known for xai/some-model, "
+            "so the budget can't be enforced"
+        )
     ]

@@ -101,7 +101,7 @@ MISTAKES = {
     'Did you mean "realistic"?': ("rounds: 5", "rules: realstic"),
     'config.yaml:4: cohorts.first: found "9999-12-26", expected a date from 1970 to 2999': (
         "rounds: 5", "first: 9999-12-26"),
-    "config.yaml:5: cohorts.rounds: found 1000, expected no more rounds than a century has times to decide, "
+    "config.yaml:5: cohorts.rounds: found 1000, expected rounds that fit into a century, "
     "see cohorts.decide": ("rounds: 5", "decide: 520w\n  rounds: 1000"),
     "config.yaml:4: cohorts.rules.max_bet: found 1.5, expected a part of the cash, such as 0.25, above 0 "
     "and at most 1": ("rounds: 5", "rules: {max_bet: 1.5}"),

@@ -11,8 +11,8 @@ SERVER = "postgresql+psycopg://arena@127.0.0.1/arena"
 
 def test_workers_need_a_record_on_a_server(tmp_path: Path) -> None:
     (words,) = told(tmp_path, WORKERS + SMALL, beside=True)
-    assert words.startswith("config.yaml:1: run.workers: workers take their turns from PostgreSQL, and this")
-    assert "take `workers` out" in words
+    assert words.startswith("config.yaml:1: run.workers: workers need a record on PostgreSQL, and this")
+    assert "remove `workers`" in words
     assert load(write(tmp_path, f"database: {SERVER}\n{WORKERS}{SMALL}"), beside=True).run.workers
 
 
@@ -28,7 +28,7 @@ def test_backups_can_not_go_into_a_file(tmp_path: Path) -> None:
         (words,) = told(tmp_path, f"backup: {{folder: {folder}}}\n{SMALL}", beside=True)
         assert words == (
             "config.yaml:1: backup.folder: "
-            f"{tmp_path / 'taken'} is a file. Name another folder, or move that file away"
+            f"{tmp_path / 'taken'} is a file. Name another folder, or move the file"
         )
 
 
@@ -38,5 +38,5 @@ def test_a_webhook_that_is_none_is_told_of_with_all_other_mistakes(tmp_path: Pat
     )
     rounds, webhook = told(tmp_path, text, environ={})
     assert rounds.startswith("config.yaml:4: cohorts.rounds: ")
-    assert webhook.startswith("config.yaml:7: watch.webhook: this is no address")
+    assert webhook.startswith("config.yaml:7: watch.webhook: this is not an address")
     assert "nowhere" not in webhook, "it may be a secret"

@@ -40,6 +40,5 @@ def test_a_prompt_is_tried_with_prices_or_without_as_it_will_be_used(tmp_path: P
         load(write(tmp_path, with_agents(f"{{model: demo/sharp, prompt: mine.md, prices: {prices}}}")))
     [told_once] = told(tmp_path, with_agents("{model: demo/sharp, prompt: mine.md, prices: hidden}"))
     assert told_once == (
-        "config.yaml:4: agents[0].prompt: mine.md:2: there may be no figure here: "
-        "ask for it with `is not none`"
+        "config.yaml:4: agents[0].prompt: mine.md:2: this figure may be missing: test it with `is not none`"
     )

@@ -16,11 +16,11 @@ def test_the_rule_is_read_in_millionths_and_seconds(tmp_path: Path) -> None:
 
 
 MISTAKES = {
-    "markets.min_price: no price is at least 0.9 and at most 0.1. Make min_price the smaller one":
+    "markets.min_price: no price is at least 0.9 and at most 0.1. Lower min_price or raise max_price":
         "min_price: 0.9\n  max_price: 0.1",
-    "markets.closes_after: no market closes after 90d and within 60d. Make closes_after the shorter one":
+    "markets.closes_after: no market closes after 90d and within 60d. Make closes_after the shorter":
         "closes_after: 90d",
-    'markets.categories: "Sport" is under not_categories too. Take it out of one of them':
+    'markets.categories: "Sport" is also under not_categories. Remove it from one of them':
         "categories: [Sport, art]\n  not_categories: [sport]",
     'markets.closes_after: found "9999d", expected a duration of at most 3650d': "closes_after: 9999d",
     'markets.strata[1]: found "prize", expected one of price, horizon, category. Did you mean "price"?':

@@ -16,7 +16,7 @@ REFUSED = {
     "- a\n- b\n": "config.yaml:1: found a list, expected keys and values, such as `seed: 1`",
     "hello\n": 'config.yaml:1: found "hello", expected keys and values, such as `seed: 1`',
     "seed: 1\nmarkets:\n\tvenue: simulator\n": (
-        "config.yaml:3: found a tab, expected spaces: YAML is indented with spaces only"
+        "config.yaml:3: found a tab, expected spaces (YAML forbids tabs for indentation)"
     ),
     "seed: 1\nask: [1, 2\n": "config.yaml:2: not YAML: expected ',' or ']', but got '<stream end>'",
     "seed: 1\nask: b: c\n": "config.yaml:2: not YAML: mapping values are not allowed here",
@@ -24,14 +24,14 @@ REFUSED = {
         "config.yaml:2: not YAML: expected a single document in the stream but found another document"
     ),
     "seed: 1\nask: \x07\n": (
-        "config.yaml:2: found characters that YAML does not allow, expected a text file in UTF-8"
+        "config.yaml:2: found characters that YAML forbids, expected a text file in UTF-8"
     ),
     "a: &x [1]\nb: *x\n": (
         'config.yaml:1: found the anchor or alias "x", '
-        "expected every value written out (`ask` holds what models share)"
+        "expected every value written out (shared settings go under `ask`)"
     ),
     "seed: 1\nask: " + "[" * 60: (
-        "config.yaml:2: found blocks inside blocks without end, expected the keys of a config"
+        "config.yaml:2: found blocks nested too deeply, expected the keys of a config"
     ),
 }  # fmt: skip
 
@@ -58,7 +58,7 @@ def test_a_file_that_cannot_be_read_is_said_so(tmp_path: Path) -> None:
 
 def test_a_huge_file_and_one_that_is_no_text_are_refused(tmp_path: Path) -> None:
     assert told(tmp_path, "#" * (MOST_BYTES + 1)) == [
-        "config.yaml:1: found more than 256,000 bytes, expected a config file of a few pages"
+        "config.yaml:1: found more than 256,000 bytes, expected at most 256,000 bytes"
     ]
     path = tmp_path / "binary.yaml"
     path.write_bytes(b"seed: 1\nname: \xff\xfe\x00")
@@ -82,7 +82,7 @@ def test_objects_and_numbers_without_bounds_are_refused(tmp_path: Path) -> None:
     for number in (".nan", ".inf", "1e999", "9" * 5_000):
         said = told(tmp_path, SMALL.replace("rounds: 5", f"bankroll: {number}"))[0]
         assert said.startswith("config.yaml:4: cohorts.bankroll: found")
-        assert said.endswith("expected a number of ordinary size")
+        assert said.endswith("expected a smaller number")
 
 
 def test_yaml_is_of_version_1_2(tmp_path: Path) -> None:

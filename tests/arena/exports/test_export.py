@@ -169,7 +169,7 @@ def test_what_is_there_is_not_replaced_unless_it_is_an_export_and_so_wished(
     place = tmp_path / "season"
     place.mkdir()  # an empty folder is no loss
     exported(built, place)
-    with nothing_is_left(tmp_path), pytest.raises(ArenaError, match="is there already"):
+    with nothing_is_left(tmp_path), pytest.raises(ArenaError, match="already exists"):
         exported(built, place)
     (place / "turns.csv").write_text("spoilt")
     exported(built, place, force=True)
@@ -179,7 +179,7 @@ def test_what_is_there_is_not_replaced_unless_it_is_an_export_and_so_wished(
     with zipfile.ZipFile(tmp_path / "photos.zip", "w") as archive:
         archive.writestr("beach.jpg", "sun")
     for mine in ("mine", "photos.zip"):
-        with nothing_is_left(tmp_path), pytest.raises(ArenaError, match="is no export, so it is not"):
+        with nothing_is_left(tmp_path), pytest.raises(ArenaError, match="is not an export, so it is not"):
             exported(built, tmp_path / mine, force=True)
     exported(built, tmp_path / "a.zip")
     exported(built, tmp_path / "a.zip", "json", force=True)

@@ -79,5 +79,5 @@ def test_a_cell_as_long_as_a_prompt_is_read() -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_a_text_that_is_none_is_told_by_its_row(form: str) -> None:
     good = ("a", None, 1, None, datetime(2026, 1, 4, tzinfo=UTC), None, None)
-    with pytest.raises(ArenaError, match=r"row \d: a text in it can't be written as UTF-8"):
+    with pytest.raises(ArenaError, match=r"row \d: a text is not valid UTF-8"):
         there_and_back(form, [good, ("\ud800", *good[1:])])

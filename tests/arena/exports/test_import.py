@@ -119,7 +119,7 @@ def test_nothing_is_put_where_something_is(exports: Path, built: Path, new: Path
     with closing(sqlite3.connect(new)) as other:
         other.execute("CREATE TABLE recipes (name)")
     before = new.read_bytes()
-    refused(exports / "csv", new, "holds something that is no record")
+    refused(exports / "csv", new, "holds something other than a record")
     assert new.read_bytes() == before
 
 
@@ -132,14 +132,14 @@ def test_nothing_is_put_where_somebody_is_at_work(exports: Path, empty: Path, ne
 
 @pytest.mark.parametrize(
     ("more", "said"),
-    [({"cohorts": (1,)}, "of cohorts 1 alone"), ({"prompts": False}, "without prompts and answers")],
+    [({"cohorts": (1,)}, "has cohorts 1 only"), ({"prompts": False}, "lacks prompts and answers")],
 )
 def test_a_part_can_be_read_and_not_imported(
     built: Path, new: Path, tmp_path: Path, more: dict[str, Any], said: str
 ) -> None:
     exported(built, tmp_path / "part", **more)
-    error = refused(tmp_path / "part", new, said, "it can be read, not imported")
-    assert "arena export without" in error.hint
+    error = refused(tmp_path / "part", new, said, "it can be read but not imported")
+    assert "make a full export: without" in error.hint
 
 
 def test_what_is_no_export_is_told_so(new: Path, tmp_path: Path) -> None:
@@ -189,13 +189,13 @@ def test_one_changed_byte_of_a_zip_changes_nothing_or_is_found(exports: Path, ne
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda folder: (folder / "fills.csv").unlink(), "fills.csv: it is missing"),
-        (lambda folder: (folder / "more.csv").write_text("x"), "more.csv: it is one too many"),
+        (lambda folder: (folder / "fills.csv").unlink(), "fills.csv: missing, though"),
+        (lambda folder: (folder / "more.csv").write_text("x"), "more.csv: unexpected file"),
         (lambda folder: (folder / "marks.csv").write_text("x"), "marks.csv: it is 1 bytes, and"),
         (lambda folder: (folder / NAME).unlink(), "has no manifest.json"),
         (lambda folder: (folder / NAME).write_text("{"), "manifest.json can't be read"),
         (lambda folder: (folder / NAME).write_text("[" * 100_000), "manifest.json can't be read"),
-        (lambda folder: (folder / NAME).write_text("[]"), "is not that of an export"),
+        (lambda folder: (folder / NAME).write_text("[]"), "is not the manifest"),
         (lambda folder: (folder / NAME).write_bytes(b" " * 1_000_001), "is larger than 1,000,000 bytes"),
     ],
 )
@@ -218,7 +218,7 @@ def test_a_newer_export_and_an_unknown_form_are_told_so(season: Path, new: Path)
     assert (error.code, error.hint) == ("newer_export", "update paper-arena, then try again")
     manifest_says(season, '"version": 2', '"version": 1')
     seal(season, form="excel")
-    refused(season, new, "'excel' is no form of an export")
+    refused(season, new, "'excel' is not an export format")
 
 
 @pytest.mark.parametrize("path", ["../fills.csv", "/etc/fills.csv", "a/fills.csv", "..", "fills.csv\\u0000"])
@@ -226,16 +226,16 @@ def test_a_manifest_that_names_a_path_is_refused_before_it_is_opened(
     season: Path, new: Path, path: str
 ) -> None:
     manifest_says(season, '"fills.csv"', f'"{path}"')
-    refused(season, new, "is no file of an export: such a path is never opened")
+    refused(season, new, "is not part of an export: such a path is not opened")
 
 
 def test_links_are_not_followed(season: Path, new: Path) -> None:
     (season / "fills.csv").rename(season.parent / "fills.csv")
     (season / "fills.csv").symlink_to(season.parent / "fills.csv")
-    refused(season, new, "fills.csv: it is no plain file; links are not followed")
+    refused(season, new, "fills.csv: not a regular file (links are not followed)")
     (season / "fills.csv").unlink()
     os.mkfifo(season / "fills.csv")
-    refused(season, new, "fills.csv: it is no plain file")
+    refused(season, new, "fills.csv: not a regular file")
     (season / NAME).rename(season.parent / NAME)
     (season / NAME).symlink_to(season.parent / NAME)
     refused(season, new, "has no manifest.json")
@@ -261,11 +261,11 @@ def test_a_zip_stays_in_its_folder_and_unpacks_no_more_than_it_says(
     season: Path, new: Path, tmp_path: Path
 ) -> None:
     cases: list[tuple[dict[str, Any], str]] = [
-        ({"as_name": "../../fills.csv"}, "fills.csv: it is missing"),
-        ({"more": ["../escaped.csv"]}, "../escaped.csv: it is one too many"),
-        ({"more": ["/tmp/escaped.csv"]}, "/tmp/escaped.csv: it is one too many"),
-        ({"more": ["sub/"]}, "sub/: it is one too many"),
-        ({"attributes": (stat.S_IFLNK | 0o777) << 16}, "fills.csv: it is no plain file"),
+        ({"as_name": "../../fills.csv"}, "fills.csv: missing, though"),
+        ({"more": ["../escaped.csv"]}, "../escaped.csv: unexpected file"),
+        ({"more": ["/tmp/escaped.csv"]}, "/tmp/escaped.csv: unexpected file"),
+        ({"more": ["sub/"]}, "sub/: unexpected file"),
+        ({"attributes": (stat.S_IFLNK | 0o777) << 16}, "fills.csv: not a regular file"),
         ({"data": bytes(50_000_000)}, "fills.csv: it is not 4,"),
         ({"data": b"short"}, "fills.csv: it is not 4,"),
     ]
@@ -273,7 +273,7 @@ def test_a_zip_stays_in_its_folder_and_unpacks_no_more_than_it_says(
         refused(zipped(season, tmp_path / f"{number}.zip", **odd), new, said)
     with pytest.warns(UserWarning, match="Duplicate name"):
         twice = zipped(season, tmp_path / "twice.zip", more=["fills.csv"])
-    refused(twice, new, "fills.csv: it is there twice")
+    refused(twice, new, "fills.csv: it appears twice")
     assert not (tmp_path / "escaped.csv").exists()
     assert restore(zipped(season, tmp_path / "good.zip"), str(new)).whole
 
@@ -289,22 +289,27 @@ def test_a_bomb_that_says_what_it_is_finds_no_room(season: Path, new: Path, tmp_
 @pytest.mark.parametrize(
     ("name", "column", "cell", "said"),
     [
-        ("entries.csv", "cash", "1e9", "entries.csv, row 2, cash: '1e9' is no whole number of 64 bits"),
+        ("entries.csv", "cash", "1e9", "entries.csv, row 2, cash: '1e9' is not a 64-bit integer"),
         ("entries.csv", "cash", "", "entries.csv, row 2, cash: '' is empty, and must not be"),
-        ("marks.csv", "value", "9" * 19, "marks.csv, row 2, value: '9999999999999999999' is no whole number"),
+        (
+            "marks.csv",
+            "value",
+            "9" * 19,
+            "marks.csv, row 2, value: '9999999999999999999' is not a 64-bit integer",
+        ),
         ("marks.csv", "at", "2026-02-30T00:00:00.000000Z", "marks.csv, row 2, at: '2026-02-30T00:00:00.0"),
-        ("quotes.csv", "mid", "0.5", "quotes.csv, row 2, mid: '0.5' is no whole number"),
+        ("quotes.csv", "mid", "0.5", "quotes.csv, row 2, mid: '0.5' is not a 64-bit integer"),
         (
             "forecasts.csv",
             "agent",
             "nobody",
-            "row 2 belongs to a turn that is not there: cohort 1, round 1, ",
+            "row 2 refers to a missing turn: cohort 1, round 1, ",
         ),
         (
             "snapshot_items.csv",
             "page",
             "7",
-            "row 2 belongs to a version that is not there: market_id sim:rain",
+            "row 2 refers to a missing version: market_id sim:rain",
         ),
         ("forecasts.csv", "probability", "1000001", "row 2 (cohort 1, round 1, agent ann, market_id sim:sun"),
         ("entries.csv", "entry", "1", "row 2 (cohort 1, agent ann, entry 1) can't be in a record: UNIQUE"),
@@ -357,7 +362,7 @@ def test_text_that_is_no_csv(season: Path, new: Path) -> None:
     [
         ("{", "marks.jsonl: row 1 is not JSON"),
         ("[]", "marks.jsonl, row 1, all: [] is not an object"),
-        ('{"cohort": 1, "cohort": 2}', "row 1 is not JSON: a column is there twice"),
+        ('{"cohort": 1, "cohort": 2}', "row 1 is not JSON: a column appears twice"),
         ('{"cohort": 1}', "marks.jsonl, row 1, all: ['cohort'] must be cohort, agent,"),
     ],
 )
@@ -372,11 +377,11 @@ def test_text_that_is_no_json(exports: Path, new: Path, tmp_path: Path, line: st
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        (True, "row 1, cash: True is no whole number"),
-        (1.0, "row 1, cash: 1.0 is no whole number"),
-        ("1", "row 1, cash: '1' is no whole number"),
-        (None, "row 1, cash: None is no whole number"),
-        (2**63, "is no whole number of 64 bits"),
+        (True, "row 1, cash: True is not a 64-bit integer"),
+        (1.0, "row 1, cash: 1.0 is not a 64-bit integer"),
+        ("1", "row 1, cash: '1' is not a 64-bit integer"),
+        (None, "row 1, cash: None is not a 64-bit integer"),
+        (2**63, "is not a 64-bit integer"),
     ],
 )
 def test_json_of_other_types(exports: Path, new: Path, tmp_path: Path, value: object, said: str) -> None:
@@ -386,7 +391,7 @@ def test_json_of_other_types(exports: Path, new: Path, tmp_path: Path, value: ob
     refused(folder, new, said)
     bend_json(folder, "marks.jsonl", 0, cash=9_500_000_000, agent="\ud800")
     seal(folder)
-    refused(folder, new, "can't be written as UTF-8")
+    refused(folder, new, "is not valid UTF-8")
 
 
 def test_parquet_that_is_none_or_of_another_table(exports: Path, new: Path, tmp_path: Path) -> None:
@@ -405,7 +410,7 @@ def test_parquet_with_a_time_that_no_calendar_has(tmp_path: Path) -> None:
     times = pa.array([0, 2**62], pa.int64()).cast(pa.timestamp("us", tz="UTC"))
     schema = pa.schema([pa.field("at", times.type, nullable=False)])
     parquet.write_table(pa.Table.from_arrays([times], schema=schema), path)
-    with pytest.raises(ArenaError, match=r"table\.parquet, row 2, at: \d+ is a time that no calendar has"):
+    with pytest.raises(ArenaError, match=r"table\.parquet, row 2, at: \d+ is not a time of the calendar"):
         list(form_of("parquet").read(path, columns))
 
 
@@ -427,5 +432,5 @@ def test_marks_that_were_changed_together_with_the_manifest_are_found(season: Pa
 
     bend(season, "marks.csv", lie)
     seal(season)
-    said = "the record would not agree with itself: mark, cohort 1, ann"
+    said = "the record would be inconsistent: mark, cohort 1, ann"
     assert refused(season, new, said, "value: 99, not").code == "differs"

@@ -139,7 +139,7 @@ def test_rounds_that_were_missed_or_broken_off_have_failed(record: Record) -> No
     rounds = [MissedRound(NOW, 2, 3), MissedRound(NOW + WEEK, 2, 4), MissedRound(NOW, 1, 9), MissedRound(NOW)]
     for _ in range(2):
         note_missed(record, rounds, NOW + WEEK)
-        note_played(record, "sky", NOW, NOW, ArenaError("disk_full", "there is no room left"))
+        note_played(record, "sky", NOW, NOW, ArenaError("disk_full", "the disk is full"))
         note_played(record, "sky", NOW, NOW, ZeroDivisionError("words of anyone's"))
     assert sorted(told(record)) == [
         ("round_failed", "1/9", False),

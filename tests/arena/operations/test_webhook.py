@@ -94,7 +94,7 @@ def test_what_has_happened_arrives_as_json_and_once(record: Record) -> None:
             "id": f"venue_down:sky@{timestamp_text(NOW)}",
             "event": "venue_down",
             "at": NOW.isoformat(),
-            "text": "sky gives no answer: timeout",
+            "text": "sky does not answer: timeout",
             "data": {
                 "venue": "sky",
                 "code": "timeout",
@@ -110,9 +110,9 @@ def test_what_has_happened_arrives_as_json_and_once(record: Record) -> None:
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (Answer(b"", 500), "has trouble of its own (status 500)"),
+        (Answer(b"", 500), "has an internal error (status 500)"),
         (Answer(b"", 404), "refused the message (status 404)"),
-        (Answer(b"", 429), "wants fewer messages (status 429)"),
+        (Answer(b"", 429), "is rate-limiting messages (status 429)"),
         (Answer(b"", how="reset"), "can't be reached"),
         (Answer(b"", how="drop"), "can't be reached"),
         (Answer(b"", how="hang"), "did not answer within 10 s"),
@@ -128,7 +128,7 @@ def test_a_message_that_does_not_arrive_is_put_off_with_the_reason(
         (said,) = tell_all(record, receiver.url, seconds=0.2)
         assert tell_all(record, receiver.url) == []  # not yet
     assert words in said
-    assert "sent again in 0:00:30" in said
+    assert "retrying in 0:00:30" in said
     (only,) = told(record)
     assert (only.told_at, only.tries, only.next_try_at) == (None, 1, NOW + timedelta(seconds=30))
     assert len(receiver.got) == 1
@@ -169,8 +169,8 @@ def test_after_a_day_it_is_given_up_and_that_is_said(record: Record) -> None:
             at = told(record)[0].next_try_at or at
         assert tell_all(record, receiver.url, at + 99 * HOUR) == []
     assert timedelta(hours=23) < at - NOW < timedelta(hours=26)
-    assert "nobody will hear of it" in said[-1]
-    assert all("is sent again" in words for words in said[:-1])
+    assert "giving up after a day" in said[-1]
+    assert all("retrying in" in words for words in said[:-1])
 
 
 def test_a_redirect_is_not_followed(record: Record) -> None:
@@ -354,7 +354,7 @@ def test_the_command_sends_a_test_and_shows_no_address(tmp_path: Path) -> None:
         good, bad = (CliRunner().invoke(app, ["watch", "test", "--config", str(path)]) for _ in range(2))
     assert (good.exit_code, bad.exit_code) == (0, 1)
     assert f"{receiver.url} accepted the message (status 200)" in good.output
-    assert "has trouble of its own (status 500)" in bad.output
+    assert "has an internal error (status 500)" in bad.output
     assert "canary" not in good.output + bad.output
     assert [message["event"] for message in receiver.said] == ["test", "test"]
 
@@ -372,7 +372,7 @@ def test_the_command_lists_what_has_happened(record: Record, tmp_path: Path) -> 
     told = CliRunner().invoke(app, ["watch", "list", *database])
     assert (
         told.output
-        == "2026-01-04 12:00 UTC  sky gives no answer: timeout (venue_down, not sent yet, ongoing)\n"
+        == "2026-01-04 12:00 UTC  sky does not answer: timeout (venue_down, not sent yet, ongoing)\n"
     )
     found = json.loads(CliRunner().invoke(app, ["watch", "list", "--json", *database]).output)
     assert found["incidents"][0]["data"]["code"] == "timeout"

@@ -52,7 +52,7 @@ def test_a_folder_that_is_a_file_is_named_as_such(built: Path, tmp_path: Path) -
     (tmp_path / "to").write_text("", "utf-8")
     with pytest.raises(ArenaError, match=r"/to is a file, not a folder") as caught:
         backed_up(built, tmp_path / "to")
-    assert caught.value.hint == "name another folder, or move it away"
+    assert caught.value.hint == "name another folder, or move it"
 
 
 def test_every_row_of_every_table_is_in_it(built: Path, tmp_path: Path) -> None:
@@ -86,14 +86,14 @@ def test_made_again_for_the_same_time_it_replaces_its_own_kind_only(built: Path,
     made = backed_up(built, tmp_path)
     assert backed_up(built, tmp_path).path == made.path
     made.path.write_text("mine", "utf-8")
-    with pytest.raises(ArenaError, match="is there already"):
+    with pytest.raises(ArenaError, match="already exists"):
         backed_up(built, tmp_path)
     assert made.path.read_text("utf-8") == "mine"
 
 
 def test_a_named_file_is_never_overwritten(built: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.db").write_text("mine", "utf-8")
-    with open_read_only(str(built)) as engine, pytest.raises(ArenaError, match="is there already"):
+    with open_read_only(str(built)) as engine, pytest.raises(ArenaError, match="already exists"):
         backup_to(engine, tmp_path / "mine.db", verified_content)
     assert (tmp_path / "mine.db").read_text("utf-8") == "mine"
 
@@ -106,7 +106,7 @@ def test_a_record_that_contradicts_itself_pushes_out_no_good_backup(copy: Path, 
     with pytest.raises(ArenaError) as caught:
         backed_up(copy, tmp_path / "to", hours=1, keep=1)
     assert caught.value.code == "differs"
-    assert caught.value.message.startswith(f"{copy} does not agree with itself in ")
+    assert caught.value.message.startswith(f"{copy} is inconsistent in ")
     assert names(tmp_path / "to") == [good.path.name]
 
 
@@ -128,7 +128,7 @@ def test_of_a_damaged_record_no_backup_is_made(copy: Path, tmp_path: Path) -> No
 
 def test_one_process_at_a_time_backs_up_and_what_a_killed_one_left_goes(built: Path, tmp_path: Path) -> None:
     with atomic_file(tmp_path / "record-20200101T000000Z.db", "record"):
-        with pytest.raises(ArenaError, match="another process is writing into") as caught:
+        with pytest.raises(ArenaError, match="another process is writing to") as caught:
             backed_up(built, tmp_path)
         assert caught.value.code == "locked"
         (tmp_path / ".record-20200101T000000Z.db.part").write_text("", "utf-8")
@@ -177,7 +177,7 @@ def test_a_record_of_an_older_schema_is_backed_up_as_it_is(
     assert made.content.schema == older_version
     assert made.content.state_hash == hash_of(built)
     assert names(tmp_path / "to") == [made.path.name]
-    with pytest.raises(ArenaError, match="of an older arena") as caught:
+    with pytest.raises(ArenaError, match="an older arena") as caught:
         connect(made.path, read_only=True)
     assert caught.value.hint == "`arena db upgrade` brings it up to date"
 

@@ -69,7 +69,7 @@ FORGERIES = {
         "UPDATE evidence SET position = position + 100",
         "UPDATE evidence SET position = CASE position % 2 WHEN 0 THEN position - 99 ELSE position - 101 END",
     ],
-    "so many were shown or dropped": ["UPDATE gathering SET found = found + 1"],
+    "the number shown or dropped": ["UPDATE gathering SET found = found + 1"],
     "there is no gap": ["UPDATE evidence SET position = position + 1 WHERE position = 7"],
 }
 
@@ -87,4 +87,4 @@ def test_more_articles_than_were_frozen_are_named(copy: Path, tmp_path: Path) ->
         frozen = json.loads(connection.execute("SELECT frozen FROM cohort WHERE number = 1").fetchone()[0])
     frozen["guard"]["per_market"] = 1
     tamper(path, "UPDATE cohort SET frozen = ? WHERE number = 1", values=(json.dumps(frozen),))
-    assert any("so many a market were frozen" in x.message for x in differences(path))
+    assert any("the frozen limit per market" in x.message for x in differences(path))

@@ -61,7 +61,7 @@ def test_a_hash_that_is_not_an_entry_s_own_is_found_when_it_is_read(season: Seas
     turn = season.turn(1, "bob", decides(a_bet(100, market=SUN), sun="0.5"))
     (entry,) = post(turn.fills, account, NOW, "fill:1")
     season.record.add_entries({1: [replace(entry, hash="0" * 64)]})
-    with pytest.raises(LedgerError, match="has a hash that is not its own"):
+    with pytest.raises(LedgerError, match="has the wrong hash"):
         Record.open(str(path)).holdings(1)
 
 
@@ -69,5 +69,5 @@ def test_folding_what_is_sealed_asks_all_but_the_hash(season: Season) -> None:
     account = season.record.holdings(1)["ann"]
     (entry,) = season.turn(1, "ann", decides(a_bet(100, market=SUN), sun="0.5")).entries
     assert fold([entry], account, sealed=True) == fold([entry], account)
-    with pytest.raises(LedgerError, match="has a balance that is not the sum of the cash"):
+    with pytest.raises(LedgerError, match="has a balance that is not the sum of its cash"):
         fold([replace(entry, balance=entry.balance + 1)], account, sealed=True)

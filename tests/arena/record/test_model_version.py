@@ -34,7 +34,7 @@ def test_another_model_is_told_with_its_time() -> None:
     at = NOW + timedelta(hours=2)
     assert change == ModelChange("ann", "model", "m1", "m2", "m2", at, at)
     assert change_sentence(change) == (
-        "ann is answered by another model: m2, before m1 (since 2026-01-04 14:00 UTC)"
+        "ann now reports another model: m2, before m1 (since 2026-01-04 14:00 UTC)"
     )
 
 
@@ -48,7 +48,7 @@ def test_servers_that_take_turns_are_one_change_each_way_that_came_often() -> No
     first = model_changes(rows)[0]
     assert (first.first_at, first.last_at) == (NOW + timedelta(hours=1), NOW + timedelta(hours=3))
     assert "2 times until 2026-01-04 15:00" in change_sentence(first)
-    assert "it may only be another server" in change_sentence(first)
+    assert "it may just be another server" in change_sentence(first)
 
 
 def test_what_a_provider_does_not_say_is_no_change() -> None:

@@ -91,7 +91,7 @@ def test_a_database_that_holds_a_record_is_left_alone(built: Path, there: str, t
     with pytest.raises(ArenaError, match="already holds a record"):
         moved(built, there)
     (tmp_path / "mine").write_text("mine", "utf-8")
-    with pytest.raises(ArenaError, match="is there already"):
+    with pytest.raises(ArenaError, match="already exists"):
         moved(built, tmp_path / "mine")
     assert hash_of(there) == before
     assert (tmp_path / "mine").read_text("utf-8") == "mine"
@@ -181,9 +181,9 @@ def test_an_older_backup_is_not_restored_into_a_server(
     built: Path, there: str, tmp_path: Path, older_version: str
 ) -> None:
     older = of_version(built, str(tmp_path / "older.db"), older_version)
-    with pytest.raises(ArenaError, match="of an older arena") as caught:
+    with pytest.raises(ArenaError, match="an older arena") as caught:
         restore(Path(older), there, force=False, at=NOW, check=verified_content)
-    assert "--database NEW.db renews it; then arena db copy" in caught.value.hint
+    assert "--database NEW.db upgrades it; then arena db copy" in caught.value.hint
 
 
 def shape(engine: Engine) -> dict[str, object]:
@@ -203,7 +203,7 @@ def test_an_older_schema_is_brought_to_the_newest_with_all_that_is_in_it(
     older_version: str, where: str, built: Path, new_database: Callable[[], str], there: str, tmp_path: Path
 ) -> None:
     address = of_version(built, str(tmp_path / "older.db") if where == "file" else there, older_version)
-    with pytest.raises(ArenaError, match="of an older arena"):
+    with pytest.raises(ArenaError, match="an older arena"):
         connect(address, read_only=True)
     engine = connect(address)
     upgrade(engine)

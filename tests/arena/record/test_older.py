@@ -56,7 +56,7 @@ def test_a_record_of_a_former_arena_is_refused_and_left_as_it_is(version: str, c
         lambda: Record.open(str(copy)),
         lambda: Record.join(str(copy)),
     ):
-        with pytest.raises(ArenaError, match=f"its schema is {version}") as caught:
+        with pytest.raises(ArenaError, match=f"schema {version}") as caught:
             opened()
         assert caught.value.code == "former_record"
         assert "arena export" in caught.value.hint

@@ -80,7 +80,7 @@ def test_a_season_goes_on_in_a_restored_record(tmp_path: Path, other: Path) -> N
 def test_a_record_that_is_there_is_not_overwritten(saved: Path, other: Path) -> None:
     error = refused(saved, other, force=False)
     assert error.code == "exists"
-    assert error.message == f"there is a record at {other} already"
+    assert error.message == f"{other} already has a record"
     assert "--force" in error.hint
 
 
@@ -194,7 +194,7 @@ def test_one_that_contradicts_itself(saved: Path, other: Path, tmp_path: Path) -
         database.commit()
     error = refused(bad, other)
     assert error.code == "differs"
-    assert error.message.startswith(f"{bad} does not agree with itself in ")
+    assert error.message.startswith(f"{bad} is inconsistent in ")
 
 
 def test_a_backup_of_an_older_schema_is_renewed_on_the_way(
@@ -206,7 +206,7 @@ def test_a_backup_of_an_older_schema_is_renewed_on_the_way(
     done = put(made.path, tmp_path / "new.db")
     assert (done.schema, done.content.schema) == (older_version, newest_schema_version())
     assert hash_of(tmp_path / "new.db") == hash_of(built)
-    with pytest.raises(ArenaError, match="of an older arena"):
+    with pytest.raises(ArenaError, match="an older arena"):
         connect(made.path, read_only=True)
 
 

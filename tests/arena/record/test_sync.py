@@ -245,18 +245,18 @@ def two(record: Record, tmp_path: Path) -> Path:
     ("change", "table", "words"),
     [
         ("DELETE FROM quote WHERE id = 1", "quote", "a sync saw a price"),
-        ("DELETE FROM quote WHERE id = (SELECT max(id) FROM quote)", "sync", "so say the quotes until then"),
+        ("DELETE FROM quote WHERE id = (SELECT max(id) FROM quote)", "sync", "by the quotes until then"),
         ("DELETE FROM quote WHERE market_id = 'sky:004'", "quote", "a sync saw a price"),
         ("UPDATE quote SET at = '2026-01-04T12:01:30.000000Z' WHERE id = 2", "quote", "a sync saw a price"),
         ("DELETE FROM sync WHERE number = 1", "sync", "there is no gap"),
         ("DELETE FROM sync WHERE number = 1", "sighting", "it refers to one"),
-        ("DELETE FROM sighting WHERE sync_id = 2", "sync", "so say the sightings"),
-        ("UPDATE sighting SET quoted = 1 WHERE sync_id = 2", "sighting", "it tells of a change"),
+        ("DELETE FROM sighting WHERE sync_id = 2", "sync", "by the sightings"),
+        ("UPDATE sighting SET quoted = 1 WHERE sync_id = 2", "sighting", "it records a change"),
         ("UPDATE sighting SET market_id = 'sky:002' WHERE sync_id = 2", "sync", "it seals the sync"),
         ("UPDATE sync SET stamp = 'replay' WHERE number = 1", "sync", "it seals the sync"),
         ("UPDATE sync SET at = '2026-01-04T12:00:00.000000Z' WHERE number = 2", "sync", "follow one another"),
         ("UPDATE sync SET hash = 'x' WHERE number = 1", "sync", "the hash of the one before"),
-        (f"INSERT INTO prune VALUES (1, 1, '{DAY}', '{DAY}', 0, '')", "prune", "when a quote goes"),
+        (f"INSERT INTO prune VALUES (1, 1, '{DAY}', '{DAY}', 0, '')", "prune", "when a quote is deleted"),
     ],
 )
 def test_a_record_that_does_not_say_what_was_seen_is_found_out(

@@ -149,8 +149,8 @@ def test_a_cohort_decides_when_it_froze_it_whatever_the_config_says_by_now(recor
     [
         (NOW, False, "cohort 1 starts on 2026-01-04T12:00Z already"),
         (NOW, True, "cohort 1 starts on"),
-        (NOW - DAY, False, "the season was played until 2026-01-04T12:00Z"),
-        (NOW + timedelta(hours=1), True, "is over: prices as they were then"),
+        (NOW - DAY, False, "the season has been played until 2026-01-04T12:00Z"),
+        (NOW + timedelta(hours=1), True, "is past: its prices are no longer available"),
     ],
 )
 def test_a_start_that_makes_no_sense_is_refused(at: datetime, live: bool, words: str, record: Record) -> None:

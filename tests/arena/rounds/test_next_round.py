@@ -72,7 +72,7 @@ def test_a_live_round_is_due_for_six_hours(record: Record) -> None:
 
 def test_a_live_round_is_not_played_before_its_time_nor_long_after(record: Record) -> None:
     plan = a_plan(count=None)
-    for now, words in ((NOW - WEEK, "still to come"), (NOW + timedelta(hours=7), "prices are history")):
+    for now, words in ((NOW - WEEK, "in the future"), (NOW + timedelta(hours=7), "prices are gone")):
         with pytest.raises(ArenaError, match=words):
             check_decision_time(NOW, plan, record, live=True, now=now)
     check_decision_time(NOW, plan, record, live=True, now=NOW + timedelta(hours=1))

@@ -379,7 +379,7 @@ def test_when_the_disk_is_full_the_round_stops_with_a_clear_word_and_goes_on_lat
     with record.engine.connect() as connection:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one() + 20
         connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(ArenaError, match="no room left"):
+    with pytest.raises(ArenaError, match="disk is full"):
         play(stored, 1, world, record)
     assert (record.read(count_facts)["calls"], record.read(count_facts)["turns"]) == (0, 0)
     with record.engine.connect() as connection:

@@ -158,7 +158,7 @@ def test_only_the_final_word_of_a_turn_that_was_played_is_bet_on(record: Record)
 
 def test_where_nothing_was_stated_quarter_kelly_has_nothing_to_bet_on(record: Record) -> None:
     play(record, a_cohort(["mum"]), {"mum": trader}, LittleVenue(), 1)
-    for agent, who in (("mum", "mum never"), (None, "no agent here ever")):
+    for agent, who in (("mum", "mum never"), (None, "no agent has")):
         with pytest.raises(ArenaError, match=f"{who} stated a probability"):
             report(record, Change(stakes="quarter-kelly"), agent=agent)
 
@@ -254,7 +254,7 @@ def test_a_rule_that_needs_books_says_how_many_bets_it_refuses_where_there_are_n
     assert (found.exact, found.played.filled, found.played.refused) == (True, 1, ())
     assert found.changed is not None
     assert [x.message for x in found.changed.refused] == [
-        "the quote has no order book, and by these rules orders are filled from it"
+        "the quote has no order book, which these rules need to fill orders"
     ]
 
 

@@ -130,5 +130,5 @@ def test_a_duel_is_fought_on_common_rows_or_by_way_of_the_market() -> None:
 
 
 def test_who_has_answered_nothing_is_named() -> None:
-    with pytest.raises(ArenaError, match="bob has given no answer yet"):
+    with pytest.raises(ArenaError, match="bob has no forecasts to compare yet"):
         compare_two(a_season({"ann": 0.9}), "ann", "bob")

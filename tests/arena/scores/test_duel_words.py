@@ -14,7 +14,7 @@ def test_a_clear_duel_names_the_better_one() -> None:
     assert duel_sentences(CLEAR, None) == [
         "ann against bob, by 400 common forecasts: 90 markets, 40 events (33.3 effective).",
         "ann was closer by 0.0200 Brier points (p = 0.001, gap from +0.0100 to +0.0300).",
-        "ann is the better one, by more than chance would explain.",
+        "ann is better, by more than chance.",
     ]
 
 
@@ -23,21 +23,21 @@ def test_the_one_that_is_ahead_is_named_first_in_the_gap() -> None:
     assert duel_sentences(behind, None)[1].startswith("bob was closer by 0.0200 Brier points")
 
 
-@pytest.mark.parametrize(("needed", "more"), [(250, " About 250 more events would tell."), (None, "")])
+@pytest.mark.parametrize(("needed", "more"), [(250, " About 250 more events would settle it."), (None, "")])
 def test_what_chance_may_explain_is_not_told(needed: int | None, more: str) -> None:
-    assert duel_sentences(replace(CLEAR, p=0.2), needed)[2] == f"Chance alone may explain it.{more}"
+    assert duel_sentences(replace(CLEAR, p=0.2), needed)[2] == f"Chance may explain it.{more}"
 
 
 def test_of_many_duels_the_adjusted_chance_decides() -> None:
-    assert duel_sentences(replace(CLEAR, adjusted=0.3), 9)[2].startswith("Chance alone may explain it.")
+    assert duel_sentences(replace(CLEAR, adjusted=0.3), 9)[2].startswith("Chance may explain it.")
 
 
 def test_one_of_all_duels_may_lose_what_it_had_alone() -> None:
     held = replace(CLEAR, adjusted=0.3)
     assert holm_sentence(held) == (
-        "As one of all duels of the record, by Holm: p = 0.300, chance alone may explain it."
+        "As one of all duels of the record, by Holm: p = 0.300, chance may explain it."
     )
-    assert holm_sentence(replace(CLEAR, adjusted=0.01)).endswith("p = 0.010, ann is still the better one.")
+    assert holm_sentence(replace(CLEAR, adjusted=0.01)).endswith("p = 0.010, ann is still better.")
     assert holm_sentence(CLEAR) == holm_sentence(replace(held, gap=0.0)) == ""
 
 
@@ -45,13 +45,13 @@ def test_too_few_events_say_nothing_yet() -> None:
     few = replace(CLEAR, p=None, low=None, high=None, reason="not enough events")
     assert duel_sentences(few, None)[1:] == [
         "ann was closer by 0.0200 Brier points.",
-        "That says nothing yet: not enough events.",
+        "Too early to tell: not enough events.",
     ]
 
 
 def test_nothing_in_common_and_nothing_between_them() -> None:
     alone = replace(CLEAR, gap=None, reason="no common rows")
-    assert duel_sentences(alone, None) == ["Nothing can be said of ann and bob: no common rows."]
+    assert duel_sentences(alone, None) == ["No comparison of ann and bob: no common rows."]
     assert duel_sentences(replace(CLEAR, gap=0.0), None)[1] == EVEN_SENTENCE
 
 

@@ -243,7 +243,7 @@ def test_a_ledger_forged_whole_is_still_not_what_the_fills_say(copy: Path) -> No
         )
     found = differences(copy)
     assert not [d for d in found if d.field in ("hash", "previous", "balance")]
-    assert any(d.table == "entry" and "so says the fill" in d.message for d in found)
+    assert any(d.table == "entry" and "by the fill" in d.message for d in found)
 
 
 def test_a_difference_is_a_readable_sentence(copy: Path) -> None:

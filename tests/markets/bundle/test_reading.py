@@ -180,9 +180,9 @@ def test_the_report_counts_what_is_there(tmp_path: Path) -> None:
     ("line", "words"),
     [
         ("{", "found no JSON, expected one JSON object on the line"),
-        ("[1]", "found JSON that is no object, expected one JSON object on the line"),
+        ("[1]", "found JSON that is not an object, expected one JSON object on the line"),
         ('{"a": NaN}', "found NaN, expected a number"),
-        ('{"id": 1, "id": 2}', "found a key that stands twice, expected every key once"),
+        ('{"id": 1, "id": 2}', "found a key that appears twice, expected every key once"),
         ("[" * 100_000, "found no JSON, expected one JSON object on the line"),
         ("9" * 5000, "found no JSON, expected one JSON object on the line"),
         (
@@ -234,7 +234,7 @@ def test_a_line_of_markets_that_cant_be_meant(tmp_path: Path, line: Any, words: 
         ("v,a,2026-01-03,0.5", "found a second price of v:a known from 2026-01-04 00:00, expected one only"),
         ("v,b,2026-01-04,0.4", 'found the market "v:b", expected a market of markets.jsonl'),
         ('v,a,2026-01-04,"0.4', "found no row"),
-        ("v,a,2026-01-04,\udcff", "found bytes that are no text, expected text in UTF-8"),
+        ("v,a,2026-01-04,\udcff", "found bytes that are not text, expected text in UTF-8"),
     ],
 )  # fmt: skip
 def test_a_row_of_prices_that_cant_be_meant(tmp_path: Path, row: str, words: str) -> None:
@@ -368,13 +368,13 @@ def a_folder(folder: Path) -> Path:
         (no_folder, "nowhere: found no such folder, expected a folder with a recording"),
         (no_prices, "prices.csv: found no such file, expected prices.csv or prices.csv.gz"),
         (both, "prices.csv: found both prices.csv and prices.csv.gz, expected one of them"),
-        (linked, "prices.csv: found no file of this folder, expected a plain file, not a link to elsewhere"),
+        (linked, "prices.csv: found a file outside this folder, expected a regular file"),
         (
             a_folder,
-            "prices.csv: found no file of this folder, expected a plain file, not a link to elsewhere",
+            "prices.csv: found a file outside this folder, expected a regular file",
         ),
-        (cut_off, "prices.csv.gz:3: found what can't be read (Compressed file ended before the"),
-        (no_gzip, "prices.csv.gz:1: found what can't be read (Not a gzipped file"),
+        (cut_off, "prices.csv.gz:3: found unreadable data (Compressed file ended before the"),
+        (no_gzip, "prices.csv.gz:1: found unreadable data (Not a gzipped file"),
     ],
 )
 def test_a_bundle_that_isnt_whole(tmp_path: Path, broken: Callable[[Path], Path], words: str) -> None:

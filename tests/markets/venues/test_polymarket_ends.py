@@ -165,7 +165,7 @@ def test_the_order_book_confirms_and_is_then_asked_no_more(server: VenueServer) 
 
     answer = polymarket(wire.serve(server), twice)
     assert [end.payout for end in answer.said] == [usd(1), usd(1)]
-    assert answer.said[0].source == "polymarket: resolved, so the order book"
+    assert answer.said[0].source == "polymarket: resolved, per the order book"
     assert server.counts[f"{CLOB}/markets/{condition('1001')}"] == 1
 
 

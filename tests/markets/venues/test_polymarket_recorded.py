@@ -191,7 +191,7 @@ def test_those_that_are_over_pay_and_those_that_are_not_sure_wait(
         assert found[name].payout == usd(paid), name
         assert found[name].known_at == datetime.fromisoformat(f"{since}+00:00"), name
     assert not found.keys() & WAITING.keys()
-    assert found["1460332"].source == "polymarket: resolved, so the order book"
+    assert found["1460332"].source == "polymarket: resolved, per the order book"
 
 
 def test_the_order_books_fifty_fifty_pays_half_and_its_winner_all(shared_data: Path) -> None:

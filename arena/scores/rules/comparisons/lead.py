@@ -197,7 +197,7 @@ def _first(gain: Gain, field: _Contenders, unjudged: int) -> LeadStatement:
         sentence += f"; {over} is within chance."
     else:
         sentence += f", which is within chance{f', as is {over}' if over else ''}."
-    sentence += "" if needed is None else f" About {round_up(needed)} more events would tell."
+    sentence += "" if needed is None else f" About {round_up(needed)} more events would settle it."
     return LeadStatement("open", None, name, unbeaten, needed, sentence + unjudged_text(unjudged))
 
 

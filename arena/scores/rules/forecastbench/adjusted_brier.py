@@ -116,7 +116,7 @@ def two_way(panel: Panel) -> DifficultyTable:
     lonely = np.flatnonzero(counts == 0)
     if lonely.size:
         name = panel.questions[lonely[0]]
-        raise ValueError(f"question {name!r}: nobody of the difficulty sample answered it")
+        raise ValueError(f"question {name!r}: nobody in the difficulty sample answered it")
     level = np.where(panel.fits, panel.brier, 0).sum(axis=0) / counts
     ready = _difficulty_table(panel, level, fixed=False)
     if level.size and not are_connected(np.ones((1, len(ready.starts))), ready.sample)[0]:

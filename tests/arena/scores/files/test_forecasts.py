@@ -50,13 +50,13 @@ def test_lines_end_as_they_like_and_blank_ones_are_skipped(end: str) -> None:
 BAD = [
     ("", "f.csv: the file is empty"),
     (" \n", "f.csv: the file is empty"),
-    (HEAD, "f.csv: there is no forecast in it"),
+    (HEAD, "f.csv: it has no forecasts"),
     ("question,forecaster,probability\na,b,0.1", "f.csv:1: there is no column outcome"),
-    (f"{HEAD},colour\na,b,0.1,1,red", "f.csv:1: column 'colour' is not known here"),
-    (HEAD.replace(",", ";"), "f.csv:1: column 'question;forecaster;probability;outcome' is not known here"),
-    (f"{HEAD},outcome\na,b,0.1,1,1", "f.csv:1: column outcome is there twice"),
+    (f"{HEAD},colour\na,b,0.1,1,red", "f.csv:1: column 'colour' is unknown"),
+    (HEAD.replace(",", ";"), "f.csv:1: column 'question;forecaster;probability;outcome' is unknown"),
+    (f"{HEAD},outcome\na,b,0.1,1,1", "f.csv:1: column outcome appears twice"),
     (f"{HEAD}\na,b,0.1", "f.csv:2: it has 3 cells, the first line 4"),
-    (f'{HEAD}\na,b,0.1,1\n"a,c,0.1,1', "f.csv:3: this is no CSV"),
+    (f'{HEAD}\na,b,0.1,1\n"a,c,0.1,1', "f.csv:3: invalid CSV"),
     (f'{HEAD}\n"two\nlines",b,0.1,1\na,b,2,1', "f.csv:4: column probability: '2' is not from 0 to 1"),
     (
         f"{HEAD}\na,b,1.01,1\nc,b,-0.1,1\nd,b,0.1,1",
@@ -97,17 +97,17 @@ BAD = [
     ),
     (
         f"{HEAD},time\na,b,0.5,1,2026-01-04\na,c,0.5,1,5",
-        "f.csv:3: column time: '5' and other times of the file are of two kinds",
+        "f.csv:3: column time: '5' mixes numbers and dates",
     ),
     (f"{TIMED}\na,b,0.5,1,1,2,3,3", "f.csv:2: column time: '1' is before its open, '2'"),
     (f"{TIMED}\na,b,0.5,1,4,2,3,5", "f.csv:2: column time: '4' is after its close, '3'"),
     (f"{TIMED}\na,b,0.5,1,2,2,1,5", "f.csv:2: column close: '1' is before its open, '2'"),
-    (f"{TIMED}\na,b,0.5,1,2,2,2,2", "f.csv:2: column scheduled_close: '2' leaves the question no time"),
+    (f"{TIMED}\na,b,0.5,1,2,2,2,2", "f.csv:2: column scheduled_close: '2' is before the question opens"),
     (f"{TIMED}\na,b,0.5,1,2,2,3,1", "f.csv:2: column scheduled_close: '1' is before its open, '2'"),
     (f"{TIMED}\na,b,0.5,1,2,2,,3", "f.csv:2: column close: it is empty, and the question has an outcome"),
     (
         f"{HEAD},time,close\na,b,0.5,1,2,2",
-        "f.csv:2: column close: '2' leaves the question no time, for it opens with its first",
+        "f.csv:2: column close: '2' is before the question opens, with its first",
     ),
 ]
 
@@ -167,8 +167,8 @@ def test_an_open_question_has_no_close_yet() -> None:
 
 
 ENTRIES = [
-    ("question,forecaster,probability\na,b,0.1", "f.csv:1: it doesn't say what was forecast"),
-    (f"{HEAD},chance\na,b,0.1,1,0.1", "f.csv:1: it doesn't say what was forecast"),
+    ("question,forecaster,probability\na,b,0.1", "f.csv:1: it lacks what was forecast"),
+    (f"{HEAD},chance\na,b,0.1,1,0.1", "f.csv:1: it lacks what was forecast"),
     ("question,forecaster,chance\na,b,0", "f.csv:2: column chance: '0' is not above 0"),
     ("question,forecaster,chance,time\na,b,1,0", "f.csv:1: there is a column time and none named close"),
     (

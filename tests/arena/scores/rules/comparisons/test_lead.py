@@ -62,7 +62,7 @@ def test_who_beats_all_others_but_not_the_market_does_not_lead() -> None:
     assert found.not_beaten == ("the market",)
     assert found.sentence == (
         "ann is ahead of the market by 0.0150 Brier points (95% CI -0.0050 to 0.0350, 60 events), which is "
-        "within chance. About 290 more events would tell."
+        "within chance. About 290 more events would settle it."
     )
 
 

@@ -81,7 +81,7 @@ def test_the_market_as_difficulty_leaves_differences_to_the_market() -> None:
 
 def test_what_no_forecaster_of_the_sample_answered_has_no_difficulty() -> None:
     table = panel(["a", "a", "b"], ["x", "y", "y"], [0.5] * 3, [1, 0, 0], fits=[False, True, True])
-    with pytest.raises(ValueError, match="'x': nobody of the difficulty sample"):
+    with pytest.raises(ValueError, match="'x': nobody in the difficulty sample"):
         two_way(table)
 
 

@@ -91,7 +91,7 @@ def test_a_refund_leaves_no_edge_and_gives_back_the_costs() -> None:
 
 
 def test_a_market_without_an_end_is_an_error() -> None:
-    with pytest.raises(ValueError, match="'m' was traded, and the ends don't say"):
+    with pytest.raises(ValueError, match="'m' was traded, but its status is unknown"):
         split_profit([buy(1, 0.5, 0.5)], {})
 
 
