@@ -1,12 +1,11 @@
 """config.yaml: read, checked as a whole, and made into what the arena works with.
 
-It is the only settings file of an arena. `arena init DIR` writes a short one, and `arena config --all`
-prints one with every key. `arena config` shows what is in effect; `arena check` names every mistake at
-once, with file, line, key and a hint, and lists who would play.
-Changes count for cohorts that start later: one that plays keeps what it started with.
+It is the only settings file of an arena. `arena init DIR` writes a short one; `arena config --all` prints
+every key, `arena config` the settings in effect. `arena check` reports every mistake with its file, line, key
+and a hint, and lists who plays. Changes take effect with the next cohort; running cohorts keep theirs.
 
-Amounts are dollars, such as `0.50` or `10000`; a length of time has its unit, such as `120s`, `15m`, `2h`
-or `60d`; paths start from the folder of the config. An unknown key is a mistake, never ignored.
+Amounts are dollars, such as `0.50` or `10000`; durations have a unit, such as `120s`, `15m`, `2h` or `60d`;
+paths are relative to the config's folder. Unknown keys are errors.
 """
 
 from arena.config.environment import environment, key_variables
