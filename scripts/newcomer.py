@@ -143,7 +143,9 @@ def edit(config: Path, venue: str, model: str) -> None:
 
 def from_a_clone(guest: Newcomer, venue: str, model: str) -> None:
     """The README's way."""
-    guest.type(f"git clone --quiet '{ROOT}' 'paper arena'")
+    published = guest.folder / "paper-arena.bundle"
+    subprocess.run(["git", "-C", ROOT, "bundle", "create", "--quiet", published, "HEAD"], check=True)
+    guest.type(f"git clone --quiet {published.name} 'paper arena'")
     here = "cd 'paper arena' && "
     guest.type(f"{here}make setup")
     edit(guest.folder / "paper arena" / "config.yaml", venue, model)
