@@ -171,7 +171,8 @@ def from_the_wheel(guest: Newcomer, venue: str, model: str) -> None:
 
 def played(guest: Newcomer, printed: str) -> None:
     """Hold that their own agent's turn was played, and say after how much."""
-    turns = {turn["agent"]: turn for turn in json.loads(printed[printed.index("{") :])["turns"]}
+    round_1 = json.loads(printed[printed.index("{") :])["rounds"][0]
+    turns = {turn["agent"]: turn for turn in round_1["turns"]}
     if turns["mine"]["verdict"] != "played":
         raise SystemExit(f"the turn of mine: {turns['mine']}\n{printed}")
     seconds = sum(step.seconds for step in guest.steps)
