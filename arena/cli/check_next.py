@@ -1,5 +1,6 @@
 """`arena check`: which cohort starts next, as the record and the clock have it."""
 
+import os
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -59,13 +60,20 @@ def read_begun(database: str) -> RecordSoFar:
 
 def next_cohort(config: "Config", begun: RecordSoFar, at: datetime) -> dict[str, Any]:
     """Its number and its start, None once all have begun, and how many have."""
-    from arena.cohorts.freeze import plan_of, stamp_of
+    from arena.cohorts.freeze import check_keys, plan_of, stamp_of
     from arena.cohorts.schedule import PLAY_WINDOW, next_command, next_start
+    from arena.config import environment
 
     plan = plan_of(config, at, begun.cohorts)
     starts = [cohort.starts_at for cohort in begun.cohorts]
     live = stamp_of(config) == "live"
     start = next_start(plan, starts, begun.newest, live, at, config.cohorts.catch_up)
+    command = next_command(plan, live, begun.newest, at)
+    if not starts:
+        try:
+            check_keys(config, environment(config.folder, os.environ))
+        except ArenaError:
+            command += " --baselines"
     return {
         "first_start": plan.first.isoformat(),
         "cohorts_begun": len(starts),
@@ -73,7 +81,7 @@ def next_cohort(config: "Config", begun: RecordSoFar, at: datetime) -> dict[str,
         "next_cohort": None if start is None else len(starts) + 1,
         "next_start": None if start is None else start.isoformat(),
         "next_start_at_once": plan.at_once is not None,
-        "next_command": next_command(plan, live, begun.newest, at),
+        "next_command": command,
         "next_start_missed": start is not None and live and at - start > PLAY_WINDOW,
         "record_trouble": begun.trouble or None,
     }

@@ -62,7 +62,7 @@ def keep_up(address: str) -> None:
             return
     record = Record.join(address)
     try:
-        with progress("Working out scores") as moved:
+        with progress("Computing scores") as moved:
             refresh_cache(record, now(), moved)
     finally:
         record.close()

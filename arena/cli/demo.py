@@ -120,7 +120,7 @@ def outcome(record: "Record") -> dict[str, Any]:
     from arena.scores.refresh import refresh_leaderboards
 
     at = record.read(read_newest_time)
-    with progress("Working out the boards") as moved:
+    with progress("Computing the leaderboards") as moved:
         if at is not None:
             refresh_leaderboards(record, at, moved)
     with reading(record.engine) as connection:

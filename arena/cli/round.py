@@ -61,7 +61,8 @@ def play(
     import asyncio
 
     from arena.clock import now
-    from arena.cohorts.freeze import plan_of, stamp_of
+    from arena.cohorts.freeze import check_keys, plan_of, stamp_of
+    from arena.config import environment
     from arena.operations.incidents import report_decision_time
     from arena.record.record import Record
     from arena.record.schema.database import reading
@@ -83,6 +84,8 @@ def play(
 
     record = Record.open(config.database)
     try:
+        if not baselines and not record.cohorts():
+            check_keys(config, environment(config.folder, os.environ))
         plan, live, began = (
             plan_of(config, now(), record.begun(), None if baselines else os.environ),
             stamp_of(config) == "live",
@@ -91,7 +94,7 @@ def play(
         at = wanted or next_decision_time(plan, record, live, began)
         check_decision_time(at, plan, record, live, began)
         reports = asyncio.run(one(at))
-        with progress("Working out the boards") as moved:
+        with progress("Computing the leaderboards") as moved:
             refresh_leaderboards(record, at, moved)
         with reading(record.engine) as connection:
             return at, reports, changed_since(connection, began)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from agents.guard import Guard
 from arena.config.errors import quoted_value
@@ -28,6 +29,7 @@ from arena.config.field_types import (
     Weekly,
     When,
     cadence,
+    every,
     not_meant,
 )
 from markets.millionths import ONE, decimal
@@ -163,7 +165,7 @@ class CohortsSection(ConfigSection):
     decide: Every = timedelta(days=7)
     """The time between two decisions."""
     rounds: Count = 5
-    """How many rounds a cohort plays. What is open after the last is only settled."""
+    """How many rounds a cohort plays, or for how long: 5, or 5 weeks. Then it is only settled."""
     count: Count | None = None
     """How many cohorts to start; unlimited by default."""
     keep_deciding: Count = 5
@@ -183,6 +185,16 @@ class CohortsSection(ConfigSection):
         if value is not None and not 1970 <= value.year < 3000:
             raise not_meant("a date from 1970 to 2999")
         return value
+
+    @field_validator("rounds", mode="before")
+    @classmethod
+    def _of_a_duration(cls, value: object, info: ValidationInfo) -> object:
+        if not isinstance(value, str) or value.isdecimal() or "decide" not in info.data:
+            return value
+        try:
+            return every(f"every {value}") // info.data["decide"]
+        except PydanticCustomError as error:
+            raise not_meant('a whole number of rounds, or a duration such as "5 weeks"') from error
 
     @field_validator("rounds")
     @classmethod
