@@ -1,6 +1,6 @@
 """Plays a newcomer: from a clone, or from the wheel alone, to an own agent's first turn and the dashboard.
 
-python scripts/newcomer.py [--json]
+python -m scripts.newcomer [--json]
 
 Another user where this one is root, a path with spaces, no terminal, no HOME, the dashboard's port taken. The venue
 and the model are spoken by servers on this machine; the config's one edit says where they are. It prints each thing
@@ -127,7 +127,10 @@ def world() -> Iterator[tuple[str, str]]:
     with venue_server() as venue, faulty() as provider:
         ends = f"{now() + timedelta(days=30):%Y-%m-%dT%H:%M:%SZ}"
         names = [str(1001 + number) for number in range(40)]
-        markets = [a_market(name, endDate=ends, volume="50000", question=f"Will it rain at {name}?") for name in names]
+        markets = [
+            a_market(name, endDate=ends, volume="50000", question=f"Will it rain at {name}?")
+            for name in names
+        ]
         books = [a_book(name, [("0.40", "900")], [("0.42", "900")]) for name in names]
         PolymarketWire(markets, books).serve(venue)
         provider.script("mine", says(GOOD))
@@ -157,7 +160,15 @@ def from_a_clone(guest: Newcomer, venue: str, model: str) -> None:
 
 def from_the_wheel(guest: Newcomer, venue: str, model: str) -> None:
     """Without a clone: the package, and a folder that `arena init` fills."""
-    build = [ROOT / ".venv/bin/uv", "build", "--quiet", "--wheel", "--out-dir", guest.folder, ROOT]
+    build: list[str | Path] = [
+        ROOT / ".venv/bin/uv",
+        "build",
+        "--quiet",
+        "--wheel",
+        "--out-dir",
+        guest.folder,
+        ROOT,
+    ]
     subprocess.run(build, check=True)
     wheel = next(guest.folder.glob("*.whl"))
     guest.type(f"python3 -m venv env && env/bin/pip install --quiet '{wheel}'")
@@ -181,7 +192,9 @@ def played(guest: Newcomer, printed: str) -> None:
 
 def main(arguments: Sequence[str]) -> None:
     """Play both ways, and print what it took."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--json", action="store_true", help="as JSON")
     as_json = parser.parse_args(arguments).json
     told = {}
@@ -198,8 +211,8 @@ def main(arguments: Sequence[str]) -> None:
     if as_json:
         print(json.dumps({way: [asdict(step) for step in guest.steps] for way, guest in told.items()}))
         return
-    for way, guest in told.items():
-        print(f"\n{way}: {guest.first_turn}")
+    for name, guest in told.items():
+        print(f"\n{name}: {guest.first_turn}")
         for step in guest.steps:
             print(f"  {step.seconds:6.1f} s  {step.typed}")
 

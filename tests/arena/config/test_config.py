@@ -70,6 +70,14 @@ def test_cohorts_start_at_the_first_start_of_the_week_after_the_world_begins(tmp
     assert first("start: sat 23:59\n  first: 2026-05-03") == "2026-05-09T23:59:00+00:00"
 
 
+def test_a_cohort_may_be_given_as_long_as_it_decides(tmp_path: Path) -> None:
+    def rounds(text: str) -> int:
+        return load(write(tmp_path, SMALL.replace("rounds: 5", text))).cohorts.rounds
+
+    assert [rounds(f"rounds: {text}") for text in ("5 weeks", "35d", "5")] == [5, 5, 5]
+    assert rounds("decide: every 6 hours\n  rounds: 2 days") == 8
+
+
 def test_the_simulated_world_has_the_seed_of_the_arena_unless_it_has_its_own(tmp_path: Path) -> None:
     text = "seed: 7\n" + SMALL
     shared = load(write(tmp_path, text))
@@ -85,8 +93,10 @@ MISTAKES = {
     **{
         f"config.yaml:4: cohorts.rounds: found {found}, expected a whole number from 1 to 1,000,000": (
             "rounds: 5", f"rounds: {found if found != 'nothing' else ''}")
-        for found in ('"five"', '"5"', "true", "0", "9999999", "2.5", "nothing")
+        for found in ('"5"', "true", "0", "9999999", "2.5", "nothing")
     },
+    'config.yaml:4: cohorts.rounds: found "five", expected a whole number of rounds, or a duration such as '
+    '"5 weeks"': ("rounds: 5", "rounds: five"),
     "config.yaml:4: cohorts.bankroll: found -1, expected dollars, above 0 and at most a billion": (
         "rounds: 5", "bankroll: -1"),
     "config.yaml:4: cohorts.bankroll: found 0.1234567, expected dollars, above 0 and at most a billion, "
