@@ -53,8 +53,8 @@ EXIT_STATUSES = {
     0: "everything was done, or stopped as asked",
     1: "nothing was done, or a check found something wrong",
     2: "part of it was done: a turn failed, a record was rejected, a model could not be reached",
-    USAGE: "the command line is wrong; nothing was done",
-    130: "interrupted by Ctrl-C; what was done is kept",
+    USAGE: "the command line is wrong, so nothing was done",
+    130: "interrupted by Ctrl-C, with what was done kept",
     141: "whoever read the output stopped reading",
 }
 """What a script can go by."""

@@ -76,6 +76,7 @@ def test_before_anything_was_played_the_config_is_listed_and_no_file_is_made(
         "name": "eve",
         "kind": "llm",
         "model": "openai/plays",
+        "waiting": None,
         "of": None,
         "prompt": "bet",
         "prices": "after",

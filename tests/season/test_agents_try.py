@@ -393,9 +393,9 @@ def test_the_arenas_budget_knows_what_the_record_has_spent(played: Path, tmp_pat
     copy(played, tmp_path)
     ((spent,),) = rows(tmp_path, "SELECT sum(cost) FROM call")
     worst = tried(played, "sharp", "--dry")["worst_usd"]
-    write(tmp_path, *PLAYERS, budget=f"{{arena: {spent / 1e6 + worst}, agent: {worst}}}")
+    write(tmp_path, *PLAYERS, budget=f"{{arena: {spent / 1e6 + worst:.6f}, agent: {worst}}}")
     assert tried(tmp_path, "sharp")["decision"]["verdict"] == "played"
-    write(tmp_path, *PLAYERS, budget=f"{{arena: {spent / 1e6 + worst - 1e-6}}}")
+    write(tmp_path, *PLAYERS, budget=f"{{arena: {spent / 1e6 + worst - 1e-6:.6f}}}")
     assert "of the arena's" in tried(tmp_path, "sharp", status=2)["decision"]["note"]
 
 
