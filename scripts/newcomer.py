@@ -2,9 +2,9 @@
 
 python -m scripts.newcomer [--json]
 
-Another user where this one is root, a path with spaces, no terminal, no HOME, the dashboard's port taken. The venue
-and the model are spoken by servers on this machine; the config's one edit says where they are. It prints each thing
-typed, its seconds and how it ended, and fails where a step does.
+Another user where this one is root, a path with spaces, no terminal, no HOME, the dashboard's port taken. The
+venue and the model are served on this machine; the config's one edit says where they are. It prints each command,
+its seconds and how it ended, and fails where one does.
 """
 
 import argparse
@@ -24,8 +24,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from arena.clock import now, timer
 from arena.cli.dashboard import PORT
+from arena.clock import now, timer
 from tests.provider.replies import GOOD, says
 from tests.provider.server import faulty
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_book, a_market
@@ -123,7 +123,7 @@ def newcomer() -> Iterator[Newcomer]:
 
 @contextmanager
 def world() -> Iterator[tuple[str, str]]:
-    """A venue with forty markets and a model, on this machine: the lines of config that say where they are."""
+    """A venue with forty markets and a model, both local: the lines of config that say where they are."""
     with venue_server() as venue, faulty() as provider:
         ends = f"{now() + timedelta(days=30):%Y-%m-%dT%H:%M:%SZ}"
         names = [str(1001 + number) for number in range(40)]
@@ -138,7 +138,7 @@ def world() -> Iterator[tuple[str, str]]:
 
 
 def edit(config: Path, venue: str, model: str) -> None:
-    """What a newcomer changes: one line for an agent of their own, and here one that says where the venue is."""
+    """Add what a newcomer adds, one line for an agent of their own, and one that says where the venue is."""
     text = config.read_text("utf-8")
     text = text.replace("  venue: polymarket", f"{venue}  venue: polymarket", 1)
     config.write_text(text.replace("\nagents:", f"\nagents:\n{model}#", 1), "utf-8")
