@@ -3,8 +3,8 @@
 python -m scripts.newcomer [--json]
 
 Another user where this one is root, a path with spaces, no terminal, no HOME, the dashboard's port taken. The
-venue and the model are served on this machine; the config's one edit says where they are. It prints each command,
-its seconds and how it ended, and fails where one does.
+venue and the model are served on this machine; the config's one edit says where they are. It prints each
+command, its seconds and how it ended, and fails where one does.
 """
 
 import argparse
