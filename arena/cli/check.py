@@ -1,12 +1,9 @@
-"""`arena check`: is the config right, who would play, and what would it cost?
-
-`arena check`: what the next cohort would cost, beside what the budget allows.
-"""
+"""`arena check`: is the config valid, who would play, what would it cost, and what is wrong?"""
 
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,20 +12,53 @@ import typer
 
 from arena.cli.options import Options, command
 from arena.cli.output import print_json, program
-from arena.cli.table import print_table
+from arena.cli.table import TableChoice, TableColumn, print_table, print_text
 from arena.errors import ArenaError
 from markets.millionths import decimal
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from arena.calls.budget_warnings import BudgetWarning, RoundCounts
     from arena.calls.estimate import Estimate, Usage
     from arena.config import Config
 
-ALL = "all"
-COLUMNS = ("agent", "calls", "tokens in", "out", "$ a round", "a cohort", "a month")
-LONGEST = 28
-"""Characters of a name, so that the table fits in a hundred columns."""
 SPANS = ("round", "cohort", "month")
+LABEL = 10
+"""The characters in front of what a line says."""
+PER = {
+    "call": "a call",
+    "round": "a round",
+    "agent": "an agent and cohort",
+    "day": "a day",
+    "arena": "in all",
+}
+"""What each limit of the budget is for, in words."""
+
+
+def _cost(key: str, span: str) -> Callable[[Mapping[str, Any]], str | None]:
+    """What writes the low and the high figure of a line, where it has any."""
+
+    def write(line: Mapping[str, Any]) -> str | None:
+        if span not in (line["cost"] or {}):
+            return None
+        return _between(key, *(line["cost"][span][end][key] for end in ("low", "high")))
+
+    return write
+
+
+LINE_UP = (
+    TableColumn("name", "agent", narrow="cut middle"),
+    TableColumn("kind"),
+    TableColumn("plays", "model or of", narrow="cut middle"),
+    TableColumn("month", "$ a month", value=_cost("usd", "month")),
+    TableColumn("round", "$ a round", value=_cost("usd", "round"), gives_way=1),
+    TableColumn("cohort", "$ a cohort", value=_cost("usd", "cohort"), gives_way=4),
+    TableColumn("calls", value=_cost("calls", "round"), gives_way=2),
+    TableColumn("tokens_in", "tokens in", value=_cost("tokens_in", "round"), gives_way=3),
+    TableColumn("tokens_out", "out", value=_cost("tokens_out", "round"), gives_way=3),
+)
+"""Who plays, and what that may cost, low–high."""
 
 
 def cost_of(config: "Config", number: int) -> dict[str, Any]:
@@ -115,47 +145,6 @@ def _warning(warning: "BudgetWarning") -> dict[str, Any]:
     }
 
 
-def print_cost(found: dict[str, Any]) -> None:
-    """A line for each agent that asks a model, low and high, and one for all of them."""
-    if not found["agents"]:
-        print("\nNo agent asks a model: playing costs nothing.")
-        return
-    rows = [_row(one["agent"], one) for one in found["agents"]]
-    if len(rows) > 1:
-        rows.append(_row(ALL, found["total"] or {}))
-    print()
-    print_table(COLUMNS, rows, "What models may cost, low–high")
-    rounds = found["rounds"]
-    print(f"Rounds: {rounds['cohort']} of this cohort, {rounds['month']:g} of all in 30.4 days. Low: every")
-    print("question once, answered in few words. High: what budgets hold back. The other agents are free.")
-    for one in found["agents"]:
-        if one["trouble"]:
-            print(f"{one['agent']}: nothing can be said, for on a made-up round it failed: {one['trouble']}")
-    if any(_unpriced(one) for one in found["agents"]):
-        print("A dash for dollars: no price is known. Add `price: {input: …, output: …}` to the agent, in\n"
-              "dollars per million tokens.")  # fmt: skip
-
-
-def print_warnings(found: dict[str, Any]) -> None:
-    """Where a budget would stop the line-up, and what to change."""
-    for warning in found["warnings"]:
-        sure = "" if warning["code"] in ("may_stop", "unknown_model") else "! "
-        print(f"\n{sure}{warning['message'][0].upper()}{warning['message'][1:]}.\n→ {warning['mend']}")
-
-
-def _unpriced(one: dict[str, Any]) -> bool:
-    return not one["trouble"] and one["round"]["low"]["usd"] is None
-
-
-def _row(name: str, one: dict[str, Any]) -> tuple[str | None, ...]:
-    name = name if len(name) <= LONGEST else f"…{name[1 - LONGEST :]}"  # models of a vendor differ in the end
-    if "round" not in one:
-        return (name, *[None] * (len(COLUMNS) - 1))
-    counts = ((key, one["round"]) for key in ("calls", "tokens_in", "tokens_out"))
-    money = (("usd", one[span]) for span in SPANS)
-    return (name, *(_between(key, span["low"][key], span["high"][key]) for key, span in (*counts, *money)))
-
-
 def _between(key: str, low: float | None, high: float | None) -> str | None:
     """Two figures as one: `0.013–0.27`, or a single one where they are the same."""
     if low is None or high is None:
@@ -190,43 +179,31 @@ def _money(usd: float) -> str:
     return f"{usd:,.2f}" if usd < 100 else f"{usd:,.0f}"
 
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from arena.config import Config
-
-
-@command()
+@command(table=True)
 def check(
     chosen: Options,
     live: Annotated[
         bool,
-        typer.Option(
-            "--live", help="Also read one page of each live venue and ask each model one tiny question."
-        ),
+        typer.Option("--live", help="Also read a page of the venue and ask each model one tiny question."),
     ] = False,
     venue: Annotated[
         list[str] | None,
-        typer.Option(help="With --live: this venue, and no models; may be given again.", metavar="NAME"),
+        typer.Option(help="With --live: only this venue; repeatable.", metavar="NAME"),
     ] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option(
-            help="With --live: the model of this agent, and no venues; may be given again.", metavar="AGENT"
-        ),
+        typer.Option(help="With --live: only this agent's model; repeatable.", metavar="AGENT"),
     ] = None,
 ) -> None:
-    """Check the config, and say who would play in the next cohort and what that would cost.
+    """Check the config; show who would play in the next cohort, what it would cost, and what is wrong.
 
-    Every mistake is named at once: file, line, key, what was found and what is meant. With any, the
-    exit status is 1. What would be other than in the newest cohort is told in a few lines. Costs are
-    estimates, low and high, for prompts filled in with made-up markets; where a budget would stop calls,
-    that is said. Nothing is played, and without --live nothing is spent.
+    All mistakes are listed at once, with file, line, key, what was found and what was expected; the exit
+    status is then 1. Costs are estimates, low and high, for prompts filled with made-up markets. Nothing is
+    played, and without --live nothing is spent.
 
-    With --live every live venue is read and every model is asked, or only those that --venue and --model
-    name. A venue is read as the config has it, or with its own defaults where the config is for another
-    one. A model costs a fraction of a cent, said beforehand; nothing of it enters the record. The exit
-    status is 1 when nothing could be reached, and 2 when only some could.
+    With --live the config's venue is read and each of its models is asked, or only what --venue and --model
+    name. A question costs a fraction of a cent and does not enter the record. The exit status is 1 when
+    nothing could be reached, and 2 when only part could.
 
     Example: arena check --config my-arena/config.yaml
 
@@ -235,12 +212,14 @@ def check(
     from arena.cli.check_live import check_live
 
     if (venue or model) and not live:
-        raise ArenaError("not_live", "--venue and --model need --live", "arena check --live --model AGENT")
+        raise ArenaError(
+            "not_live", "--venue and --model need --live", "arena check --live --model AGENT", status=64
+        )
     settings = chosen.load(os.environ, beside=True)
     with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
         found = everything(settings)
     if not chosen.json:
-        _print(found)
+        say(found, chosen.table)
     looks = check_live(settings, venue or [], model or [], quiet=chosen.json) if live else None
     if chosen.json:
         told = {} if looks is None else looks.as_dict()
@@ -307,55 +286,92 @@ def without_password(address: str) -> str:
     return re.sub(r"(://[^:/@]*):[^@/]*@", r"\1:***@", address)
 
 
-def _print(found: dict[str, Any]) -> None:
-
-    print(f"{found['config']} is valid. Next cohort:\n")
-    rows = [
-        (agent["name"], agent["kind"], agent["model"] or ", ".join(agent["of"]) or None)
-        for agent in found["agents"]
-    ]
-    print_table(("agent", "kind", "model or of"), rows)
-    _print_rules(found)
-    print_cost(found["cost"])
-    print(f"\nbudget    {_limits(found['budget'])}")
-    print_warnings(found["cost"])
-    for name, variable in found["missing_keys"].items():
-        print(f"\nWarning: {name} waits for {variable}, and enters at the first round at which it is set.")
-    if found["missing_keys"]:
-        print("→ set it in the environment, or write it into .env")
-
-
-def _print_rules(found: dict[str, Any]) -> None:
+def say(found: Mapping[str, Any], choice: TableChoice) -> None:
+    """What matters first: valid, when, who, for how much; then what is wrong, then the rules."""
     from arena.cli.check_next import say_changes, say_next
 
-    universe, rules, days = found["universe"], found["rules"], 86_400
-    print(f"start     {say_next(found)}")
+    universe, rules, cost, days = found["universe"], found["rules"], found["cost"], 86_400
+    print(f"{found['config']} is valid.")
+    _say("Starts", say_next(found))
+    _say("Costs", _costs(cost, found["budget"]))
+    for words in _warnings(found):
+        _say("Warning", words)
+    print()
+    _say_line_up(found, choice)
     every = found["decide_every_seconds"] / days
-    deciding = f"the newest {found['keep_deciding']} decide"
-    print(f"rounds    {found['rounds']}, one every {every:g} days; {deciding}")
-    print(f"bankroll  ${decimal(found['bankroll']):,} each")
-    print(f"rules     {rules['name']}: fill {rules['fill']}, a bet from ${decimal(rules['min_bet']):,} "
-          f"to {decimal(rules['max_bet']):.0%} of the cash")  # fmt: skip
-    print(f"markets   {universe['show']} of {found['venue']} a round, {universe['per_event']} an event, "
-          f"closing within {universe['closes_within'] / days:g} days")  # fmt: skip
-    print(f"evidence  {found['evidence']}")
+    _say(
+        "rounds",
+        f"{found['rounds']}, one every {every:g} days; the newest {found['keep_deciding']} cohorts decide",
+    )
+    _say("bankroll", f"${decimal(found['bankroll']):,} each")
+    _say("rules", f"{rules['name']}: fill {rules['fill']}, bets from ${decimal(rules['min_bet']):,} "
+         f"to {decimal(rules['max_bet']):.0%} of the cash")  # fmt: skip
+    _say("markets", f"{universe['show']} of {found['venue']} a round, {universe['per_event']} an event, "
+         f"closing within {universe['closes_within'] / days:g} days")  # fmt: skip
+    _say("evidence", found["evidence"])
+    _say("budget", _limits(found["budget"]))
     if found["differs_from"] is not None:
-        print(f"changes   {say_changes(found)}")
-    print(f"record    {found['database']}")
+        _say("changes", say_changes(found))
+    _say("record", found["database"])
     if found["record_trouble"]:
-        print(f"          it can't be read: {found['record_trouble']}")
+        _say("", f"it can't be read: {found['record_trouble']}")
 
 
-def _limits(budget: dict[str, int | None]) -> str:
+def _say(name: str, words: str) -> None:
+    print(f"{name:{LABEL}}{words}")
+
+
+def _costs(cost: Mapping[str, Any], budget: Mapping[str, int | None]) -> str:
+    """What all models may cost, and what stops them."""
+    if not cost["agents"]:
+        return "nothing: no agent asks a model"
+    month = None if cost["total"] is None else cost["total"]["month"]
+    dollars = None if month is None else _between("usd", month["low"]["usd"], month["high"]["usd"])
+    much = "an unknown amount" if dollars is None else f"${dollars} a month"
+    limits = _limits(budget)
+    return f"{much}; " + ("no budget limits it" if limits == "none" else f"stopped at {limits}")
+
+
+def _warnings(found: Mapping[str, Any]) -> Iterator[str]:
+    """Where a budget would stop calls, what has no price, whose key is missing; and what to do about it."""
+    for warning in found["cost"]["warnings"]:
+        yield f"{warning['message'][0].upper()}{warning['message'][1:]}.\n→ {warning['mend']}"
+    for one in found["cost"]["agents"]:
+        name = one["agent"]
+        if one["trouble"]:
+            yield f"{name} failed on a made-up round, so its cost is unknown: {one['trouble']}"
+        elif one["round"]["low"]["usd"] is None:
+            hint = "add `price: {input: …, output: …}` to it, in dollars per million tokens"
+            yield f"No price is known for {name}.\n→ {hint}"
+    if missing := found["missing_keys"]:
+        keys = ", ".join(f"{name} for {variable}" for name, variable in missing.items())
+        yield f"Waiting for a key: {keys}.\n→ set it here or in .env; an agent enters at the next round"
+
+
+def _say_line_up(found: Mapping[str, Any], choice: TableChoice) -> None:
+    cost = found["cost"]
+    costs = {one["agent"]: one for one in cost["agents"]}
+    rows = [
+        {
+            "name": agent["name"],
+            "kind": agent["kind"],
+            "plays": agent["model"] or ", ".join(agent["of"]) or None,
+            "cost": costs.get(agent["name"]),
+        }
+        for agent in found["agents"]
+    ]
+    if len(costs) > 1:
+        rows.append({"name": "all", "kind": "", "plays": "", "cost": cost["total"]})
+    print_table(LINE_UP, rows, choice=choice)
+    if costs:
+        rounds = cost["rounds"]
+        print_text(
+            "Costs are low–high: every question once, answered briefly; or all that budgets hold back. "
+            f"This cohort has {rounds['cohort']} rounds, a month {rounds['month']:g} of all cohorts."
+        )
+        print()
+
+
+def _limits(budget: Mapping[str, int | None]) -> str:
     limits = [f"${decimal(limit):,.2f} {PER[scope]}" for scope, limit in budget.items() if limit is not None]
     return ", ".join(limits) or "none"
-
-
-PER = {
-    "call": "a call",
-    "round": "a round",
-    "agent": "an agent and cohort",
-    "day": "a day",
-    "arena": "in all",
-}
-"""What each limit of the budget is for, in words."""

@@ -1,7 +1,4 @@
-"""`arena check --live`: can venues and models be reached, and what do the venues say?
-
-`arena check --live`: can the models be reached, and how do they answer?
-"""
+"""`arena check --live`: can the venue and the models be reached, and how do they answer?"""
 
 import asyncio
 import sys
@@ -210,12 +207,15 @@ class LiveCheck:
 
 
 def check_live(config: "Config", venues: Sequence[str], agents: Sequence[str], quiet: bool) -> LiveCheck:
-    """Try these venues and the models of these agents; where none are named, all there are.
+    """Try these venues and the models of these agents; where none are named, those of the config.
 
     Whoever names only venues asks no model, and whoever names only agents reads no venue.
     """
+    from arena.cohorts.freeze import stamp_of
+
     targets = models_of(config, agents) if agents or not venues else []
-    names = venues or ([] if agents else live_venues(config))
+    own = [config.markets.venue] if stamp_of(config) == "live" else []
+    names = venues or ([] if agents else own)
     if not quiet:
         say_beforehand(targets)
 
@@ -229,18 +229,6 @@ def check_live(config: "Config", venues: Sequence[str], agents: Sequence[str], q
         say_live(found.looks)
         say_models(found.probes)
     return found
-
-
-def live_venues(config: "Config") -> list[str]:
-    """The names of all venues that are live, those of extensions too."""
-    from pathlib import Path
-
-    import markets.venues
-    from markets.registry import load, names
-
-    folders = config.extensions("venues")
-    every = names(Path(markets.venues.__path__[0]), folders[:1])
-    return [name for name in every if load("markets.venues", name, folders).stamp == "live"]
 
 
 async def _look(config: "Config", name: str) -> VenueCheck:

@@ -1,6 +1,7 @@
 """`arena check`: which cohort starts next, as the record and the clock have it."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -87,7 +88,7 @@ def next_cohort(config: "Config", begun: RecordSoFar, at: datetime) -> dict[str,
     }
 
 
-def say_next(found: dict[str, Any]) -> str:
+def say_next(found: Mapping[str, Any]) -> str:
     """The next start in words."""
     count = found["cohorts"]
     if found["next_start"] is None:
@@ -99,10 +100,10 @@ def say_next(found: dict[str, Any]) -> str:
     of = f" of {count}" if count and not found["cohorts_by_hand"] else ""
     when = f"{start:%Y-%m-%d %H:%M} UTC"
     if found["next_start_at_once"]:
-        when = "as soon as you start it, with arena run or arena round"
+        when = "now, with arena run or arena round"
     elif found["next_start_missed"]:
         when = f"as soon as you start arena run (its scheduled start, {when}, has passed)"
-    return f"{when}: cohort {found['next_cohort']}{of}; a new one every week"
+    return f"{when}: cohort {found['next_cohort']}{of}; then one a week"
 
 
 def next_step(config: "Config | None") -> str:
@@ -135,7 +136,7 @@ def changes_since(config: "Config", last: "Cohort | None", at: datetime) -> dict
     }
 
 
-def say_changes(found: dict[str, Any]) -> str:
+def say_changes(found: Mapping[str, Any]) -> str:
     """What the next cohort changes, in a few lines."""
     number, lines = found["differs_from"], [plain(line) for line in found["difference_lines"]]
     if not lines:

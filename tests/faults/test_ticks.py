@@ -30,7 +30,7 @@ markets:
   venue: simulator
   show: 4
   closes_within: 14d
-  simulator: {{start: {START:%Y-%m-%d}, weeks: 6, markets: 14, events: 7}}
+  simulator: {{start: {START:%Y-%m-%d}, weeks: 6, markets: 14, events: 7, seed: 2}}
 cohorts: {{rounds: 2, count: 2, bankroll: 1000}}
 run: {{{JOBS}, backup: off, keep_quotes: 1w}}
 agents:

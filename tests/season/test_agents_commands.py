@@ -84,7 +84,6 @@ def test_before_anything_was_played_the_config_is_listed_and_no_file_is_made(
         "released": "2025-10-01",
         "price": {"input": 1, "output": 4},
         "record": None,
-        "waiting": None,
     }
     assert (found["kelly"]["of"], found["kelly"]["price"], found["kelly"]["record"]) == ("eve", None, None)
     shown = said(tmp_path, "agents", "show", "eve")

@@ -63,7 +63,7 @@ def test_an_unknown_price_is_a_dash_and_says_what_to_add(tmp_path: Path) -> None
     assert found["total"]["month"]["high"]["usd"] is None
     assert found["total"]["month"]["high"]["tokens_in"] > 0
     told = arena(tmp_path, "check").stdout
-    assert "Add `price: {input: …, output: …}`" in told
+    assert "add `price: {input: …, output: …}`" in told
     budgeted = HEAD + "budget: {day: 5}\n"
     a_config(tmp_path, "name: own, model: openai/mine, base_url: http://127.0.0.1:9/v1", head=budgeted)
     refused = arena(tmp_path, "check")
@@ -78,7 +78,9 @@ def test_where_a_budget_would_stop_the_line_up_that_is_said_first(tmp_path: Path
     )
     done = arena(tmp_path, "check")
     assert done.returncode == 0
-    assert "! A call of a may cost $0.13, over budget.call of $0.050: no call would be made." in done.stdout
+    assert (
+        "Warning   A call of a may cost $0.13, over budget.call of $0.050: no call would be made." in done.stdout
+    )
     assert "→ set budget.call to $0.13 or more" in done.stdout
     codes = [warning["code"] for warning in arena_json(tmp_path, "check")["cost"]["warnings"]]
     assert codes == ["refused", "may_stop"]
@@ -89,7 +91,7 @@ def test_where_a_budget_would_stop_the_line_up_that_is_said_first(tmp_path: Path
 def test_it_fits_in_a_hundred_columns(tmp_path: Path) -> None:
     name = "openrouter/some-vendor/some-model-4.5"
     a_config(tmp_path, f"model: {name}, price: {{input: 3, output: 15}}, samples: 5, prices: after")
-    told = arena(tmp_path, "check", OPENROUTER_API_KEY="not-a-key")
+    told = arena(tmp_path, "check", OPENROUTER_API_KEY="not-a-key", COLUMNS="100")
     assert told.returncode == 0, told.stderr
     here = [line for line in told.stdout.splitlines() if str(tmp_path) not in line]
     assert max(map(len, map(str.rstrip, here))) <= 100

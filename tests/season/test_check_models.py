@@ -170,19 +170,19 @@ def test_whoever_names_a_venue_asks_no_model(tmp_path: Path, provider: FaultyPro
 
 
 @pytest.mark.parametrize(
-    ("words", "code"),
+    ("words", "code", "status"),
     [
-        (("--live", "--model", "nobody"), "unknown_agent"),
-        (("--live", "--model", "market"), "unknown_agent"),  # it plays, but asks no model
-        (("--model", "a-plays"), "not_live"),
-        (("--venue", "polymarket"), "not_live"),
+        (("--live", "--model", "nobody"), "unknown_agent", 1),
+        (("--live", "--model", "market"), "unknown_agent", 1),  # it plays, but asks no model
+        (("--model", "a-plays"), "not_live", 64),
+        (("--venue", "polymarket"), "not_live", 64),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anyone_is_asked(
-    tmp_path: Path, provider: FaultyProvider, words: tuple[str, ...], code: str
+    tmp_path: Path, provider: FaultyProvider, words: tuple[str, ...], code: str, status: int
 ) -> None:
     an_arena(tmp_path, provider, "plays")
-    found = arena_json(tmp_path, "check", *words, status=1)
+    found = arena_json(tmp_path, "check", *words, status=status)
     assert found["error"]["code"] == code
     assert provider.requests == {}
 

@@ -47,7 +47,7 @@ def folder(tmp_path: Path, server: VenueServer) -> Path:
 
 def test_the_first_round_is_played_now_and_the_commands_say_so(folder: Path) -> None:
     checked = arena(folder, "check").stdout
-    assert "start     as soon as you start it, with arena run or arena round: cohort 1 of 2" in checked
+    assert "Starts    now, with arena run or arena round: cohort 1 of 2" in checked
     assert checked.endswith("arena round\n")
     played = arena_json(folder, "round")
     assert [(one["cohort"], one["round"]) for one in played["rounds"]] == [(1, 1)]

@@ -16,7 +16,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import NullPool
 
 from arena.errors import ArenaError
-from arena.record.schema.database_errors import translate_errors
+from arena.record.schema.database_errors import record_name, translate_errors
 from arena.record.schema.statements import execute_sqlite
 
 Connection = sqlalchemy.Connection
@@ -211,10 +211,14 @@ def newest_schema_version() -> str:
 
 def schema_version(connection: Connection) -> str | None:
     """The version of the schema here; an error where only a newer arena knows it, or another program."""
-    known = inspect(connection).has_table(VERSION_TABLE)
+    tables = inspect(connection).get_table_names()
+    known = VERSION_TABLE in tables
+    if tables and not known:
+        message = f"{record_name(connection.engine.url)} holds other tables"
+        raise ArenaError("not_a_record", message, "name another one")
     version = connection.scalar(text(f"SELECT version_num FROM {VERSION_TABLE}")) if known else None  # noqa: S608 - ours
     if version is not None and version not in schema_versions():
-        if not inspect(connection).has_table("cohort"):
+        if "cohort" not in tables:
             message = f"the database belongs to another program (schema {version})"
             raise ArenaError("not_a_record", message, "name another one")
         if version in FORMER_VERSIONS:

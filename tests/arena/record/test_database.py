@@ -6,6 +6,7 @@ import sqlite3
 import struct
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 from threading import Thread, Timer
@@ -100,9 +101,12 @@ def test_a_file_that_is_no_database(read_only: bool, tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8").startswith("Dear diary")
 
 
-def test_a_database_that_is_no_record(tmp_path: Path) -> None:
-    sqlite3.connect(tmp_path / "empty.db").execute("CREATE TABLE mine (a)").connection.close()
-    assert code_of(tmp_path / "empty.db", read_only=True) == "no_record"
+@pytest.mark.parametrize("read_only", [True, False])
+def test_into_a_database_of_another_program_nothing_is_written(read_only: bool, tmp_path: Path) -> None:
+    sqlite3.connect(tmp_path / "other.db").execute("CREATE TABLE mine (a)").connection.close()
+    assert code_of(tmp_path / "other.db", read_only=read_only) == "not_a_record"
+    with closing(sqlite3.connect(tmp_path / "other.db")) as other:
+        assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("mine",)]
 
 
 def test_a_url_that_is_none() -> None:
