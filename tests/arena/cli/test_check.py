@@ -35,8 +35,10 @@ def test_check_tells_every_mistake_with_its_line_and_ends_in_status_1(
     assert (done.returncode, done.stdout) == (1, "")
     known = "agents, ask, backup, budget, calls, cohorts, database, evidence, markets, run, seed, watch"
     assert done.stderr.splitlines() == [
-        'x.yaml:4: cohorts.rounds: found "five", expected a whole number of rounds, '
-        'or a duration such as "5 weeks"',
+        (
+            'x.yaml:4: cohorts.rounds: found "five", expected a whole number of rounds, '
+            'or a duration such as "5 weeks"'
+        ),
         f"x.yaml:7: extra: unknown key. Known here: {known}",
     ]
 
