@@ -60,6 +60,14 @@ def test_a_round_says_so_and_is_played_when_the_other_has_let_go(held: Path) -> 
     }
 
 
+def test_a_wait_for_another_process_is_told_before_it_is_over(
+    held: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(ArenaError, match="is in use by another process"):
+        Record.open(str(held)).close()
+    assert caplog.messages == [f"{held} is in use by another process; waiting up to 0 s"]
+
+
 def test_a_season_that_is_shut_out_in_the_midst_of_it_goes_on_later(tmp_path: Path) -> None:
     write_config(tmp_path)
     path, seen = tmp_path / "season.db", 0

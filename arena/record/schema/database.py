@@ -1,5 +1,6 @@
 """Opening the record: SQLite in WAL mode, or PostgreSQL by URL."""
 
+import logging
 import re
 import sqlite3
 import time
@@ -19,9 +20,11 @@ from arena.errors import ArenaError
 from arena.record.schema.database_errors import record_name, translate_errors
 from arena.record.schema.statements import execute_sqlite
 
+logger = logging.getLogger(__name__)
+
 Connection = sqlalchemy.Connection
 """A record that is open for reading or writing: every query takes one."""
-BUSY_MS = 30_000
+BUSY_MS, LOCK_NOTICE_MS = 30_000, 1_000
 WAL_RETRY_MS = 10
 READ_ONLY_OPTION = "looking"
 MIGRATIONS = Path(__file__).parents[1] / "migrations"
@@ -161,8 +164,24 @@ def _set_up(engine: Engine, read_only: bool) -> None:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        look = read_only or connection.get_execution_options().get(READ_ONLY_OPTION)
-        execute_sqlite(connection, "BEGIN" if look else "BEGIN IMMEDIATE")
+        if read_only or connection.get_execution_options().get(READ_ONLY_OPTION):
+            execute_sqlite(connection, "BEGIN")
+        else:
+            _begin_writing(connection)
+
+
+def _begin_writing(connection: Connection) -> None:
+    """Take the write lock. A wait of more than a moment is logged: on stderr, unless set otherwise."""
+    execute_sqlite(connection, f"PRAGMA busy_timeout = {min(LOCK_NOTICE_MS, BUSY_MS)}")
+    try:
+        execute_sqlite(connection, "BEGIN IMMEDIATE")
+        execute_sqlite(connection, f"PRAGMA busy_timeout = {BUSY_MS}")
+    except ArenaError as error:
+        execute_sqlite(connection, f"PRAGMA busy_timeout = {BUSY_MS}")
+        if error.code != "locked":
+            raise
+        logger.warning("%s; waiting up to %d s", error.message, BUSY_MS // 1000)
+        execute_sqlite(connection, "BEGIN IMMEDIATE")
 
 
 def _use_wal(driver: Any) -> None:
