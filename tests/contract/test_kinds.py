@@ -143,7 +143,7 @@ def test_the_oracle_says_the_truth_and_needs_one() -> None:
     decision = decide("oracle", view())
     assert [forecast.probability for forecast in decision.forecasts] == [usd("0.7"), usd("0.2"), usd("0.2")]
     kind = registry.kind("oracle")
-    with pytest.raises(ValueError, match="true probabilities are known"):
+    with pytest.raises(ValueError, match="known true probabilities"):
         kind.agent(settings_of(kind), Given())
 
 

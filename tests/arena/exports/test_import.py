@@ -119,7 +119,7 @@ def test_nothing_is_put_where_something_is(exports: Path, built: Path, new: Path
     with closing(sqlite3.connect(new)) as other:
         other.execute("CREATE TABLE recipes (name)")
     before = new.read_bytes()
-    refused(exports / "csv", new, "holds something other than a record")
+    refused(exports / "csv", new, "holds other tables")
     assert new.read_bytes() == before
 
 

@@ -218,7 +218,7 @@ def test_an_outage_says_when_it_is_over() -> None:
     world = a_season(outage_rate=0.1, outage_hours=40)
     error = next(error for error in outages(world, [START + n * HOUR for n in range(500)]) if error)
     assert re.fullmatch(r"the simulated venue is down at 2026-\d\d-\d\d \d\d:00 UTC", error.message)
-    back = re.match(r"it is back at (\S+ \S+) UTC on", error.hint)
+    back = re.match(r"it is back at (\S+ \S+) UTC;", error.hint)
     assert back is not None
     at = datetime.fromisoformat(back[1]).replace(tzinfo=UTC)
     assert is_out(world, at) is None
