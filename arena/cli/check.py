@@ -366,8 +366,8 @@ def _say_line_up(found: Mapping[str, Any], choice: TableChoice) -> None:
     if costs:
         rounds = cost["rounds"]
         print_text(
-            "Costs are low–high: every question once, answered briefly; or all that budgets hold back. "
-            f"This cohort has {rounds['cohort']} rounds, a month {rounds['month']:g} of all cohorts."
+            "Low: every question once, answered briefly. High: the most that a budget reserves for them. "
+            f"A cohort has {rounds['cohort']} rounds; a month has {rounds['month']:g} in all cohorts."
         )
         print()
 
