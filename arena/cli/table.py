@@ -13,8 +13,10 @@ from typing import Any, Literal
 from arena.errors import ArenaError
 
 FIGURE = re.compile(r"[+-]?\$?[\d,]+(\.\d+)?[%kM]?(–\$?[\d,]+(\.\d+)?[kM]?)?")
-GAP, NARROW = 2, 16
-"""Spaces between two columns, and the characters that a text keeps before a column gives way to it."""
+GAP = 2
+"""Spaces between two columns."""
+LEAST = {"cut": 28, "cut middle": 14, "wrap": 16}
+"""The characters that a text keeps, by how it is narrowed, before a column gives way to it."""
 UNKNOWN = "–"
 
 
@@ -175,7 +177,7 @@ def least(column: TableColumn, texts: Mapping[str, list[str]]) -> int:
     whole = natural(column, texts)
     if not column.narrow or are_figures(texts[column.name]):
         return whole
-    return min(whole, max(NARROW, cells_of(column.title)))
+    return min(whole, max(LEAST[column.narrow], cells_of(column.title)))
 
 
 def fit_texts(columns: Sequence[TableColumn], texts: dict[str, list[str]], width: int) -> None:

@@ -19,7 +19,7 @@ from agents.answers.json_text import answer_schema
 from arena.cli.main import app
 from arena.clock import now
 from tests.program.command_line import command, environment
-from tests.provider.replies import says
+from tests.provider.replies import GOOD, says
 from tests.provider.server import FaultyProvider, faulty
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_book, a_market
 from tests.venue_server.server import HTML, venue_server
@@ -356,6 +356,26 @@ def test_a_live_venue_is_looked_at_now_and_where_it_is_down_that_is_told(tmp_pat
         error = tried(tmp_path, "random", status=1)["error"]
         assert error["code"] == "not_json"
         assert "arena round" not in error["mend"]
+
+
+def test_prose_is_asked_for_again_and_then_malformed(tmp_path: Path, server: FaultyProvider) -> None:
+    write(tmp_path, asks("prose", server))
+    found = tried(tmp_path, "eve", status=2)
+    first, second = (question["messages"] for question in found["questions"])
+    assert (second[: len(first)], "contains no JSON object" in second[-1]["content"]) == (first, True)
+    assert (found["decision"]["verdict"], found["fills"], found["decision"]["bets"]) == ("malformed", [], [])
+    assert found["cost_usd"] == pytest.approx(2 * (1_001 * 1 + 200 * 4) / 1e6)
+
+
+def test_a_bad_item_is_refused_and_the_good_ones_are_filled(tmp_path: Path, server: FaultyProvider) -> None:
+    write(tmp_path, asks("plays", server))
+    server.script("plays", says(GOOD.replace('"sales"', '"bets_": [], "sales"').replace("120", "9000")))
+    found = tried(tmp_path, "eve")
+    assert [x["probability"] for x in found["decision"]["forecasts"]] == [0.4]
+    assert (len(found["decision"]["bets"]), found["fills"]) == (1, [])
+    assert [item["code"] for item in found["rejections"]] == ["over_cap"]
+    server.script("plays", says(GOOD))
+    assert [fill["amount"] for fill in tried(tmp_path, "eve")["fills"]] == [120]
 
 
 def test_a_key_that_is_refused_is_told_and_not_shown(
