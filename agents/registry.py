@@ -19,12 +19,16 @@ class NotAnAgentKind(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class AgentKind:
-    """A kind of agent: what its block in the config may hold, and how one is made from that."""
+    """A kind of agent: what its block in the config may hold, and how one is made from that.
+
+    One that `looks_outside` may know more when it answers than what it was shown.
+    """
 
     name: str
     page: str
     settings: type[Settings]
     agent: Callable[[Any, Given], Agent]
+    looks_outside: bool
 
 
 def kinds(extra: Iterable[Path] = ()) -> list[str]:
@@ -38,7 +42,8 @@ def kind(name: str, extra: Iterable[Path] = ()) -> AgentKind:
     settings, agent = getattr(module, "Settings", None), getattr(module, "agent", None)
     if not (isinstance(settings, type) and issubclass(settings, Settings) and callable(agent)):
         raise NotAnAgentKind(f"{name}.py is no agent kind: it needs a class Settings and a function agent")
-    return AgentKind(name, (module.__doc__ or "").strip(), settings, agent)
+    looks_outside = getattr(module, "LOOKS_OUTSIDE", name not in kinds())
+    return AgentKind(name, (module.__doc__ or "").strip(), settings, agent, looks_outside)
 
 
 def agents_needed(settings: Settings) -> tuple[str, ...]:

@@ -8,9 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from arena.exports.api import Change, open_record
+    from arena.exports.api import Change, open_record, score_forecasts
 
-__all__ = ["Change", "open_record"]
+__all__ = ["Change", "open_record", "score_forecasts"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,5 +1,6 @@
-"""What can go wrong in ways that a user can put right, and counts in words."""
+"""What can go wrong in ways that a user can put right, and figures in words."""
 
+from math import floor
 from typing import Any
 
 
@@ -30,3 +31,31 @@ def count_text(number: int, name: str) -> str:
     ('1 cohort', '2,000 rows', '0 turns')
     """
     return f"{number:,} {name}{'' if number == 1 else 's'}"
+
+
+def times_text(capital: float) -> str:
+    """A capital as so many times its start, rounded down: no bar is said to be reached too early.
+
+    >>> times_text(0.001), times_text(0.04), times_text(7.39), times_text(159.9), times_text(2.5e7)
+    ('<×0.01', '×0.04', '×7.3', '×159', '×10,000+')
+    """
+    if capital >= 10_000:
+        return "×10,000+"
+    if capital >= 10:
+        return f"×{floor(capital):,}"
+    if capital >= 1:
+        return f"×{floor(capital * 10) / 10:.1f}"
+    return f"×{floor(capital * 100) / 100:.2f}" if capital >= 0.01 else "<×0.01"
+
+
+def tie_letters(groups: tuple[int, ...]) -> str:
+    """Tie groups as letters.
+
+    >>> tie_letters((1, 2)), tie_letters((27,))
+    ('a b', '27')
+    """
+    return " ".join(chr(96 + group) if group <= 26 else str(group) for group in groups)
+
+
+VERDICTS = {"proven": "proven", "ahead": "ahead", "close": "too close", "none": ""}
+"""The verdicts on agents, as boards write them."""

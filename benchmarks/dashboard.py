@@ -30,7 +30,7 @@ from streamlit.testing.v1 import AppTest
 
 import dashboard.queries
 from arena.cli.dashboard import FLAGS as STREAMLIT
-from arena.cli.dashboard_address import ListenAddress, answers
+from arena.cli.dashboard import ListenAddress, answers
 from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import compute_leaderboard

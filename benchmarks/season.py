@@ -100,7 +100,7 @@ async def _rounds(config: Config, workers: bool) -> Timed:
     try:
         async with open_world(config, record) as outside, _dispatch(config, workers) as dispatch:
             world, plan = replace(outside, dispatch=dispatch), plan_of(config, outside.now())
-            first, *rest = plan.decision_times(plan.first + ROUNDS * plan.decide)[:ROUNDS]
+            first, *rest = plan.decision_times(plan.first + ROUNDS * plan.decide.every)[:ROUNDS]
             plan = replace(plan, count=1)
             await play_time(first, plan, world, record)
             wall, cpu = time.perf_counter(), time.process_time()

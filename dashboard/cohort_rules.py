@@ -27,7 +27,10 @@ def rules(cohort: Cohort) -> list[str]:
 
 def _schedule(cohort: Cohort) -> str:
     money, times = dollars(cohort.bankroll), count(cohort.rounds, "time")
-    return f"Every agent starts with {money} and decides {times}, every {span(cohort.every)}."
+    often = f"every {span(cohort.every)}"
+    if cohort.offset is not None:
+        often = f"at the start and then {cohort.cadence} UTC"
+    return f"Every agent starts with {money} and decides {times}, {often}."
 
 
 def _universe(rule: Universe) -> str:

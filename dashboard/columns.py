@@ -1,10 +1,14 @@
 """The figures of a board: what each is called, how it is found and written, and what it says."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
+from arena.errors import VERDICTS, tie_letters, times_text
+from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import LeaderboardRow
+from arena.scores.rules.comparisons.lead import MIN_COVERAGE
+from arena.scores.rules.comparisons.weeks import ENOUGH_WEEKS
 from arena.scores.slices import Slice
 from dashboard.model import LeaderboardLine
 from markets.millionths import ONE
@@ -16,7 +20,7 @@ Figure = float | int | str | None
 class LeaderboardColumn:
     """A figure: its words, how it is found in a row and written, and what the table multiplies it by.
 
-    `format` is "text" for words, and else as Streamlit writes numbers.
+    `format` is "text" for words, "times" for evidence, and else as Streamlit writes numbers.
     """
 
     key: str
@@ -40,13 +44,20 @@ def _score(key: str, label: str, format: str, help: str, times: int = 1) -> Lead
 
 
 def place(row: LeaderboardRow) -> str:
-    """The places that an agent may hold, or why it has none yet."""
-    if row.reason is not None:
-        return row.reason
+    """The places that an agent may hold, or why it has none."""
+    if row.kind == MARKET:
+        return "price"
+    if row.why_not or row.reason:
+        return row.why_not or row.reason or ""
     if row.place_best is None or row.place_worst is None:
         return "none yet"
     best, worst = row.place_best, row.place_worst
     return str(best) if best == worst else f"{best}–{worst}"
+
+
+def _interval(row: LeaderboardRow) -> str | None:
+    low, high = row.skill_low, row.skill_high
+    return None if low is None or high is None else f"{low:+.4f} to {high:+.4f}"
 
 
 def _luck(of: Callable[[Any], float | None]) -> Callable[[LeaderboardLine], Figure]:
@@ -73,6 +84,7 @@ COLUMNS = (
         "The places that it may really hold, as far as chance can be told from skill.",
         lambda line: place(line.row),
     ),
+    _score("skill_low", "Skill from", "%+.4f", "The low end of its 95% interval: the board is in its order."),
     _score(
         "skill",
         "Skill",
@@ -80,11 +92,33 @@ COLUMNS = (
         "The price's Brier score minus its own, on the same forecasts; > 0 beats it.",
     ),
     LeaderboardColumn(
+        "interval",
+        "95% interval",
+        "text",
+        "It holds the true skill in 95% of seasons.",
+        lambda line: _interval(line.row),
+    ),
+    LeaderboardColumn(
+        "verdict",
+        "Verdict",
+        "text",
+        "Proven: above the price by event and by week, evidence at {bar}. Ahead: by event alone.",
+        lambda line: VERDICTS[line.row.verdict],
+    ),
+    _score("evidence", "Evidence", "times", "What a bet on its skill has made of 1; proven needs {bar}."),
+    LeaderboardColumn(
         "ties",
         "Tied",
         "text",
-        "Agents that share a number can't be told apart yet.",
-        lambda line: ", ".join(map(str, line.row.ties)),
+        "Agents that share a letter can't be told apart yet.",
+        lambda line: tie_letters(line.row.ties),
+    ),
+    _score("copies", "Copies", "text", "Whose forecasts it repeats: together they are one entry."),
+    _score(
+        "brier_implied",
+        "Implied Brier*",
+        "%.4f",
+        "The founding text's score: bets read as confidence by stake alone; lower is better.",
     ),
     _score("pnl", "P/L $", "dollar", "Profit or loss in dollars, open positions at mid."),
     LeaderboardColumn(
@@ -106,9 +140,6 @@ COLUMNS = (
         "%.4f",
         "Bets read as a move from the price paid; lower is better.",
     ),
-    _score(
-        "brier_implied", "Brier implied", "%.4f", "Bets read as confidence by stake alone; lower is better."
-    ),
     LeaderboardColumn(
         "miscalibration",
         "Miscalibration",
@@ -127,28 +158,32 @@ COLUMNS = (
     _score(
         "events", "Events", "localized", "Among its resolved forecasts. Markets of one event move together."
     ),
+    _score("weeks", "Weeks", "localized", f"In which its markets resolved; proven needs {ENOUGH_WEEKS}."),
     _score(
-        "coverage", "Coverage %", "%.0f", "Share of the markets shown for which it stated a probability.", 100
+        "skill_low_by_week", "From, by week", "%+.4f", "The low end where weeks are compared, not events."
     ),
+    _score(
+        "coverage",
+        "Coverage %",
+        "%.0f",
+        f"Share of what resolved that it answered; ranked from {MIN_COVERAGE:.0%} on.",
+        100,
+    ),
+    _score("cost_usd", "Cost $", "%.2f", "What its calls cost, in dollars; a dash when a price is unknown."),
+    _score("skill_per_dollar", "Skill per $", "%+.4f", "Skill divided by cost."),
     _score(
         "cost_per_forecast",
         "Cost per forecast $",
         "%.6f",
         "That of all its calls, spread over the probabilities that it stated, resolved or not.",
     ),
-    _score(
-        "skill_low",
-        "Skill from",
-        "%+.4f",
-        "The low end of the interval that holds the true skill in 95% of seasons.",
-    ),
-    _score("skill_high", "Skill to", "%+.4f", "The high end of that interval."),
+    _score("skill_high", "Skill to", "%+.4f", "The high end of its 95% interval."),
     _score("skill_p", "Chance", "%.3f", "How likely a skill as far from 0 would be if there were none."),
     _score(
         "events_effective",
         "Events that count",
         "%.1f",
-        "Events, those of many markets counted for less: what an interval is made of.",
+        "Events, counted by what they can tell: what an interval is made of.",
     ),
     LeaderboardColumn(
         "luck_low",
@@ -158,10 +193,11 @@ COLUMNS = (
         _luck(_money("low")),
     ),
     LeaderboardColumn("luck_high", "Luck to $", "dollar", "Where they end: to here.", _luck(_money("high"))),
-    _score("forecasts", "Forecasts", "localized", "Resolved: one a market shown and turn, skips included."),
+    _score("shown", "Shown", "localized", "Markets shown to it, one a market and turn."),
+    _score("answered", "Answered", "localized", "Of these, those with a usable probability."),
+    _score("resolved", "Resolved", "localized", "Of those shown, those that ended YES or NO."),
     _score("bets", "Bets", "localized", "Accepted, resolved or not."),
     _score("sold", "Sales", "localized", "Of positions, before their market ended."),
-    _score("cost_usd", "Cost $", "%.2f", "What its calls cost, in dollars; a dash when a price is unknown."),
     _score("cohorts", "Cohorts", "localized", "That it plays in."),
     _score("turns", "Turns", "localized", "Decisions asked of it."),
     _score(
@@ -188,19 +224,55 @@ OF_ALL = frozenset(("miscalibration", "miscalibration_p", "luck_low", "luck_high
 
 BRIEF = frozenset(
     (
-        "place",
-        "skill",
-        "brier_stated",
-        "brier_market",
-        "pnl",
-        "return_pct",
-        "win_rate",
-        "bets",
-        "forecasts",
-        "cost_usd",
+        *("place", "skill_low", "skill", "interval", "verdict", "evidence", "copies", "brier_implied"),
+        *("brier_stated", "brier_market", "pnl", "return_pct", "win_rate", "bets", "resolved", "cost_usd"),
     )
 )
 """The figures of a cohort's standings."""
+
+
+def columns_of(*keys: str) -> tuple[LeaderboardColumn, ...]:
+    """Some of the columns, in the order asked for."""
+    by_key = {column.key: column for column in COLUMNS}
+    return tuple(by_key[key] for key in keys)
+
+
+UNRANKED = (
+    _score(
+        "why_not", "Why not", "text", f"An agent is ranked if it answers {MIN_COVERAGE:.0%} of what resolves."
+    ),
+    *columns_of("brier_implied", "pnl", "return_pct", "win_rate", "cost_usd"),
+)
+"""What is said of an agent that is not ranked."""
+
+
+def with_bar(columns: Iterable[LeaderboardColumn], bar: float) -> tuple[LeaderboardColumn, ...]:
+    """The columns, whose words name the bar for evidence."""
+    return tuple(replace(column, help=column.help.format(bar=times_text(bar))) for column in columns)
+
+
+FOUNDING = (
+    *columns_of("brier_implied"),
+    _score("implied_band", "In words", "text", "The founding text's word for such a Brier score."),
+    _score(
+        "implied_skill",
+        "Against 0.25",
+        "%+.2f",
+        "Brier skill: 1 − implied Brier ÷ 0.25, the score of a coin.",
+    ),
+    *columns_of("return_pct"),
+    _score("return_band", "Return in words", "text", "The founding text's word for such a return."),
+    _score(
+        "stated_skill",
+        "Stated against 0.25",
+        "%+.2f",
+        "Brier skill of what it stated: 1 − its Brier ÷ 0.25.",
+    ),
+    _score(
+        "skill_ratio", "Stated against the market", "%+.2f", "1 − stated Brier ÷ the price's, same forecasts."
+    ),
+)
+"""The founding text's scores of an agent."""
 
 
 def _gain(name: str) -> Callable[[Slice], Figure]:
@@ -248,7 +320,7 @@ PART_COLUMNS = (
         "effective",
         "Events that count",
         "%.1f",
-        "Events, those of many markets counted for less.",
+        "Events, counted by what they can tell.",
         _gain("effective"),
     ),
 )

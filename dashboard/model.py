@@ -3,14 +3,16 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import LeaderboardRow
 from arena.scores.profiles.detailed_profile import ProfileFigures
 from arena.scores.rules.money.luck import Luck
+from portfolio.rules import Rules
 
 
 @dataclass(frozen=True, slots=True)
 class CohortLine:
-    """A cohort in a list: when it started, how far it is, where its markets come from, if it is halted.
+    """A cohort in a list: when it started, how far it is, its markets' origin and rules, if it is halted.
 
     Rounds are `unfinished` that have begun and of which turns are missing or have failed.
     """
@@ -21,6 +23,7 @@ class CohortLine:
     rounds: int
     played: int
     stamp: str
+    rules: Rules
     paused: bool = False
     stopped: bool = False
     unfinished: int = 0
@@ -58,6 +61,11 @@ class LeaderboardLine:
 
     row: LeaderboardRow
     brief: ProfileFigures | None = None
+
+    @property
+    def is_on_board(self) -> bool:
+        """Whether it stands among those that are ranked, as the market does too."""
+        return self.row.ranked or self.row.kind == MARKET
 
     @property
     def luck(self) -> Luck | None:

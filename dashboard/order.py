@@ -16,6 +16,8 @@ MEANT = {
 """What each reading takes for the probability that an agent had in mind."""
 SORTS = {
     "best": "Best first",
+    "evidence": "By evidence",
+    "implied": "By implied Brier",
     "profit": "By profit",
     "return": "By return",
     "wins": "By bets won",
@@ -43,6 +45,8 @@ def _key(sort: str, reading: str) -> Callable[[LeaderboardLine], float]:
     """What is sorted by: the smallest first."""
     name, sign = {
         "best": (f"brier_{reading}", 1),
+        "evidence": ("evidence", -1),
+        "implied": ("brier_implied", 1),
         "profit": ("pnl", -1),
         "return": ("return_pct", -1),
         "wins": ("win_rate", -1),

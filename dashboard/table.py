@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from arena.errors import times_text
 from arena.scores.leaderboard import LeaderboardRow
 from arena.scores.slices import Slice
 from dashboard.charts.bars import Scale, band, interval, scale_of
@@ -62,6 +63,8 @@ def cells(rows: Sequence[Any], columns: Iterable[LeaderboardColumn]) -> dict[str
 
 def _cell_of(row: Any, column: LeaderboardColumn) -> Figure:
     value = column.of(row)
+    if column.format == "times" and isinstance(value, float):
+        return times_text(value)
     return value * column.times if isinstance(value, float | int) and column.times != 1 else value
 
 
@@ -95,7 +98,7 @@ def config(columns: Iterable[LeaderboardColumn]) -> dict[str, Any]:
 
 
 def _shown(column: LeaderboardColumn) -> Any:
-    if column.format == "text":
+    if column.format in ("text", "times"):
         return st.column_config.TextColumn(column.label, help=column.help)
     return st.column_config.NumberColumn(
         column.label, help=column.help, format=column.format, alignment="right"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from markets.millionths import ONE
-from markets.model import Listing, MarketId, Resolution, Snapshot
+from markets.model import Listing, MarketId, Quote, Resolution, Snapshot
 from portfolio.execute import execute
 from portfolio.ledger import fold, open_account, post, settle
 from portfolio.model import Bet, Entry, Fill, Holdings, LotKey, Mark, Rejection, Sale
@@ -21,7 +21,8 @@ class WhatIfStep:
     """One snapshot of a cohort, and what an entrant wished for at it, as the record has it.
 
     `resolutions` are those known by then, `beliefs` the stated probabilities of YES, and `held` the
-    shares that stood in the account before the decision. A step without a decision has no orders.
+    shares that stood in the account before the decision. A step without a decision has no orders. Where
+    markets were read again once it was in, `again_at` says when, and `second` has their quotes by then.
     """
 
     snapshot: Snapshot
@@ -31,6 +32,18 @@ class WhatIfStep:
     beliefs: Mapping[MarketId, int] = field(default_factory=dict)
     held: Mapping[LotKey, int] = field(default_factory=dict)
     label: str = ""
+    again_at: datetime | None = None
+    second: Mapping[MarketId, Quote | None] = field(default_factory=dict)
+
+    def traded(self, snapshot: Snapshot) -> Snapshot:
+        """The snapshot as orders are filled on it."""
+        if self.again_at is None:
+            return snapshot
+        shown, held = (
+            tuple(replace(x, quote=self.second.get(x.market.id, x.quote)) for x in part)
+            for part in (snapshot.shown, snapshot.held)
+        )
+        return Snapshot(snapshot.at, shown, held, self.again_at)
 
 
 Sizing = Callable[[WhatIfStep, Holdings, Rules], tuple[Sequence[Bet], Sequence[Sale]]]
@@ -94,7 +107,8 @@ def replay(
         paid = settle(holdings, step.resolutions, step.snapshot.at)
         holdings = fold(paid, holdings)
         snapshot = _with_all_held(step.snapshot, holdings, seen)
-        fills_made, refused = execute(*sizing(step, holdings, rules), holdings, snapshot, rules)
+        orders = sizing(step, holdings, rules)
+        fills_made, refused = execute(*orders, holdings, step.traded(snapshot), rules)
         posted = post(fills_made, holdings, snapshot.at, step.label)
         holdings = fold(posted, holdings)
         entries += paid + posted

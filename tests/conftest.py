@@ -1,5 +1,6 @@
 """What all tests share: the shared data, the browser, how much is played, and no way out to the network."""
 
+import gc
 import os
 import shutil
 import sys
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from markets.garbage_collection import SELDOM_THRESHOLD, freeze_gc
 
 collect_ignore = ["referee.py"]  # a program of its own, which tests run
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,6 +37,7 @@ def _stay_at_home(event: str, args: tuple[object, ...]) -> None:
 
 
 sys.addaudithook(_stay_at_home)
+gc.set_threshold(SELDOM_THRESHOLD)  # thousands of tests are collected, and none of them goes
 os.environ.pop("COLUMNS", None)  # xdist sets it, and tables go by it
 
 
@@ -48,6 +52,11 @@ def find_chromium() -> str | None:
 def pytest_xdist_auto_num_workers() -> int:
     """One more than there are processors: many a test waits for another process."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_finish() -> None:
+    """What was loaded stays, and is not looked through for cycles again and again while tests play."""
+    freeze_gc()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

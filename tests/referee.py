@@ -132,19 +132,21 @@ def scored(market_id: str, forecast: float, mid: int | None = None, **more: Any)
     return Row(**more, brier=brier, brier_market=market)
 # Every belief: what was stated on each market shown, and what the size of each bet says, read in two ways.
 SAID, PRICE = by("forecasts", *TURN, "market_id", "stage"), object()
+AGAIN = by("second_quotes", *TURN, "market_id")  # once the answer was in: these prices count
 EARLY, beliefs = set[Key](), dict[Key, Row]()
 for place, turn in TURNS.items():
     told = vars(parsed(ENTRANTS[place[::2]].settings))  # a skip agrees with the price, if that was shown
     EARLY |= {place} if (told.get("released") or "") > ROUNDS[place[:2]].at[:10] else set()
     for item in LISTED[turn.cohort, ROUNDS[place[:2]].at]:
-        if item.shown and turn.verdict in ("played", "malformed"):  # any other turn is absent
-            quote, market = QUOTES.get((item.market_id, item.quote_hash)), item.market_id
-            mid = ONE // 2 if quote is None or quote.mid is None else quote.mid
+        if item.shown and turn.verdict in ("played", "malformed", "failed"):  # others saw nothing
+            market, later = item.market_id, AGAIN.get((*place, item.market_id))
+            seen = [QUOTES.get((market, x.quote_hash)) for x in (later, item) if x is not None]
+            mid = next((quote.mid for quote in seen if quote is not None and quote.mid is not None), ONE // 2)
             own = SAID.get((*place, market, "final")) if turn.verdict == "played" else None
             belief = own.probability if own else ONE // 2 if told.get("prices") == "hidden" else mid
             for name, p, said in ((turn.agent, belief, int(own is not None)), (PRICE, mid, 1)):
                 found = scored(market, p / ONE, mid, said=said, event_id=PAGES[market, item.page].event_id)
-                beliefs[*place[:2], name, market, "stated", None] = found
+                beliefs.setdefault((*place[:2], name, market, "stated", None), found)
 for key, fill in FILLS.items():
     if fill.action == "buy":
         c = min(fill.wanted / (fill.base * FROZEN[fill.cohort].rules.max_bet / ONE), 1.0)
@@ -166,11 +168,15 @@ def line(agent: object, cohorts: Collection[int]) -> dict[str, Any]:
     stated, bets, anchored = ([x for k, x in mine if k[4] == n] for n in ("stated", "implied", "anchored"))
     ended = [(x, key[:3] in EARLY) for key, x in mine if key[4] == "stated" and x.brier is not None]
     done, said, markets = [x for x, early in ended if not early], total(stated, "said"), defaultdict(list)
+    counted = [x for key, x in mine if key[4] == "stated" and key[:3] not in EARLY]
+    coverage = total(done, "said") / len(done) if done else None
     for x in done:
         markets[x.market_id].append(x)
     own, price = (mean(mean(getattr(x, name) for x in some) for some in markets.values())
                   for name in ("brier", "brier_market"))
     played = [(cohort, agent) for cohort in cohorts if (cohort, agent) in ENTRANTS]
+    kind = ENTRANTS[played[-1]].kind if played else "market"
+    ranked = (kind == "market" and coverage is not None) or (coverage or 0) >= 0.8
     verdicts = [turn.verdict for key, turn in TURNS.items() if key[::2] in played]
     costs = [call.cost for whose in played for call in CALLS[whose]]
     cost = None if None in costs else sum(costs) / ONE
@@ -179,16 +185,17 @@ def line(agent: object, cohorts: Collection[int]) -> dict[str, Any]:
     pnl = sum(MARKS[whose][-1].cash + MARKS[whose][-1].value for whose in marked) - given
     sold = [key for key, fill in FILLS.items() if fill.action == "sell" and key[:3:2] in played]
     return {
-        "kind": ENTRANTS[played[-1]].kind if played else "market", "cohorts": len(played or cohorts),
+        "kind": kind, "cohorts": len(played or cohorts),
         "turns": len(verdicts), "malformed": verdicts.count("malformed"), "failed": verdicts.count("failed"),
-        "bets": len(bets), "sold": len(sold), "forecasts": len(done), "early": len(ended) - len(done),
+        "bets": len(bets), "sold": len(sold), "resolved": len(done), "early": len(ended) - len(done),
         "unscored": [x.outcome for x in stated].count("unscored"), "brier_stated": own, "brier_market": price,
         "brier_implied": mean(x.brier for x in bets), "brier_anchored": mean(x.brier for x in anchored),
-        "skill": price - own if done else None, "skill_ratio": 1 - own / price if price else None,
+        "skill": price - own if ranked else None, "shown": len(counted), "answered": total(counted, "said"),
+        "skill_ratio": 1 - own / price if price and ranked else None,
         "pnl": pnl / ONE if marked else None, "return_pct": 100 * pnl / given if given else None,
         "win_rate": mean(float(x.side == x.outcome) for x in bets if x.brier is not None), "cost_usd": cost,
         "cost_per_forecast": None if cost is None or not said else cost / said,
-        "coverage": said / len(stated) if stated else None, "events": len({x.event_id for x in done}),
+        "coverage": coverage, "events": len({x.event_id for x in done}),
     }
 # The leaderboard of all cohorts, and of each. Where nobody plays the price, it has a line of its own.
 board = dict[Key, dict[str, Any]]()

@@ -23,7 +23,7 @@ PLUG_INS = {
     "arena/scores/rules": "scoring",
     "dashboard/views": "views",
 }
-SLOW = ("litellm", "streamlit", "pandas", "asyncio", "sqlalchemy.orm", "sqlmodel")
+SLOW = ("litellm", "streamlit", "pandas", "asyncio", "sqlalchemy", "sqlmodel", "numpy", "pydantic", "ruamel")
 ANSWERED_ANEW = ("arena/cli", "arena/record", "arena/verify", "arena/scores/rules", "dashboard", *PLUG_INS)
 """Folders whose modules are named for what they show, keep, check or measure: a subject of another folder."""
 ONE_EACH = {"__init__", "errors", "evidence", "model", "registry", "season", "table", "world", "write"}

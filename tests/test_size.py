@@ -43,19 +43,3 @@ def test_blanks_comments_and_docstrings_are_no_code(script: ModuleType, tmp_path
     file = tmp_path / "some.py"
     file.write_text(CODE)
     assert script.code_lines(file) == 4
-
-
-@pytest.mark.parametrize(
-    ("name", "counts"),
-    [
-        ("arena/clock.py", True),
-        ("agents/prompts/bet.md", True),
-        ("benchmarks/store.py", True),
-        ("tests/test_size.py", False),
-        ("docs/money.md", False),
-        ("README.md", False),
-        ("requirements.lock", False),
-    ],
-)
-def test_what_is_product(script: ModuleType, name: str, counts: bool) -> None:
-    assert script.is_product(ROOT / name) is counts

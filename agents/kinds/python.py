@@ -24,8 +24,9 @@ there is none. Without a model it is always an error. A function that is not asy
 it runs, so make one async if it waits for anything.
 
 A function that raises, or returns anything but a decision, fails its turn, with a note. `arena check` makes
-sure that it exists and can be called. The file is not frozen with a cohort: rename it when you change what
-it does.
+sure that it exists and can be called. Since it can read what it likes, at a live venue its turns are filled
+and scored at the prices of when it has answered. The file is not frozen with a cohort: rename it when you
+change what it does.
 
     - kind: python
       function: mine:decide
@@ -41,6 +42,9 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from agents.model import Agent, Ask, Decision, Given, ModelSettings, Unreadable, View
+
+LOOKS_OUTSIDE = True
+"""A function can read what it likes: its turns are filled and scored at the prices once it has answered."""
 
 
 def _place(name: str) -> str:

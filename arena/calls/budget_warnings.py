@@ -9,8 +9,9 @@ from fractions import Fraction
 
 from agents.cost import cost
 from arena.calls.estimate import Estimate, Usage, total_usage
-from arena.cohorts.schedule import WEEK
-from arena.config.sections import BudgetSection, CohortsSection
+from arena.cohorts.schedule import TICK
+from arena.config.sections import CENTURY, BudgetSection, CohortsSection
+from arena.record.model.calendar import SUNDAY, WEEK, Calendar
 from markets.millionths import ONE, decimal
 
 MONTH = timedelta(days=30.4)
@@ -34,13 +35,19 @@ def round_counts(cohorts: CohortsSection, number: int = 1) -> RoundCounts:
     A month is one in full swing, or the whole season where that has fewer rounds.
     """
     rounds, keep, count = cohorts.rounds, cohorts.keep_deciding, cohorts.count
-    overtaken = min(rounds, -(-keep * WEEK // cohorts.decide))
+    calendar = _calendar(cohorts)
+    overtaken = calendar.until(calendar.first + min(keep * WEEK, CENTURY) - TICK).count or 0
     if count is None:
         return RoundCounts(overtaken, overtaken * _ratio(MONTH, WEEK), _busiest(cohorts))
-    a_week = min(Fraction(overtaken if count > keep else rounds), count * _ratio(WEEK, cohorts.decide))
+    a_week = min(Fraction(overtaken if count > keep else rounds), count * _ratio(WEEK, cohorts.decide.every))
     in_all = max(0, count - keep) * overtaken + min(count, keep) * rounds
     mine = rounds if count - number < keep else overtaken
     return RoundCounts(mine, min(a_week * _ratio(MONTH, WEEK), Fraction(in_all)), _busiest(cohorts))
+
+
+def _calendar(cohorts: CohortsSection) -> Calendar:
+    """The rounds of a cohort that the schedule starts, wherever in time."""
+    return cohorts.decide.calendar(cohorts.start.on_or_after(SUNDAY), cohorts.rounds)
 
 
 def _ratio(time: timedelta, other: timedelta) -> Fraction:
@@ -50,8 +57,8 @@ def _ratio(time: timedelta, other: timedelta) -> Fraction:
 def _busiest(cohorts: CohortsSection) -> int:
     """The most rounds of all cohorts on one day (UTC): those of one in its first week, one in its second …"""
     most = min(cohorts.keep_deciding, cohorts.count or cohorts.keep_deciding)
-    begins = timedelta(hours=cohorts.start.time.hour, minutes=cohorts.start.time.minute)
-    days = Counter((begins + number * cohorts.decide) // DAY for number in range(cohorts.rounds))
+    calendar = _calendar(cohorts)
+    days = Counter((calendar.time(number) - SUNDAY) // DAY for number in range(1, cohorts.rounds + 1))
     onward = Counter[int]()
     for day in range(max(days), -1, -1):
         onward[day] = days[day] + onward[day + 7]

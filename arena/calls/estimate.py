@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from math import ceil
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from agents.answers.json_text import MOST_TEXT
 from agents.cost import cost, most_tokens, price_for
@@ -30,6 +30,9 @@ from markets.model import Listing, Market, MarketId, Quote, Snapshot
 from portfolio.marks import mark_all
 from portfolio.model import Holdings, Lot, LotKey
 from portfolio.rules import Rules
+
+if TYPE_CHECKING:
+    from arena.record.queries.calls import RecentUsage
 
 SAMPLE_TIME = datetime(2026, 1, 4, tzinfo=UTC)
 SAMPLE_QUESTION = "Will the measure numbered {:04d} be passed before that date?"
@@ -143,7 +146,8 @@ class Usage:
 class Estimate:
     """What an agent uses in a round. `first` and `again` are its dearest question and its dearest repeat.
 
-    With `trouble` nothing can be said, and that is why.
+    Where it has played, `low` and `high` are both the mean of its newest `turns`. With `trouble` nothing can
+    be said, and that is why.
     """
 
     agent: str
@@ -153,6 +157,16 @@ class Estimate:
     first: Usage = Usage()
     again: Usage = Usage()
     trouble: str = ""
+    turns: int = 0
+
+    def as_played(self, recent: "RecentUsage | None") -> "Estimate":
+        """The same, if it goes on as in its newest turns."""
+        if recent is None or not recent.turns or self.trouble:
+            return self
+        paid = None if self.price is None else recent.cost
+        used = Usage(recent.calls, recent.tokens_in, recent.tokens_out, paid)
+        mean = used.times(Fraction(1, recent.turns))
+        return replace(self, low=mean, high=mean, turns=recent.turns)
 
 
 def total_usage(uses: Iterable[Usage]) -> Usage:

@@ -57,11 +57,15 @@ WaitingCalls = deque[tuple[ProviderLimit, "asyncio.Future[None]"]]
 
 @dataclass
 class RateLimiter:
-    """Lets calls start in turn: every agent that waits gets one before any gets its next."""
+    """Lets calls start in turn: every agent that waits gets one before any gets its next.
+
+    On a pretended clock the pauses that providers ask for take no time: it is not `timed`.
+    """
 
     at_once: int = 50
     per_provider: int = 20
     random: Random = field(default_factory=lambda: Random("gate"))
+    timed: bool = True
     running: int = 0
     batch: CallBatch = field(default_factory=CallBatch)
     providers: dict[str, ProviderLimit] = field(default_factory=dict)
@@ -113,7 +117,7 @@ class RateLimiter:
     def pause(self, provider: ProviderLimit, seconds: float) -> None:
         """Leave a provider alone for some seconds."""
         provider.pauses += 1
-        asyncio.get_running_loop().call_later(seconds, self._end_pause, provider)
+        asyncio.get_running_loop().call_later(seconds if self.timed else 0, self._end_pause, provider)
 
     def _end_pause(self, provider: ProviderLimit) -> None:
         provider.pauses -= 1

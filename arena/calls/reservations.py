@@ -50,7 +50,8 @@ class CallReservations:
     @property
     def terms(self) -> ReservationTerms:
         """What calls are held to."""
-        return ReservationTerms(self.budget, self.limiter.per_provider, LEASE_LENGTH, is_gone)
+        limiter = self.limiter
+        return ReservationTerms(self.budget, limiter.per_provider, LEASE_LENGTH, is_gone, limiter.timed)
 
     def renew(self) -> None:
         """The calls under way go on."""

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from arena.cli.leaderboard import between
 from arena.cli.output import minute, plain, program, signed_dollars
-from arena.cli.table import TableChoice, TableColumn, print_table
+from arena.cli.table import TableChoice, TableColumn, print_table, value_in
 from arena.cohorts.diff import setting_in_words, setting_text
 from markets.millionths import ONE
 
 if TYPE_CHECKING:
     from arena.scores.profiles.agent_profile import AgentProfile, ProfitOrigin
     from arena.scores.profiles.detailed_profile import AgentSlice
-    from arena.scores.rules.reliability.calibration_slices import CalibrationSlice
 
 COLUMNS = (
     TableColumn("skill", show="+.4f"),
@@ -28,8 +27,24 @@ COLUMNS = (
     TableColumn("markets", show=",d", gives_way=4),
     TableColumn("events", show=",d", gives_way=1),
 )
-CHANCE = ("miscalibration_by_chance", "miscalibration_p")
-"""What chance alone makes of the miscalibration, in JSON."""
+PART = {
+    "part": "name",
+    "forecasts": "gain.rows",
+    "markets": "gain.markets",
+    "events": "gain.events",
+    "skill": "gain.skill",
+    "skill_low": "gain.low",
+    "skill_high": "gain.high",
+    "skill_p": "gain.p",
+    "reason": "gain.reason",
+    "brier": "calibration.parts.brier",
+    "miscalibration": "calibration.parts.miscalibration",
+    "discrimination": "calibration.parts.discrimination",
+    "uncertainty": "calibration.parts.uncertainty",
+    "miscalibration_by_chance": "calibration.null.expected",
+    "miscalibration_p": "calibration.null.p_value",
+}
+"""The keys of a part in JSON, and where it has their values."""
 LEGEND = (
     "Intervals need 20 effective events. p: how often chance alone miscalibrates as much; among many parts\n"
     "some p are small by chance."
@@ -38,22 +53,7 @@ LEGEND = (
 
 def parts_data(by: str, found: "Sequence[AgentSlice]") -> dict[str, Any]:
     """The parts for JSON; null where nothing can be said."""
-    return {"by": by, "parts": [_part(one) for one in found]}
-
-
-def _part(one: "AgentSlice") -> dict[str, Any]:
-    gain = one.gain
-    skill = {"skill": gain.skill, "skill_low": gain.low, "skill_high": gain.high, "skill_p": gain.p}
-    counts = {"forecasts": gain.rows, "markets": gain.markets, "events": gain.events}
-    return {"part": one.name} | counts | skill | {"reason": gain.reason} | _calibration(one.calibration)
-
-
-def _calibration(found: "CalibrationSlice | None") -> dict[str, Any]:
-    keys = ("brier", "miscalibration", "discrimination", "uncertainty")
-    if found is None:
-        return dict.fromkeys((*keys, *CHANCE))
-    known = {key: getattr(found.parts, key) for key in keys}
-    return known | dict(zip(CHANCE, (found.null.expected, found.null.p_value), strict=True))
+    return {"by": by, "parts": [{key: value_in(one, path) for key, path in PART.items()} for one in found]}
 
 
 def say_parts(data: Mapping[str, Any], choice: TableChoice) -> None:
@@ -66,6 +66,13 @@ def say_parts(data: Mapping[str, Any], choice: TableChoice) -> None:
     print(f"{LEGEND}\n")
 
 
+REPORTED = (
+    TableColumn("model", "reports itself as", plain, narrow="wrap"),
+    TableColumn("fingerprint", show=plain, value=lambda each: each["fingerprint"] or None, narrow="wrap"),
+    TableColumn("answers"),
+    TableColumn("first_at", "first (UTC)", minute),
+    TableColumn("last_at", "last (UTC)", minute),
+)
 MOST = 3
 """So many events are named that may still cost or bring money."""
 PROFILE_PARTS = (
@@ -118,7 +125,12 @@ def say_profile(data: Mapping[str, Any]) -> None:
         span = f", 95% from {gain['low']:+.4f} to {gain['high']:+.4f}" if gain["low"] is not None else ""
         why = f" ({gain['reason']})" if gain["reason"] else ""
         print(f"Skill over the market: {gain['skill']:+.4f}{span}, {gain['events']:,} events{why}")
-        _say_calibration(data["calibration"])
+        parts, null = data["calibration"]["parts"], data["calibration"]["null"]
+        print(
+            f"Brier {parts['brier']:.4f} = miscalibration {parts['miscalibration']:.4f} "
+            f"− discrimination {parts['discrimination']:.4f} + uncertainty {parts['uncertainty']:.4f}"
+        )
+        print(f"  miscalibration: {null['expected']:.4f} by chance alone, p = {null['p_value']:.3f}")
     _say_statements(data)
     if data["money"] is not None:
         _say_money(data["money"])
@@ -126,16 +138,6 @@ def say_profile(data: Mapping[str, Any]) -> None:
         span = f"{signed_dollars(event['worst'])} to {signed_dollars(event['best'])}"
         print(f"  at stake: {span} in {plain(event['event'])}, {event['share']:.1%} of all")
     print()
-
-
-def _say_calibration(found: Mapping[str, Any]) -> None:
-    parts, null = found["parts"], found["null"]
-    print(
-        f"Brier {parts['brier']:.4f} = miscalibration {parts['miscalibration']:.4f} "
-        f"− discrimination {parts['discrimination']:.4f} + uncertainty {parts['uncertainty']:.4f}"
-    )
-    chance = f"{null['expected']:.4f} by chance alone, p = {null['p_value']:.3f}"
-    print(f"  miscalibration: {chance}")
 
 
 def _say_statements(data: Mapping[str, Any]) -> None:
@@ -190,7 +192,6 @@ def say_agent(told: Mapping[str, Any], parts: Mapping[str, Any] | None, choice: 
         say_parts(parts, choice)
     if record["calls"]:
         _say_calls(record)
-        _say_reported(record)
     print(f"Next: {program()} agents try {name}")
 
 
@@ -234,20 +235,7 @@ def _say_calls(record: Mapping[str, Any]) -> None:
         print(f"latency   median {record['median_ms'] / 1000:.1f} s, p95 {late:.1f} s")
     errors = ", ".join(f"{count:,} {code}" for code, count in record["errors"].items())
     print(f"errors    {errors or 'none'}\n")
-
-
-def _say_reported(record: Mapping[str, Any]) -> None:
-    rows = [
-        (
-            plain(each["model"]),
-            plain(each["fingerprint"]) or None,
-            each["answers"],
-            minute(each["first_at"]),
-            minute(each["last_at"]),
-        )
-        for each in record["reported"]
-    ]
-    if rows:
-        print_table(("reports itself as", "fingerprint", "answers", "first (UTC)", "last (UTC)"), rows)
+    if record["reported"]:
+        print_table(REPORTED, record["reported"])
     for sentence in record["notes"]:
         print(plain(sentence))

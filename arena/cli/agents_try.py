@@ -1,29 +1,79 @@
 """`arena agents try`: one agent's turn as it would be, without a trace in the record."""
 
 import os
-import sys
-from collections.abc import Iterable, Mapping
-from contextlib import redirect_stdout
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from arena.cli.options import Options, command, instant
-from arena.cli.output import cents, exact, plain, program, progress, shortened
-from arena.cli.table import print_table
+from arena.cli.output import (
+    attributes,
+    cents_of,
+    exact,
+    interruptible,
+    minute,
+    plain,
+    prints_aside,
+    program,
+    progress,
+    shortened,
+)
+from arena.cli.table import TableColumn, print_table
 from arena.errors import ArenaError, count_text
-from markets.millionths import ONE, decimal
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from agents.model import Call, Message, Prompt
     from arena.config import Config
     from arena.record.dry_run import Engine
     from arena.record.model.cohort import Turn
-    from arena.rounds.trial import Trial, TrialQuestion, TrialSetting
-    from markets.model import Listing
-    from portfolio.model import Sale
+    from arena.rounds.trial import Trial, TrialQuestion
+    from markets.model import Listing, MarketId
+
+ANSWER = ("reply", "finish", "rung", "model", "fingerprint", "tokens_in", "tokens_out", "latency_ms")
+
+
+def _reason(text: str) -> str:
+    return shortened(text, 80)
+
+
+def _size(order: Mapping[str, Any]) -> str:
+    """Dollars of a bet, or how much of a position is to be sold."""
+    if "amount" in order:
+        return f"{order['amount']:,.2f}"
+    if order["shares"] is not None:
+        return f"{order['shares']:,.2f} shares"
+    return "all" if order["fraction"] is None else f"{order['fraction']:.0%}"
+
+
+QUESTION = TableColumn("question", "market", lambda text: shortened(text, 60), narrow="wrap")
+REASON = TableColumn("reason", show=_reason, narrow="wrap")
+FORECASTS = (
+    QUESTION,
+    TableColumn("stage"),
+    TableColumn("mid", "price ¢", cents_of),
+    TableColumn("probability", "YES ¢", cents_of),
+    REASON,
+)
+ORDERS = (
+    QUESTION,
+    TableColumn("order"),
+    TableColumn("side"),
+    TableColumn("size", value=_size),
+    TableColumn("limit", "limit ¢", cents_of),
+    REASON,
+)
+FILLS = (
+    QUESTION,
+    TableColumn("action", "fill"),
+    TableColumn("side"),
+    TableColumn("shares", show=",.2f"),
+    TableColumn("amount", "$", ",.2f"),
+    TableColumn("fee", "fee $", ",.2f"),
+    TableColumn("left", "not filled", _reason, narrow="wrap"),
+)
+REJECTED = (TableColumn("code"), TableColumn("message", "why", plain, narrow="wrap"), QUESTION)
 
 
 @command()
@@ -51,32 +101,30 @@ def try_agent(
 
     Next: arena round plays the next round with all agents.
     """
-    settings = chosen.load()
-    wanted = None if at is None else instant(at)
-    with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
-        trial = dry_run(settings, name, wanted, dry)
-    chosen.answer(dry_run_data(trial), say_dry_run, trial)
-    if trial.turn is not None and trial.turn.decision.status in ("failed", "malformed"):
-        raise typer.Exit(2)
-
-
-def dry_run(config: "Config", name: str, at: "datetime | None", dry: bool) -> "Trial":
-    """Try an agent on what the record holds, or on a look at the venue."""
     import asyncio
 
     from arena.record.dry_run import open_or_empty
 
-    try:
-        with open_or_empty(config.database) as engine:
-            return asyncio.run(_dry_run(engine, config, name, at, dry))
-    except KeyboardInterrupt:
-        words = "stopped; nothing was written"
-        raise ArenaError("interrupted", words, "a call under way may be charged", status=130) from None
+    settings = chosen.load()
+    wanted = None if at is None else instant(at)
+    with (
+        prints_aside(),
+        interruptible("stopped; nothing was written", "a call under way may be charged"),
+        open_or_empty(settings.database) as engine,
+    ):
+        trial = asyncio.run(dry_run(engine, settings, name, wanted, dry))
+    listings = {listing.market.id: listing for listing in trial.setting.snapshot}
+    asked = {id: listing.market.question for id, listing in listings.items()}
+    data = trial_data(trial) | ({"decision": None} if trial.turn is None else turn_data(trial.turn, listings))
+    chosen.answer(data, say_trial, data, asked)
+    if trial.turn is not None and trial.turn.decision.status in ("failed", "malformed"):
+        raise typer.Exit(2)
 
 
-async def _dry_run(
-    engine: "Engine", config: "Config", name: str, at: "datetime | None", dry: bool
-) -> "Trial":
+async def dry_run(engine: "Engine", config: "Config", name: str, at: "datetime | None", dry: bool) -> "Trial":
+    """Try an agent on what the record holds, or on a look at the venue."""
+    from arena.config import environment
+    from arena.config.environment import missing_keys
     from arena.record.dry_run import DryRunRecord
     from arena.record.schema.database import reading
     from arena.rounds.open_world import open_world
@@ -86,8 +134,10 @@ async def _dry_run(
         setting = recorded_setting(connection, config, name, at)
     when = setting.round.at if setting else _now(config, at)
     tried_agent = setting.agent if setting else newcomer_setting(config, name, when)
-    if not dry:
-        _check_key(config, name)
+    missing = missing_keys(config.agents, environment(config.folder, os.environ)).get(name)
+    if missing and not dry:
+        hint = "set it, or write it into .env; --dry needs no key"
+        raise ArenaError("no_key", f"{missing} is not set, and {name} needs it", hint)
     record = DryRunRecord(engine, owned={name: tried_agent.account}, texts=tried_agent.texts)
     async with open_world(config, record) as world:
         with progress(f"Asking {name}", None):
@@ -106,24 +156,10 @@ def _now(config: "Config", at: "datetime | None") -> "datetime":
     return now() if live else at or config.first_start(now())
 
 
-def _check_key(config: "Config", name: str) -> None:
-    """A call without a key is not worth making."""
-    from agents.model import model_settings
-    from arena.config import environment
-    from arena.config.environment import key_variables
-
-    models = [model_settings(agent.settings) for agent in config.agents if agent.name == name]
-    wanted = [variable for model in models if model is not None for variable in key_variables(model)]
-    known = environment(config.folder, os.environ)
-    if wanted and not any(known.get(variable) for variable in wanted):
-        hint = "set it, or write it into .env; --dry needs no key"
-        raise ArenaError("no_key", f"{wanted[0]} is not set, and {name} needs it", hint)
-
-
-def dry_run_data(trial: "Trial") -> dict[str, Any]:
-    """All of it for JSON; money in dollars."""
+def trial_data(trial: "Trial") -> dict[str, Any]:
+    """What the agent was tried on, and what it was asked, for JSON; money in dollars."""
     setting, entrant = trial.setting, trial.setting.agent.entrant
-    told = {
+    return {
         "agent": entrant.name,
         "kind": entrant.kind,
         "model": entrant.settings.get("model"),
@@ -136,36 +172,46 @@ def dry_run_data(trial: "Trial") -> dict[str, Any]:
         "cash": exact(trial.mark.cash),
         "total": exact(trial.mark.total),
         "changed": {key: {"was": was, "is": now} for key, (was, now) in setting.agent.changed.items()},
-        "missing": list(trial.missing),
-        "trouble": list(setting.trouble),
-        "questions": [_question(question) for question in trial.questions],
+        "missing": trial.missing,
+        "trouble": setting.trouble,
+        "questions": [question_data(question) for question in trial.questions],
         "worst_usd": together(question.worst for question in trial.questions),
-        "cost_usd": together(call.cost for call in calls(trial)),
+        "cost_usd": together(call.cost for question in trial.questions for call in question.calls),
     }
-    return told | ({"decision": None} if trial.turn is None else _turn(trial.turn, setting))
 
 
-def _question(question: "TrialQuestion") -> dict[str, Any]:
+def together(amounts: Iterable[int | None]) -> float | None:
+    """What these come to together; None where one of them is unknown, which is not 0."""
+    known = list(amounts)
+    return None if None in known else exact(sum(amount or 0 for amount in known))
+
+
+def question_data(question: "TrialQuestion") -> dict[str, Any]:
+    """A prompt and every attempt to get an answer."""
+    from agents.text import tokens_of
+
     prompt = question.prompt
-    return {
-        "stage": prompt.stage,
-        "sample": prompt.sample,
-        "seed": prompt.seed,
-        "tokens": tokens(prompt),
+    return attributes(prompt, "stage", "sample", "seed") | {
+        "tokens": tokens_of(prompt.messages),
         "worst_usd": exact(question.worst),
-        "messages": [{"role": message.role, "content": message.content} for message in prompt.messages],
-        "answers": [_answer(call) for call in question.calls],
+        "messages": [attributes(message, "role", "content") for message in prompt.messages],
+        "answers": [
+            attributes(call, *ANSWER)
+            | {"cost_usd": exact(call.cost)}
+            | {"error": call.error and attributes(call.error, "code", "message")}
+            for call in question.calls
+        ],
     }
 
 
-def _answer(call: "Call") -> dict[str, Any]:
-    error = call.error and {"code": call.error.code, "message": call.error.message}
-    names = ("reply", "finish", "rung", "model", "fingerprint", "tokens_in", "tokens_out", "latency_ms")
-    return {name: getattr(call, name) for name in names} | {"cost_usd": exact(call.cost), "error": error}
+def turn_data(turn: "Turn", listings: "Mapping[MarketId, Listing]") -> dict[str, Any]:
+    """What was decided, and what would come of it."""
+    decision = turn.decision
 
+    def order(one: Any, *amounts: str) -> dict[str, Any]:
+        exactly = {name: exact(getattr(one, name)) for name in amounts}
+        return {"market": one.market_id, "side": one.side, **exactly, "reason": one.reason}
 
-def _turn(turn: "Turn", setting: "TrialSetting") -> dict[str, Any]:
-    decision, listings = turn.decision, {listing.market.id: listing for listing in setting.snapshot}
     return {
         "decision": {
             "verdict": decision.status,
@@ -181,208 +227,114 @@ def _turn(turn: "Turn", setting: "TrialSetting") -> dict[str, Any]:
                 }
                 for said in decision.forecasts
             ],
-            "bets": [_order(bet, "amount", "limit") for bet in decision.bets],
-            "sales": [_order(sale, "shares", "fraction", "limit") for sale in decision.sales],
+            "bets": [order(bet, "amount", "limit") for bet in decision.bets],
+            "sales": [order(sale, "shares", "fraction", "limit") for sale in decision.sales],
         },
         "rejections": [
-            {"code": item.code, "message": item.message, "market": item.market_id} for item in turn.rejections
+            attributes(item, "code", "message") | {"market": item.market_id} for item in turn.rejections
         ],
         "fills": [
-            _order(fill, "shares", "amount", "fee") | {"action": fill.action, "left": fill.left}
-            for fill in turn.fills
+            order(fill, "shares", "amount", "fee") | attributes(fill, "action", "left") for fill in turn.fills
         ],
     }
 
 
-def _order(wish: Any, *amounts: str) -> dict[str, Any]:
-    told = {"market": wish.market_id, "side": wish.side}
-    return told | {name: exact(getattr(wish, name)) for name in amounts} | {"reason": wish.reason}
-
-
-def tokens(prompt: "Prompt") -> int:
-    """About how many tokens a question takes, rather too many than too few."""
-    from agents.text import tokens_of
-
-    return tokens_of(prompt.messages)
-
-
-def calls(trial: "Trial") -> list["Call"]:
-    """Every attempt to get an answer."""
-    return [call for question in trial.questions for call in question.calls]
-
-
-def together(amounts: Iterable[int | None]) -> float | None:
-    """What these come to together; None where one of them is unknown, which is not 0."""
-    known = list(amounts)
-    return None if None in known else exact(sum(amount or 0 for amount in known))
-
-
-ASKED, REASON = 60, 80
-"""So many characters of what a market asks, and of a reason."""
-
-
-def say_dry_run(trial: "Trial") -> None:
-    """The scene, every question with its answers, then what was decided and what would come of it."""
-    _say_scene(trial)
-    seen: dict[tuple[Message, ...], int] = {}
-    for number, question in enumerate(trial.questions, 1):
-        _say_question(question, number, len(trial.questions), seen)
-        for call in question.calls if trial.turn is not None else refused(question):
-            _say_answer(call)
-    if trial.turn is not None:
-        _say_turn(trial.turn, {listing.market.id: listing for listing in trial.setting.snapshot})
-    _say_cost(trial)
-    again = (
-        "" if trial.turn is not None else f"{program()} agents try {trial.setting.agent.entrant.name}, or "
-    )
+def say_trial(told: Mapping[str, Any], asked: Mapping[str, str]) -> None:
+    """The setting, every question with its answers, then what was decided and what would come of it."""
+    _say_setting(told)
+    questions, dry = told["questions"], told["dry"]
+    for number, question in enumerate(questions):
+        _say_question(question, questions[:number], len(questions))
+        for answer in question["answers"]:
+            if answer["error"] is not None or not dry:
+                _say_answer(answer)
+    if not dry:
+        _say_turn(told, asked)
+    calls = sum(len(question["answers"]) for question in questions)
+    worst, cost = told["worst_usd"], told["cost_usd"]
+    if not calls:
+        print("It asks no model and costs nothing.")
+    elif dry:
+        words = "an unknown amount" if worst is None else f"at most ${worst:,.4f}"
+        print(f"No call was made. These questions would cost {words}.")
+    else:
+        words = "of unknown cost" if cost is None else f"{_money(cost)} in all"
+        print(f"{count_text(calls, 'call')}, {words}.")
+    again = f"{program()} agents try {told['agent']}, or " if dry else ""
     print(f"Nothing was written to the record. Next: {again}{program()} round")
 
 
-def refused(question: "TrialQuestion") -> list["Call"]:
-    """The calls that would not be made at all."""
-    return [call for call in question.calls if call.error is not None]
-
-
-def _say_scene(trial: "Trial") -> None:
+def _say_setting(told: Mapping[str, Any]) -> None:
     from arena.cohorts.diff import setting_in_words
 
-    setting, tried_agent = trial.setting, trial.setting.agent
-    place = "the venue's markets" if setting.cohort is None else f"the snapshot of cohort {setting.cohort}"
-    if not setting.fresh:
-        place += f", round {setting.round.number}"
-    whose = "a fresh bankroll" if setting.fresh else "the account it had then"
-    print(f"{tried_agent.entrant.name} on {place}, {setting.snapshot.at:%Y-%m-%d %H:%M} UTC: "
-          f"{count_text(len(setting.snapshot.shown), 'market')}, "
-          f"and {whose}, ${decimal(trial.mark.total):,.2f} with "
-          f"${decimal(trial.mark.cash):,.2f} in cash")  # fmt: skip
-    for key, (was, now) in tried_agent.changed.items():
-        print(f"  changed since cohort {setting.cohort}: {plain(setting_in_words(key, was, now))}")
-    for words in setting.trouble:
+    cohort, fresh = told["cohort"], told["fresh"]
+    place = "the venue's markets" if cohort is None else f"the snapshot of cohort {cohort}"
+    place += "" if fresh else f", round {told['round']}"
+    whose = "a fresh bankroll" if fresh else "the account it had then"
+    print(f"{told['agent']} on {place}, {minute(told['at'])} UTC: {count_text(told['markets'], 'market')}, "
+          f"and {whose}, ${told['total']:,.2f} with ${told['cash']:,.2f} in cash")  # fmt: skip
+    for key, each in told["changed"].items():
+        print(f"  changed since cohort {cohort}: {plain(setting_in_words(key, each['was'], each['is']))}")
+    for words in told["trouble"]:
         print(f"  {plain(words)}")
-    if trial.missing:
-        print(f"  {', '.join(trial.missing)} made no forecast in this round")
+    if told["missing"]:
+        print(f"  {', '.join(told['missing'])} made no forecast in this round")
     print()
 
 
-def _say_question(
-    question: "TrialQuestion", number: int, whole: int, seen: "dict[tuple[Message, ...], int]"
-) -> None:
-    prompt = question.prompt
-    most = "at an unknown price" if question.worst is None else f"at most {money(question.worst)}"
-    print(f"== Question {number} of {whole}: {prompt.stage}, sample {prompt.sample}, "
-          f"about {tokens(prompt):,} tokens, {most}")  # fmt: skip
-    if (earlier := seen.setdefault(prompt.messages, number)) != number:
-        print(f"The same prompt as question {earlier}, with another seed.\n")
+def _say_question(question: Mapping[str, Any], before: Sequence[Mapping[str, Any]], whole: int) -> None:
+    worst, number = question["worst_usd"], len(before) + 1
+    most = "at an unknown price" if worst is None else f"at most {_money(worst)}"
+    print(f"== Question {number} of {whole}: {question['stage']}, sample {question['sample']}, "
+          f"about {question['tokens']:,} tokens, {most}")  # fmt: skip
+    for earlier, other in enumerate(before, 1):
+        if other["messages"] == question["messages"]:
+            print(f"The same prompt as question {earlier}, with another seed.\n")
+            return
+    for message in question["messages"]:
+        print(f"-- {message['role']}\n{_lines(message['content'])}\n")
+
+
+def _say_answer(answer: Mapping[str, Any]) -> None:
+    cost = "cost unknown" if answer["cost_usd"] is None else _money(answer["cost_usd"])
+    if error := answer["error"]:
+        print(f"-- no answer, {cost}: {error['code']}: {plain(error['message'])}\n")
+    if answer["reply"] is None:
         return
-    for message in prompt.messages:
-        print(f"-- {message.role}\n{lines(message.content)}\n")
+    who = plain(f"{answer['model'] or 'unnamed model'} {answer['fingerprint']}".strip())
+    tokens = f"{answer['tokens_in']:,} tokens in, {answer['tokens_out']:,} out"
+    how = f"form {answer['rung']}, finished by {plain(answer['finish']) or 'an unstated reason'}"
+    print(f"-- {who}, {answer['latency_ms'] / 1000:.1f} s, {tokens}, {cost}, {how}")
+    print(f"{_lines(answer['reply'])}\n")
 
 
-def _say_answer(call: "Call") -> None:
-    cost = "cost unknown" if call.cost is None else money(call.cost)
-    if call.error is not None:
-        print(f"-- no answer, {cost}: {call.error.code}: {plain(call.error.message)}\n")
-    if call.reply is None:
-        return
-    who = plain(f"{call.model or 'unnamed model'} {call.fingerprint}".strip())
-    tokens = f"{call.tokens_in:,} tokens in, {call.tokens_out:,} out"
-    end = plain(call.finish) or "an unstated reason"
-    print(f"-- {who}, {call.latency_ms / 1000:.1f} s, {tokens}, {cost}, form {call.rung}, finished by {end}")
-    print(f"{lines(call.reply)}\n")
-
-
-def _say_turn(turn: "Turn", listings: "Mapping[str, Listing]") -> None:
-    decision = turn.decision
-    wishes = len(decision.bets) + len(decision.sales)
-    print(f"== The turn is {decision.status}" + (f": {plain(decision.note)}" if decision.note else ""))
-    print(f"{count_text(len(decision.forecasts), 'forecast')}, {wishes:,} bets and sales, "
-          f"{count_text(len(turn.fills), 'fill')}, {len(turn.rejections):,} rejected\n")  # fmt: skip
-
-    def asks(market: str) -> str:
-        return shortened(listings[market].market.question, ASKED) if market in listings else plain(market)
-
-    said = [
-        (asks(x.market_id), x.stage, cents(listings[x.market_id].mid), cents(x.probability), why(x.reason))
-        for x in decision.forecasts
+def _say_turn(told: Mapping[str, Any], asked: Mapping[str, str]) -> None:
+    decision = told["decision"]
+    orders = [
+        *({"order": "bet"} | bet for bet in decision["bets"]),
+        *({"order": "sale"} | sale for sale in decision["sales"]),
     ]
-    wanted = [
-        *(
-            (asks(x.market_id), "bet", x.side, dollars(x.amount), cents(x.limit), why(x.reason))
-            for x in decision.bets
-        ),
-        *(
-            (asks(x.market_id), "sale", x.side, _size(x), cents(x.limit), why(x.reason))
-            for x in decision.sales
-        ),
-    ]
-    got = [
-        (
-            asks(x.market_id),
-            x.action,
-            x.side,
-            shares(x.shares),
-            dollars(x.amount),
-            dollars(x.fee),
-            why(x.left),
-        )
-        for x in turn.fills
-    ]
-    lost = [(x.code, plain(x.message), asks(x.market_id)) for x in turn.rejections]
-    _table("Forecasts", ("market", "stage", "price ¢", "YES ¢", "reason"), said)
-    _table("Orders", ("market", "order", "side", "size", "limit ¢", "reason"), wanted)
-    _table("Fills", ("market", "fill", "side", "shares", "$", "fee $", "not filled"), got)
-    _table("Rejected", ("code", "why", "market"), lost)
+    note = f": {plain(decision['note'])}" if decision["note"] else ""
+    print(f"== The turn is {decision['verdict']}{note}")
+    print(f"{count_text(len(decision['forecasts']), 'forecast')}, {len(orders):,} bets and sales, "
+          f"{count_text(len(told['fills']), 'fill')}, {len(told['rejections']):,} rejected\n")  # fmt: skip
+    tables = {
+        "Forecasts": (FORECASTS, decision["forecasts"]),
+        "Orders": (ORDERS, orders),
+        "Fills": (FILLS, told["fills"]),
+        "Rejected": (REJECTED, told["rejections"]),
+    }
+    for title, (columns, rows) in tables.items():
+        if rows:
+            named = [row | {"question": asked.get(row["market"], row["market"])} for row in rows]
+            print_table(columns, named, title)
 
 
-def _table(title: str, columns: tuple[str, ...], rows: list[Any]) -> None:
-    if rows:
-        print_table(columns, rows, title)
-
-
-def _size(sale: "Sale") -> str:
-    """How much of a position is to be sold."""
-    if sale.shares is not None:
-        return f"{shares(sale.shares)} shares"
-    return "all" if sale.fraction is None else f"{decimal(sale.fraction):.0%}"
-
-
-def _say_cost(trial: "Trial") -> None:
-    made = calls(trial)
-    if not made:
-        print("It asks no model and costs nothing.")
-        return
-    worst = together(question.worst for question in trial.questions)
-    if trial.turn is None:
-        told = "an unknown amount" if worst is None else f"at most ${worst:,.4f}"
-        print(f"No call was made. These questions would cost {told}.")
-        return
-    cost = together(call.cost for call in made)
-    print(
-        f"{count_text(len(made), 'call')}, "
-        + ("of unknown cost." if cost is None else f"${cost:,.6f} in all.")
-    )
-
-
-def lines(text: str) -> str:
+def _lines(text: str) -> str:
     """A text line by line, without what a terminal would take for a command."""
     return "\n".join(plain(line) for line in text.splitlines())
 
 
-def money(amount: int) -> str:
+def _money(dollars: float) -> str:
     """A small amount, to the last millionth."""
-    return f"${amount / ONE:,.6f}"
-
-
-def why(reason: str) -> str:
-    """A reason in one line."""
-    return shortened(reason, REASON)
-
-
-def shares(count: int) -> str:
-    """A number of shares to two places."""
-    return f"{decimal(count):,.2f}"
-
-
-def dollars(amount: int) -> str:
-    """An amount in dollars and cents, without the sign."""
-    return f"{decimal(amount):,.2f}"
+    return f"${dollars:,.6f}"

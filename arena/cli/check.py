@@ -2,28 +2,25 @@
 
 import os
 import re
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from arena.cli.options import Options, command
-from arena.cli.output import print_json, program
+from arena.cli.output import attributes, exact, print_json, prints_aside, program
 from arena.cli.table import TableChoice, TableColumn, print_table, print_text
-from arena.errors import ArenaError
+from arena.errors import ArenaError, count_text
 from markets.millionths import decimal
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from arena.calls.budget_warnings import BudgetWarning, RoundCounts
-    from arena.calls.estimate import Estimate, Usage
+    from arena.calls.estimate import Usage
     from arena.config import Config
+    from arena.record.queries.calls import RecentUsage
 
-SPANS = ("round", "cohort", "month")
 LABEL = 10
 """The characters in front of what a line says."""
 PER = {
@@ -61,28 +58,47 @@ LINE_UP = (
 """Who plays, and what that may cost, low–high."""
 
 
-def cost_of(config: "Config", number: int) -> dict[str, Any]:
+def cost_of(config: "Config", number: int, usage: "Mapping[str, RecentUsage]") -> dict[str, Any]:
     """What cohort `number` would use, agent by agent and in all, and where the budget would stop it."""
     import asyncio
-    import sys
-    from contextlib import redirect_stdout
 
     from arena.calls.budget_warnings import budget_warnings, round_counts
-    from arena.calls.estimate import estimate_lineup
+    from arena.calls.estimate import estimate_lineup, total_usage
     from arena.rounds.adapters import kind_inputs
 
-    with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
-        found = asyncio.run(estimate_lineup(config, kind_inputs(config, config.prompts)))
+    with prints_aside():
+        fresh = asyncio.run(estimate_lineup(config, kind_inputs(config, config.prompts)))
+    found = [one.as_played(usage.get(one.agent)) for one in fresh]
     times = round_counts(config.cohorts, number)
+    lengths = {"round": Fraction(1), "cohort": Fraction(times.cohort), "month": times.month}
+
+    def spans(low: "Usage", high: "Usage") -> dict[str, Any]:
+        return {
+            span: {"low": _use(low.times(rounds)), "high": _use(high.times(rounds))}
+            for span, rounds in lengths.items()
+        }
+
+    agents = [
+        {"agent": one.agent}
+        | ({} if one.trouble else spans(one.low, one.high))
+        | {"call_usd": exact(one.first.cost), "from_turns": one.turns, "trouble": one.trouble or None}
+        for one in found
+    ]
+    low, high = (total_usage(getattr(one, end) for one in found) for end in ("low", "high"))
+    warnings = [
+        attributes(one, "code", "scope", "message") | {"agent": one.agent or None, "mend": one.hint}
+        for one in budget_warnings(found, times, config.budget)
+    ]
     return {
         "rounds": {"cohort": times.cohort, "month": round(float(times.month), 2), "day": times.day},
-        "agents": [_agent(one, times) for one in found],
-        "total": _total(found, times),
-        "warnings": [
-            *_unknown_models(config),
-            *(_warning(warning) for warning in budget_warnings(found, times, config.budget)),
-        ],
+        "agents": agents,
+        "total": None if any(one.trouble for one in found) else spans(low, high),
+        "warnings": [*_unknown_models(config), *warnings],
     }
+
+
+def _use(use: "Usage") -> dict[str, Any]:
+    return attributes(use, "calls", "tokens_in", "tokens_out") | {"usd": exact(use.cost)}
 
 
 def _unknown_models(config: "Config") -> Iterator[dict[str, Any]]:
@@ -102,47 +118,6 @@ def _unknown_models(config: "Config") -> Iterator[dict[str, Any]]:
                 "message": f"the model of {agent.name} is unknown to litellm: {model.model}",
                 "mend": f"Did you mean {near}? If it is new, `price` says what it costs",
             }
-
-
-def _agent(one: "Estimate", times: "RoundCounts") -> dict[str, Any]:
-    spans = {} if one.trouble else _spans(one.low, one.high, times)
-    return {"agent": one.agent, **spans, "call_usd": _usd(one.first.cost), "trouble": one.trouble or None}
-
-
-def _total(found: "Sequence[Estimate]", times: "RoundCounts") -> dict[str, Any] | None:
-    """All of them together; unknown if one of them is."""
-    from arena.calls.estimate import total_usage
-
-    if any(one.trouble for one in found):
-        return None
-    return _spans(total_usage(one.low for one in found), total_usage(one.high for one in found), times)
-
-
-def _spans(low: "Usage", high: "Usage", times: "RoundCounts") -> dict[str, Any]:
-    lengths = dict(zip(SPANS, (Fraction(1), Fraction(times.cohort), times.month), strict=True))
-    return {
-        span: {"low": _use(low.times(rounds)), "high": _use(high.times(rounds))}
-        for span, rounds in lengths.items()
-    }
-
-
-def _use(use: "Usage") -> dict[str, Any]:
-    counts = {"calls": use.calls, "tokens_in": use.tokens_in, "tokens_out": use.tokens_out}
-    return counts | {"usd": _usd(use.cost)}
-
-
-def _usd(amount: int | None) -> float | None:
-    return None if amount is None else float(decimal(amount))
-
-
-def _warning(warning: "BudgetWarning") -> dict[str, Any]:
-    return {
-        "code": warning.code,
-        "scope": warning.scope,
-        "agent": warning.agent or None,
-        "message": warning.message,
-        "mend": warning.hint,
-    }
 
 
 def _between(key: str, low: float | None, high: float | None) -> str | None:
@@ -198,8 +173,8 @@ def check(
     """Check the config; show who would play in the next cohort, what it would cost, and what is wrong.
 
     All mistakes are listed at once, with file, line, key, what was found and what was expected; the exit
-    status is then 1. Costs are estimates, low and high, for prompts filled with made-up markets. Nothing is
-    played, and without --live nothing is spent.
+    status is then 1. Costs are estimates, low and high, for prompts filled with made-up markets, or the mean
+    of an agent's last turns with its model. Nothing is played, and without --live nothing is spent.
 
     With --live the config's venue is read and each of its models is asked, or only what --venue and --model
     name. A question costs a fraction of a cent and does not enter the record. The exit status is 1 when
@@ -209,25 +184,26 @@ def check(
 
     Next: arena round plays the next round, arena demo a whole season.
     """
-    from arena.cli.check_live import check_live
+    from arena.cli.check_live import check_live, live_status
 
     if (venue or model) and not live:
         raise ArenaError(
             "not_live", "--venue and --model need --live", "arena check --live --model AGENT", status=64
         )
     settings = chosen.load(os.environ, beside=True)
-    with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
+    with prints_aside():
         found = everything(settings)
+    chosen.table.of(LINE_UP)
     if not chosen.json:
         say(found, chosen.table)
-    looks = check_live(settings, venue or [], model or [], quiet=chosen.json) if live else None
+    tried = check_live(settings, venue or [], model or [], quiet=chosen.json) if live else None
+    status = 0 if tried is None else live_status(tried)
     if chosen.json:
-        told = {} if looks is None else looks.as_dict()
-        print_json({"ok": looks is None or looks.status == 0} | found | told)
+        print_json({"ok": not status} | found | (tried or {}))
     else:
         print(f"\nNext: {program()} {found['next_command']}")
-    if looks is not None and looks.status:
-        raise typer.Exit(looks.status)
+    if status:
+        raise typer.Exit(status)
 
 
 def everything(config: "Config") -> dict[str, Any]:
@@ -237,9 +213,10 @@ def everything(config: "Config") -> dict[str, Any]:
     from arena.config import environment
     from arena.config.environment import missing_keys
 
-    at, begun = now(), read_begun(config.database)
+    models = {agent.name: agent.model for agent in config.agents if agent.model is not None}
+    at, begun = now(), read_begun(config.database, models)
     coming = next_cohort(config, begun, at) | changes_since(config, begun.last, at)
-    cost = cost_of(config, coming["next_cohort"] or coming["cohorts_begun"] + 1)
+    cost = cost_of(config, coming["next_cohort"] or coming["cohorts_begun"] + 1, begun.usage)
     waiting = {"missing_keys": missing_keys(config.agents, environment(config.folder, os.environ))}
     return summary(config, at) | coming | waiting | {"cost": cost}
 
@@ -256,8 +233,9 @@ def summary(config: "Config", at: "datetime") -> dict[str, Any]:
         "evidence_settings": config.evidence_settings.model_dump(mode="json"),
         "guard": config.evidence.guard.model_dump(),
         "universe": config.markets.universe.model_dump(),
-        "first_start": config.first_start(at).isoformat(),
-        "decide_every_seconds": int(cohorts.decide.total_seconds()),
+        "first_start": config.first_start(at),
+        "decide": str(cohorts.decide),
+        "decide_every_seconds": int(cohorts.decide.every.total_seconds()),
         "rounds": cohorts.rounds,
         "cohorts": cohorts.count,
         "keep_deciding": cohorts.keep_deciding,
@@ -265,13 +243,8 @@ def summary(config: "Config", at: "datetime") -> dict[str, Any]:
         "rules": cohorts.rules.model_dump(),
         "budget": config.budget.model_dump(),
         "agents": [
-            {
-                "name": agent.name,
-                "kind": agent.kind,
-                "model": agent.model,
-                "of": list(agent.of),
-                "settings": agent.settings.model_dump(mode="json"),
-            }
+            attributes(agent, "name", "kind", "model", "of")
+            | {"settings": agent.settings.model_dump(mode="json")}
             for agent in config.agents
         ],
     }
@@ -298,11 +271,8 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
         _say("Warning", words)
     print()
     _say_line_up(found, choice)
-    every = found["decide_every_seconds"] / days
-    _say(
-        "rounds",
-        f"{found['rounds']}, one every {every:g} days; the newest {found['keep_deciding']} cohorts decide",
-    )
+    often = f"{found['rounds']} a cohort, {found['decide']}"
+    _say("rounds", f"{often}; the newest {found['keep_deciding']} cohorts decide")
     _say("bankroll", f"${decimal(found['bankroll']):,} each")
     _say("rules", f"{rules['name']}: fill {rules['fill']}, bets from ${decimal(rules['min_bet']):,} "
          f"to {decimal(rules['max_bet']):.0%} of the cash")  # fmt: skip
@@ -364,10 +334,12 @@ def _say_line_up(found: Mapping[str, Any], choice: TableChoice) -> None:
         rows.append({"name": "all", "kind": "", "plays": "", "cost": cost["total"]})
     print_table(LINE_UP, rows, choice=choice)
     if costs:
-        rounds = cost["rounds"]
+        rounds, turns = cost["rounds"], {one["agent"]: one["from_turns"] for one in cost["agents"]}
+        played = [f"{name}: from its last {count_text(n, 'turn')}. " for name, n in turns.items() if n]
         print_text(
             "Low: every question once, answered briefly. High: the most that a budget reserves for them. "
-            f"A cohort has {rounds['cohort']} rounds; a month has {rounds['month']:g} in all cohorts."
+            f"{''.join(played)}A cohort has {rounds['cohort']} rounds; a month has {rounds['month']:g} in "
+            "all cohorts."
         )
         print()
 

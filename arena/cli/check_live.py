@@ -1,63 +1,85 @@
 """`arena check --live`: can the venue and the models be reached, and how do they answer?"""
 
 import asyncio
-import sys
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import redirect_stdout
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from arena.cli.table import print_table
+from arena.cli.output import exact, prints_aside
+from arena.cli.table import TableColumn, print_table
 from arena.errors import ArenaError
-from markets.millionths import decimal
 
 if TYPE_CHECKING:
-    from agents.model import Call
     from arena.calls.ping import PingTarget
     from arena.config import Config
+    from markets.venue import QuarantinedRecord
 
 HINTS = {
-    "no_key": "set the provider's key in the environment, or in the file .env beside the config",
-    "refused": "see whether the model's name, its key, base_url and the other settings are right",
-    "rate_limit": "wait a little; if it stays so, ask the provider for more, or set calls.per_provider lower",
-    "overloaded": "the provider has trouble; try again later",
-    "timeout": "see whether base_url is right, or set a longer timeout",
-    "budget": "set budget.call higher, or the agent's max_tokens lower",
-    "other": "see whether base_url is right and the server runs",
+    "no_key": "set the provider's key in the environment, or in .env beside the config",
+    "refused": "check the model's name, its key, base_url and the other settings",
+    "rate_limit": "wait a while; if it goes on, ask the provider for more, or lower calls.per_provider",
+    "overloaded": "the provider is overloaded; try again later",
+    "timeout": "check base_url, or set a longer timeout",
+    "budget": "raise budget.call, or lower the agent's max_tokens",
+    "other": "check base_url, and whether the server is running",
 }
 """What may help, by the code of the error."""
+ONE_PAGE = {"pages": 1, "newest": 1_000}
+"""What venues call how far they read, and how much of that is a page."""
+MORE_TO_COME = "too_many"
+"""How a venue tells that there is more than it was asked to read."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelCheck:
-    """A model that was tried, and the call that tells how that went."""
+def _reached(found: Mapping[str, Any]) -> str:
+    return "reached" if found["ok"] else str(found["error"]["code"])
 
-    target: "PingTarget"
-    call: "Call"
 
-    @property
-    def ok(self) -> bool:
-        """Whether it answered."""
-        return self.call.error is None
+MODELS = (
+    TableColumn("model", narrow="wrap"),
+    TableColumn("agents", show=", ".join, narrow="wrap"),
+    TableColumn("reached", "", value=_reached),
+    TableColumn("served_as", "served as", narrow="wrap"),
+    TableColumn("form", value=lambda found: found["form"] if found["ok"] else None),
+    TableColumn("latency_ms", "time", lambda latency: f"{latency / 1000:.1f} s"),
+    TableColumn("cost_usd", "cost $", ".6f"),
+)
+VENUES = (
+    TableColumn("venue"),
+    TableColumn("reached", "", value=_reached),
+    TableColumn("markets", value=lambda found: found["markets"] if found["ok"] else None),
+    TableColumn("rejected", value=lambda found: sum(found["set_aside"].values()) if found["ok"] else None),
+    TableColumn("seconds", "time", lambda seconds: f"{seconds:.1f} s"),
+)
 
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        from arena.calls.ping import remark
 
-        call, error = self.call, self.call.error
-        told = error and {"code": error.code, "message": error.message, "mend": HINTS.get(error.code, "")}
-        return {
-            "model": self.target.settings.model,
-            "agents": list(self.target.agents),
-            "ok": self.ok,
-            "served_as": call.model or None,
-            "form": call.rung,
-            "latency_ms": call.latency_ms,
-            "cost_usd": None if call.cost is None else float(decimal(call.cost)),
-            "remark": remark(call) or None,
-            "error": told,
-        }
+def check_live(config: "Config", venues: Sequence[str], agents: Sequence[str], quiet: bool) -> dict[str, Any]:
+    """Try these venues and the models of these agents; where none are named, those of the config.
+
+    Whoever names only venues asks no model, and whoever names only agents reads no venue.
+    """
+    from arena.cohorts.freeze import stamp_of
+
+    targets = models_of(config, agents) if agents or not venues else []
+    own = [config.markets.venue] if stamp_of(config) == "live" else []
+    names = venues or ([] if agents else own)
+    if targets and not quiet:
+        say_beforehand(targets)
+
+    async def tried() -> dict[str, Any]:
+        live = await asyncio.gather(*(check_venue(config, name) for name in names))
+        return {"live": live, "models": await check_models(config, targets) if targets else []}
+
+    with prints_aside():
+        found = asyncio.run(tried())
+    if not quiet:
+        say_live(found)
+    return found
+
+
+def live_status(found: Mapping[str, Any]) -> int:
+    """The exit status: 0 where all could be reached, 1 where nothing could, 2 where only some."""
+    reached = [each["ok"] for each in (*found["live"], *found["models"])]
+    return 0 if all(reached) else 2 if any(reached) else 1
 
 
 def models_of(config: "Config", names: Sequence[str]) -> "list[PingTarget]":
@@ -76,8 +98,6 @@ def say_beforehand(targets: "Sequence[PingTarget]") -> None:
     """What asking may cost, before anyone is asked."""
     from arena.calls.budget_warnings import rounded_dollars
 
-    if not targets:
-        return
     known = sum(target.worst or 0 for target in targets)
     unknown = [target.settings.model for target in targets if target.worst is None]
     also = f", and what {', '.join(unknown)} may cost is not known" if unknown else ""
@@ -85,10 +105,10 @@ def say_beforehand(targets: "Sequence[PingTarget]") -> None:
     print(f"\nAsking {many} a tiny question: {rounded_dollars(known)} at most{also}.", flush=True)
 
 
-async def ask_all(config: "Config", targets: "Sequence[PingTarget]") -> list[ModelCheck]:
+async def check_models(config: "Config", targets: "Sequence[PingTarget]") -> list[dict[str, Any]]:
     """Every model's answer, all asked at once as far as the config lets them. Nothing enters the record."""
     from agents.cost import worst_case
-    from arena.calls.ping import ping
+    from arena.calls.ping import ping, remark
     from arena.calls.rate_limit import RateLimiter
     from arena.calls.reservations import CallReservations, local_ask
     from arena.record.model.reservation import Budget
@@ -99,139 +119,29 @@ async def ask_all(config: "Config", targets: "Sequence[PingTarget]") -> list[Mod
 
     async with open_models(config) as asks:
 
-        async def one(target: "PingTarget") -> ModelCheck:
-            settings = target.settings
-            ask = local_ask(
-                asks(settings),
-                reservations,
-                provider_of(settings),
-                lambda prompt: worst_case(prompt, settings),
+        async def one(target: "PingTarget") -> dict[str, Any]:
+            settings, ask = target.settings, asks(target.settings)
+            provider = provider_of(settings)
+            call = await ping(
+                local_ask(ask, reservations, provider, lambda prompt: worst_case(prompt, settings))
             )
-            return ModelCheck(target, await ping(ask))
+            return {
+                "model": settings.model,
+                "agents": list(target.agents),
+                "ok": call.error is None,
+                "served_as": call.model or None,
+                "form": call.rung,
+                "latency_ms": call.latency_ms,
+                "cost_usd": exact(call.cost),
+                "remark": remark(call) or None,
+                "error": call.error and _error(call.error, HINTS.get(call.error.code, "")),
+            }
 
         return list(await asyncio.gather(*map(one, targets)))
 
 
-def say_models(probes: Sequence[ModelCheck]) -> None:
-    """What was found, a line for each model, and what may help where something is wrong."""
-    from arena.calls.ping import remark
-
-    if not probes:
-        return
-    print()
-    columns = ("model", "agents", "", "served as", "form", "time", "cost $")
-    print_table(columns, [_row(found) for found in probes], "One tiny question to each model")
-    for found in probes:
-        model, error = found.target.settings.model, found.call.error
-        if error is not None:
-            print(f"{model}: {error.message}")
-            if hint := HINTS.get(error.code):
-                print(f"→ {hint}")
-        elif odd := remark(found.call):
-            print(f"{model}: {odd}")
-
-
-def _row(found: ModelCheck) -> tuple[str | None, ...]:
-    call = found.call
-    return (
-        found.target.settings.model,
-        ", ".join(found.target.agents),
-        "reached" if call.error is None else call.error.code,
-        call.model or None,
-        call.rung if call.error is None else None,
-        f"{call.latency_ms / 1000:.1f} s",
-        None if call.cost is None else f"{decimal(call.cost):.6f}",
-    )
-
-
-if TYPE_CHECKING:
-    from arena.config import Config
-    from markets.venue import QuarantinedRecord, VenueError
-
-ONE_PAGE = {"pages": 1, "newest": 1_000}
-"""What venues call how far they read, and how much of that is a page."""
-MORE_TO_COME = "too_many"
-"""How a venue tells that there is more than it was asked to read."""
-
-
-@dataclass(frozen=True, slots=True)
-class VenueCheck:
+async def check_venue(config: "Config", name: str) -> dict[str, Any]:
     """One page of a venue: how many markets it had, what was rejected, and how long that took."""
-
-    venue: str
-    markets: int
-    seconds: float
-    error: "VenueError | None"
-    codes: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def ok(self) -> bool:
-        """Whether it could be read."""
-        return self.error is None
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        error = self.error and {
-            "code": self.error.code,
-            "message": self.error.message,
-            "mend": self.error.hint,
-        }
-        found = {
-            "venue": self.venue,
-            "ok": self.ok,
-            "markets": self.markets,
-            "seconds": round(self.seconds, 2),
-        }
-        return found | {"set_aside": dict(sorted(self.codes.items())), "error": error}
-
-
-@dataclass(frozen=True, slots=True)
-class LiveCheck:
-    """All that was tried."""
-
-    looks: Sequence[VenueCheck]
-    probes: Sequence[ModelCheck]
-
-    @property
-    def status(self) -> int:
-        """0 where all could be reached, 1 where nothing could, 2 where only some."""
-        reached = [look.ok for look in self.looks] + [probe.ok for probe in self.probes]
-        return 0 if all(reached) else 2 if any(reached) else 1
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "live": [look.as_dict() for look in self.looks],
-            "models": [probe.as_dict() for probe in self.probes],
-        }
-
-
-def check_live(config: "Config", venues: Sequence[str], agents: Sequence[str], quiet: bool) -> LiveCheck:
-    """Try these venues and the models of these agents; where none are named, those of the config.
-
-    Whoever names only venues asks no model, and whoever names only agents reads no venue.
-    """
-    from arena.cohorts.freeze import stamp_of
-
-    targets = models_of(config, agents) if agents or not venues else []
-    own = [config.markets.venue] if stamp_of(config) == "live" else []
-    names = venues or ([] if agents else own)
-    if not quiet:
-        say_beforehand(targets)
-
-    async def tried() -> LiveCheck:
-        looks = asyncio.gather(*(_look(config, name) for name in names))
-        return LiveCheck(await looks, await ask_all(config, targets) if targets else [])
-
-    with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
-        found = asyncio.run(tried())
-    if not quiet:
-        say_live(found.looks)
-        say_models(found.probes)
-    return found
-
-
-async def _look(config: "Config", name: str) -> VenueCheck:
     from arena.clock import now, timer
     from arena.rounds.adapters import open_venue
     from markets.registry import UnknownExtension
@@ -246,29 +156,37 @@ async def _look(config: "Config", name: str) -> VenueCheck:
     try:
         count = len(await venue.catalogue(now()))
     except VenueError as error:
-        trouble = error
+        trouble = _error(error, error.hint)
     finally:
         await venue.close()
     codes = Counter(aside.code for aside in quarantined if aside.code != MORE_TO_COME)
-    return VenueCheck(name, count, timer() - started, trouble, codes)
+    return {
+        "venue": name,
+        "ok": trouble is None,
+        "markets": count,
+        "seconds": round(timer() - started, 2),
+        "set_aside": dict(sorted(codes.items())),
+        "error": trouble,
+    }
 
 
-def say_live(looks: Sequence[VenueCheck]) -> None:
-    """What was found, a line for each venue, and what may help where something is wrong."""
-    if not looks:
-        return
-    rows = [
-        (
-            look.venue,
-            "reached" if look.error is None else look.error.code,
-            look.markets if look.error is None else None,
-            look.codes.total() if look.error is None else None,
-            f"{look.seconds:.1f} s",
-        )
-        for look in looks
-    ]
-    print()
-    print_table(("venue", "", "markets", "rejected", "time"), rows, "One page of each venue")
-    for look in looks:
-        if look.error is not None:
-            print(f"{look.venue}: {look.error.message}\n→ {look.error.hint}")
+def _error(error: Any, hint: str) -> dict[str, str]:
+    return {"code": error.code, "message": error.message, "mend": hint}
+
+
+def say_live(found: Mapping[str, Any]) -> None:
+    """A line for each venue and each model, then what may help where something is wrong."""
+    tables = {
+        "One page of each venue": (VENUES, found["live"], "venue"),
+        "One tiny question to each model": (MODELS, found["models"], "model"),
+    }
+    for title, (columns, rows, name) in tables.items():
+        if rows:
+            print()
+            print_table(columns, rows, title)
+        for each in rows:
+            error = each["error"]
+            if words := error["message"] if error else each.get("remark"):
+                print(f"{each[name]}: {words}")
+            if error and error["mend"]:
+                print(f"→ {error['mend']}")

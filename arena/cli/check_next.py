@@ -2,33 +2,32 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from arena.cli.output import plain, program
+from arena.cli.output import minute, plain, program
 from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
     from arena.config import Config
     from arena.record.model.cohort import Cohort
+    from arena.record.queries.calls import RecentUsage
 
 
 @dataclass(frozen=True, slots=True)
 class RecordSoFar:
     """What the record says has begun: the cohorts, and the last time that was played.
 
-    With `trouble` there is a record, or a place for one, that can't be read, and that is why.
+    `usage` is what agents used in their newest turns. With `trouble` there is a record, or a place for one,
+    that can't be read, and that is why.
     """
 
     cohorts: "tuple[Cohort, ...]" = ()
     newest: datetime | None = None
     trouble: str = ""
-
-    @property
-    def scheduled(self) -> list[datetime]:
-        """When those started that the schedule has started."""
-        return [cohort.starts_at for cohort in self.cohorts if not cohort.by_hand]
+    usage: "Mapping[str, RecentUsage]" = field(default_factory=dict)
 
     @property
     def last(self) -> "Cohort | None":
@@ -36,8 +35,8 @@ class RecordSoFar:
         return max(self.cohorts, key=lambda cohort: (cohort.starts_at, cohort.number), default=None)
 
 
-def read_begun(database: str) -> RecordSoFar:
-    """That of the record at an address; nothing where there is none yet. Nothing is written."""
+def read_begun(database: str, models: Mapping[str, str]) -> RecordSoFar:
+    """That of the record at an address, with the usage of agents by name and model. Nothing is written."""
     from arena.record.schema.database import NoRecord, connect
 
     try:
@@ -47,16 +46,16 @@ def read_begun(database: str) -> RecordSoFar:
     except ArenaError as error:
         return RecordSoFar(trouble=error.message)
     # They take long to load, and without a record nobody needs them.
+    from arena.record.queries.calls import read_recent_usage
     from arena.record.queries.cohorts import read_newest_time
     from arena.record.record import Record
 
-    record = Record(engine)
     try:
-        return RecordSoFar(tuple(stored.cohort for stored in record.cohorts()), record.read(read_newest_time))
+        with closing(Record(engine)) as record:
+            usage = {name: record.read(read_recent_usage, name, model) for name, model in models.items()}
+            return RecordSoFar(record.begun(), record.read(read_newest_time), usage=usage)
     except ArenaError as error:
         return RecordSoFar(trouble=error.message)
-    finally:
-        record.close()
 
 
 def next_cohort(config: "Config", begun: RecordSoFar, at: datetime) -> dict[str, Any]:
@@ -67,6 +66,7 @@ def next_cohort(config: "Config", begun: RecordSoFar, at: datetime) -> dict[str,
 
     plan = plan_of(config, at, begun.cohorts)
     starts = [cohort.starts_at for cohort in begun.cohorts]
+    by_hand = sum(cohort.by_hand for cohort in begun.cohorts)
     live = stamp_of(config) == "live"
     start = next_start(plan, starts, begun.newest, live, at, config.cohorts.catch_up)
     command = next_command(plan, live, begun.newest, at)
@@ -76,11 +76,11 @@ def next_cohort(config: "Config", begun: RecordSoFar, at: datetime) -> dict[str,
         except ArenaError:
             command += " --baselines"
     return {
-        "first_start": plan.first.isoformat(),
+        "first_start": plan.first,
         "cohorts_begun": len(starts),
-        "cohorts_by_hand": len(starts) - len(begun.scheduled),
+        "cohorts_by_hand": by_hand,
         "next_cohort": None if start is None else len(starts) + 1,
-        "next_start": None if start is None else start.isoformat(),
+        "next_start": start,
         "next_start_at_once": plan.at_once is not None,
         "next_command": command,
         "next_start_missed": start is not None and live and at - start > PLAY_WINDOW,
@@ -96,9 +96,8 @@ def say_next(found: Mapping[str, Any]) -> str:
         more = f" and {by_hand} by hand" if by_hand else ""
         have = "has" if begun == 1 and not by_hand else "have"
         return f"none: {begun} of {count_text(count, 'cohort')}{more} {have} begun, and no start is to come"
-    start = datetime.fromisoformat(found["next_start"])
     of = f" of {count}" if count and not found["cohorts_by_hand"] else ""
-    when = f"{start:%Y-%m-%d %H:%M} UTC"
+    when = f"{minute(found['next_start'])} UTC"
     if found["next_start_at_once"]:
         when = "now, with arena run or arena round"
     elif found["next_start_missed"]:
@@ -112,7 +111,7 @@ def next_step(config: "Config | None") -> str:
 
     if config is None:
         return f"{program()} round"
-    return f"{program()} {next_cohort(config, read_begun(config.database), now())['next_command']}"
+    return f"{program()} {next_cohort(config, read_begun(config.database, {}), now())['next_command']}"
 
 
 MOST = 5

@@ -1,16 +1,13 @@
 """`arena cohorts diff` and `seal`: what changed between cohorts, and one hash of all that was decided."""
 
 import re
-import sys
 from collections.abc import Mapping, Sequence
-from contextlib import redirect_stdout
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from arena.cli.options import Options, command
-from arena.cli.output import plain, program
+from arena.cli.output import attributes, plain, prints_aside, program
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
@@ -40,14 +37,6 @@ def numbered(every: "Sequence[StoredCohort]", number: str) -> "StoredCohort":
     return stored
 
 
-@dataclass(frozen=True, slots=True)
-class DiffSide:
-    """A cohort of the record or the next one, with the texts of its prompts by hash."""
-
-    cohort: "Cohort"
-    texts: Mapping[str, str]
-
-
 @command()
 def diff(
     chosen: Options,
@@ -66,48 +55,33 @@ def diff(
 
     Next: arena check says who would play in the next cohort, and what that would cost.
     """
-    from arena.cohorts.diff import cohort_changes
+    from arena.cohorts.diff import cohort_changes, text_diff
 
-    # An extension may print, and the answer may be JSON.
-    with redirect_stdout(sys.stderr), chosen.planned() as (config, connection):
+    with prints_aside(), chosen.planned() as (config, connection):
         sides = [side(connection, config, which) for which in (before, after)]
         kinds = config.extensions("kinds") if config is not None else ()
-        found = cohort_changes(sides[0].cohort, sides[1].cohort, kinds)
-    edits = edited(found, sides) if texts else {}
+        found = cohort_changes(sides[0][0], sides[1][0], kinds)
+    edits = {
+        name: text_diff(name, *(words.get(cohort.prompts[name], "") for cohort, words in sides))
+        for name in (found.edited if texts else ())
+    }
     names = [NEXT if which == PLANNED else f"cohort {which}" for which in (before, after)]
     data = {"before": before, "after": after} | diff_data(found) | ({"texts": edits} if texts else {})
     chosen.answer(data, say, found, edits, *names)
 
 
-def side(connection: "Connection", known: "Config | None", which: str) -> DiffSide:
-    """The cohort that is meant."""
-    from arena.record.queries.cohorts import read_cohorts, read_prompts
-
-    if which == PLANNED:
-        return planned(known)
-    stored = numbered(read_cohorts(connection), which)
-    return DiffSide(stored.cohort, read_prompts(connection, list(stored.cohort.prompts.values())))
-
-
-def planned(config: "Config | None") -> DiffSide:
-    """What the config would start now."""
+def side(connection: "Connection", config: "Config | None", which: str) -> "tuple[Cohort, Mapping[str, str]]":
+    """A cohort of the record, or the one that the config would start now, with its prompts by hash."""
     from arena.clock import now
     from arena.cohorts.freeze import freeze_cohort
+    from arena.record.queries.cohorts import read_cohorts, read_prompts
 
+    if which != PLANNED:
+        stored = numbered(read_cohorts(connection), which)
+        return stored.cohort, read_prompts(connection, list(stored.cohort.prompts.values()))
     if config is None:
         raise ArenaError("no_config", "the next cohort needs a config", "name it: --config PATH")
-    return DiffSide(*freeze_cohort(config, 1, now()))
-
-
-def edited(found: "CohortChanges", sides: Sequence[DiffSide]) -> dict[str, list[str]]:
-    """How each edited prompt's words changed, as the lines of a unified diff."""
-    from arena.cohorts.diff import text_diff
-
-    told = dict[str, list[str]]()
-    for name in found.edited:
-        old, new = (one.texts.get(one.cohort.prompts[name], "") for one in sides)
-        told[name] = text_diff(name, old, new)
-    return told
+    return freeze_cohort(config, 1, now())
 
 
 def diff_data(found: "CohortChanges") -> dict[str, Any]:
@@ -119,8 +93,8 @@ def diff_data(found: "CohortChanges") -> dict[str, Any]:
         "frozen": {section: _moved(moved) for section, moved in found.parts.items()},
         "prompts": _moved(found.prompts),
         "agents": {
-            "added": [{"name": each.name, "kind": each.kind} for each in found.added],
-            "removed": [{"name": each.name, "kind": each.kind} for each in found.removed],
+            "added": [attributes(each, "name", "kind") for each in found.added],
+            "removed": [attributes(each, "name", "kind") for each in found.removed],
             "changed": {name: _moved(moved) for name, moved in found.changed.items()},
             "reordered": found.reordered,
         },

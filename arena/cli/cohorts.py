@@ -1,9 +1,8 @@
 """`arena cohorts`: who started when, how each stands, what was frozen, and who decides."""
 
 import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +13,7 @@ from arena.cli.agents import versions_data
 from arena.cli.check_next import next_step
 from arena.cli.cohort_diff import Number, diff, numbered, seal
 from arena.cli.options import Baselines, Options, command, instant
-from arena.cli.output import exact, iso, minute, plain, print_json, program, signed_dollars
+from arena.cli.output import attributes, exact, minute, plain, prints_aside, program, signed_dollars
 from arena.cli.table import TableChoice, TableColumn, json_rows, print_table, print_text
 from arena.errors import ArenaError, count_text
 
@@ -37,35 +36,27 @@ Next: arena round plays the next round.
 STATUSES = ("played", "malformed", "failed", "out", "waiting")
 
 
-def _of_cohort(name: str) -> Any:
-    return lambda found: getattr(found.cohort, name)
-
-
-def _time_of(name: str) -> Any:
-    return lambda found: iso(getattr(found.stored, name))
-
-
 def _profit(which: Any) -> Any:
     return lambda found: exact(which(found.profits.values())) if found.profits else None
 
 
 COLUMNS = (
-    TableColumn("cohort", value=_of_cohort("number")),
-    TableColumn("starts_at", "start (UTC)", minute, 0, lambda found: iso(found.cohort.starts_at)),
+    TableColumn("cohort", value="cohort.number"),
+    TableColumn("starts_at", "start (UTC)", minute, 0, "cohort.starts_at"),
     TableColumn("state"),
-    TableColumn("rounds_over", "over", ",d", 2, lambda found: found.done),
-    TableColumn("rounds", "rounds", ",d", 2, _of_cohort("rounds")),
-    TableColumn("next_at", "next (UTC)", minute, 1, lambda found: iso(found.next_at)),
+    TableColumn("rounds_over", "over", ",d", 2, "done"),
+    TableColumn("rounds", "rounds", ",d", 2, "cohort.rounds"),
+    TableColumn("next_at", "next (UTC)", minute, 1),
     TableColumn("agents", show=",d", gives_way=4, value=lambda found: len(found.cohort.entrants)),
-    TableColumn("open_positions", "open", ",d", 3, lambda found: found.open),
+    TableColumn("open_positions", "open", ",d", 3, "open"),
     TableColumn("pnl_low", "P/L from", signed_dollars, 1, _profit(min)),
     TableColumn("pnl_high", "to", signed_dollars, 1, _profit(max)),
-    TableColumn("venue", gives_way=7, value=_of_cohort("venue")),
-    TableColumn("stamp", gives_way=8, value=_of_cohort("stamp")),
-    TableColumn("by_hand", "by hand", lambda yes: "yes" if yes else "", 6, _of_cohort("by_hand")),
-    TableColumn("paused_at", "paused (UTC)", minute, 9, _time_of("paused_at")),
-    TableColumn("stopped_at", "stopped (UTC)", minute, 9, _time_of("stopped_at")),
-    TableColumn("ended_at", "ended (UTC)", minute, 9, _time_of("ended_at")),
+    TableColumn("venue", gives_way=7, value="cohort.venue"),
+    TableColumn("stamp", gives_way=8, value="cohort.stamp"),
+    TableColumn("by_hand", "by hand", lambda yes: "yes" if yes else "", 6, "cohort.by_hand"),
+    TableColumn("paused_at", "paused (UTC)", minute, 9, "stored.paused_at"),
+    TableColumn("stopped_at", "stopped (UTC)", minute, 9, "stored.stopped_at"),
+    TableColumn("ended_at", "ended (UTC)", minute, 9, "stored.ended_at"),
 )
 ROUNDS = TableColumn("rounds", value=lambda found: f"{found.done} of {found.cohort.rounds}", gives_way=2)
 LISTED = [ROUNDS if column.name == "rounds" else column for column in COLUMNS if column.name != "rounds_over"]
@@ -91,13 +82,27 @@ def calibration_text(score: Mapping[str, Any]) -> str | None:
     return "  ".join(f"{part:^5}" for part in parts)
 
 
+def settings_text(entrant: Mapping[str, Any]) -> str:
+    """The settings that say something."""
+    from arena.cohorts.diff import setting_text
+
+    return plain(
+        setting_text({key: x for key, x in entrant["settings"].items() if x not in (None, {}, [], "")})
+    )
+
+
+ENTRANTS = (
+    TableColumn("name", "agent", narrow="wrap"),
+    TableColumn("kind"),
+    TableColumn("settings", value=settings_text, narrow="wrap"),
+)
 SCORES = (
     TableColumn("agent", narrow="cut middle"),
     TableColumn("pnl", "P/L", signed_dollars),
     TableColumn("return_pct", "return %", "+.1f", 2),
     TableColumn("brier_implied", "implied Brier", ".4f"),
     TableColumn("calibration", "says→happens %", value=calibration_text),
-    TableColumn("forecasts", "resolved", ",d", 1),
+    TableColumn("resolved", show=",d", gives_way=1),
     TableColumn("brier_stated", "stated Brier", ".4f", 3),
     TableColumn("brier_market", "market Brier", ".4f", 4),
 )
@@ -189,12 +194,13 @@ def read_all(connection: "Connection", found: "CohortOverview") -> dict[str, Any
         "played": [
             {
                 "round": round.number,
-                "at": round.at.isoformat(),
+                "at": round.at,
                 "over": round.done,
                 "turns": dict(sorted(ended.get(round.number, {}).items())),
             }
             for round in found.rounds
         ],
+        "decide": str(found.cohort.cadence),
         "frozen": frozen,
     }
 
@@ -202,7 +208,6 @@ def read_all(connection: "Connection", found: "CohortOverview") -> dict[str, Any
 def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     """One cohort in words: how it stands, its rounds, then what it froze."""
     from arena.cli.agent_text import by_rounds
-    from arena.cohorts.diff import setting_text
 
     frozen = found["frozen"]
     coming = f", next decision {minute(found['next_at'])} UTC" if found["next_at"] else ""
@@ -216,12 +221,8 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     _say_rounds(found)
     for name, words in found["waiting"].items():
         print(f"{name} is {plain(words)}, and enters at the first round at which it is there.\n")
-    rows = [
-        (each["name"], each["kind"], plain(setting_text(_given(each["settings"]))))
-        for each in frozen["entrants"]
-    ]
-    print_table(("agent", "kind", "settings"), rows, "Frozen at the start")
-    _say_parts(frozen)
+    print_table(ENTRANTS, frozen["entrants"], "Frozen at the start")
+    _say_parts(found)
     for name, digest in frozen["prompts"].items():
         print(f"prompt    {plain(name)}: {digest}")
     print(f"seed      {frozen['seed']}")
@@ -233,15 +234,16 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     print(f"Next: {program()} cohorts diff {found['cohort']} next")
 
 
-def _say_parts(frozen: Mapping[str, Any]) -> None:
+def _say_parts(found: Mapping[str, Any]) -> None:
     """Bankroll, rules, markets, venue and evidence, a line each."""
     from arena.cohorts.diff import value_in_words
 
+    frozen = found["frozen"]
     venue = {"from": frozen["stamp"], **frozen["venue_settings"]}
     evidence = frozen["evidence_settings"] | (frozen["guard"] if frozen["evidence"] != "none" else {})
     rules = {key: value for key, value in frozen["rules"].items() if key != "name"}
     parts = {
-        "bankroll": (value_in_words("bankroll", frozen["bankroll"]), {"every": frozen["every"]}),
+        "bankroll": (value_in_words("bankroll", frozen["bankroll"]), {"decide": found["decide"]}),
         "rules": (frozen["rules"]["name"], rules),
         "markets": ("", frozen["universe"]),
         "venue": (frozen["venue"], venue),
@@ -251,11 +253,6 @@ def _say_parts(frozen: Mapping[str, Any]) -> None:
         known = {key.replace("_", " "): value_in_words(key, x) for key, x in values.items() if x is not None}
         said = [name, *(f"{key} {value}" for key, value in known.items())]
         print(f"{title:9} {plain('; '.join(part for part in said if part))}")
-
-
-def _given(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that say something."""
-    return {key: value for key, value in values.items() if value not in (None, {}, [], "")}
 
 
 def _say_rounds(found: Mapping[str, Any]) -> None:
@@ -294,26 +291,18 @@ def start(
     Next: arena round
     """
     wanted = None if at is None else instant(at)
-    with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
+    with prints_aside():
         settings = chosen.load(os.environ, beside=True)
         cohort = begin(settings, wanted, baselines)
-    told = {
-        "cohort": cohort.number,
-        "starts_at": cohort.starts_at.isoformat(),
-        "by_hand": cohort.by_hand,
-        "rounds": cohort.rounds,
-        "agents": [entrant.name for entrant in cohort.entrants],
-        "config_hash": cohort.config_hash,
-    }
-    chosen.answer(told, say_start, told, settings)
-
-
-def say_start(told: Mapping[str, Any], config: "Config") -> None:
-    """What was started."""
-    whose = "" if told["by_hand"] else " (as scheduled)"
-    print(f"Cohort {told['cohort']} starts on {minute(told['starts_at'])} UTC{whose}: "
-          f"{count_text(told['rounds'], 'round')}; agents {', '.join(told['agents'])}")  # fmt: skip
-    print(f"Next: {next_step(config)}")
+    names = [entrant.name for entrant in cohort.entrants]
+    told = attributes(cohort, "starts_at", "by_hand", "rounds", "config_hash")
+    whose = "" if cohort.by_hand else " (as scheduled)"
+    words = f"Cohort {cohort.number} starts on {minute(cohort.starts_at)} UTC{whose}: "
+    words += f"{count_text(cohort.rounds, 'round')}; agents {', '.join(names)}"
+    chosen.answer(
+        {"cohort": cohort.number, "agents": names} | told,
+        lambda _: print(f"{words}\nNext: {next_step(settings)}"),
+    )
 
 
 def begin(config: "Config", wanted: datetime | None, baselines: bool) -> "Cohort":
@@ -326,15 +315,12 @@ def begin(config: "Config", wanted: datetime | None, baselines: bool) -> "Cohort
     from arena.rounds.season import check_manual_start, manual_start_time
 
     live, clock = stamp_of(config) == "live", now()
-    record = Record.open(config.database)
-    try:
+    with closing(Record.open(config.database)) as record:
         plan = plan_of(config, clock, record.begun(), None if baselines else os.environ)
         known, looked = record.cohorts(), record.read(read_newest_time)
         at = wanted or manual_start_time(plan, known, looked, live, clock)
         check_manual_start(at, known, looked, live, clock)
         return start_cohort(at, plan, record)
-    finally:
-        record.close()
 
 
 @command()
@@ -355,10 +341,14 @@ def end(
     from arena.clock import now
     from arena.record.write.cohorts import stop_cohort
 
-    with chosen_cohort(chosen.record(), number) as (record, stored):
+    with chosen_cohort(chosen.record(), number, stopped_too=True) as (record, stored):
         fresh = stored.stopped_at is None
+        if fresh and not yes and chosen.json:
+            raise ArenaError("not_asked", "with --json there is no one to confirm", "add --yes")
         if fresh:
-            _ask(f"Cohort {number} will decide no more, for good. End it?", yes, chosen.json)
+            question = f"Cohort {number} will decide no more, for good. End it?"
+            if not yes and not typer.confirm(question, err=True):
+                raise ArenaError("not_done", "nothing was changed", "")
             record.write_unfenced(stop_cohort, stored.id, now())
     _tell(chosen, number, "stopped", fresh, "decides no more", "cohorts list")
 
@@ -377,7 +367,6 @@ def pause(chosen: Options, number: Number) -> None:
     from arena.record.write.cohorts import pause_cohort
 
     with chosen_cohort(chosen.record(), number) as (record, stored):
-        _must_not_be_stopped(stored)
         fresh = stored.paused_at is None
         if fresh:
             record.write_unfenced(pause_cohort, stored.id, now())
@@ -395,7 +384,6 @@ def resume(chosen: Options, number: Number) -> None:
     from arena.record.write.cohorts import pause_cohort
 
     with chosen_cohort(chosen.record(), number) as (record, stored):
-        _must_not_be_stopped(stored)
         fresh = stored.paused_at is not None
         if fresh:
             record.write_unfenced(pause_cohort, stored.id, None)
@@ -403,45 +391,30 @@ def resume(chosen: Options, number: Number) -> None:
 
 
 @contextmanager
-def chosen_cohort(address: str, number: str) -> "Iterator[tuple[Record, StoredCohort]]":
+def chosen_cohort(
+    address: str, number: str, stopped_too: bool = False
+) -> "Iterator[tuple[Record, StoredCohort]]":
     """A cohort that has not ended, in a record that is there."""
     from arena.record.record import Record
     from arena.record.schema.database import OlderRecord, connect
 
     with suppress(OlderRecord):  # it is there, and brought up to date as it is opened
         connect(address, read_only=True).dispose()
-    record = Record.open(address)
-    try:
+    with closing(Record.open(address)) as record:
         stored = numbered(record.cohorts(), number)
         if stored.ended_at is not None:
             message = f"cohort {number} ended on {minute(stored.ended_at)} UTC"
             raise ArenaError("ended", message, "arena cohorts list shows those that have not")
+        if stored.stopped_at is not None and not stopped_too:
+            message = f"cohort {number} was ended by hand and decides no more"
+            raise ArenaError("stopped", message, "arena cohorts start begins another one")
         yield record, stored
-    finally:
-        record.close()
-
-
-def _must_not_be_stopped(stored: "StoredCohort") -> None:
-    if stored.stopped_at is not None:
-        message = f"cohort {stored.cohort.number} was ended by hand and decides no more"
-        raise ArenaError("stopped", message, "arena cohorts start begins another one")
-
-
-def _ask(question: str, yes: bool, as_json: bool) -> None:
-    if yes:
-        return
-    if as_json:
-        raise ArenaError("not_asked", "with --json there is no one to confirm", "add --yes")
-    if not typer.confirm(question, err=True):
-        raise ArenaError("not_done", "nothing was changed", "")
 
 
 def _tell(chosen: Options, number: str, done: str, fresh: bool, words: str, following: str) -> None:
-    if chosen.json:
-        print_json({"cohort": int(number), done: True, "changed": fresh})
-        return
-    print(f"Cohort {number} {words}" + ("." if fresh else " already; nothing was changed."))
-    print(f"Next: {program()} {following}")
+    end = "." if fresh else " already; nothing was changed."
+    told = f"Cohort {number} {words}{end}\nNext: {program()} {following}"
+    chosen.answer({"cohort": int(number), done: True, "changed": fresh}, print, told)
 
 
 cohorts = typer.Typer(help=HELP, no_args_is_help=True)

@@ -1,73 +1,35 @@
 """`arena dashboard`: the record in a browser.
 
-While a dashboard is open, what it shows is worked out again whenever it has become stale.
+While it is open, what it shows is computed anew whenever it has become stale.
 """
 
+import errno
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from importlib.util import find_spec
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
-from arena.cli.dashboard_address import HOST, ListenAddress, answers, listen_address
 from arena.cli.options import DEFAULT, Options, command
 from arena.cli.output import progress
 from arena.errors import ArenaError
 
 FIRST, EVERY = 10.0, 30.0
 """Seconds until it is looked whether anything is stale, for the first page goes first, and then again."""
-
-
-def wait_for(server: "subprocess.Popen[bytes]", address: str) -> int:
-    """Wait until a server ends, and keep up meanwhile; its exit status.
-
-    Where that can't be done it is said once, and the pages go on showing what was worked out last.
-    """
-    able, pause = True, FIRST
-    while True:
-        try:
-            return server.wait(timeout=pause)
-        except subprocess.TimeoutExpired:
-            able, pause = able and _tried(address), EVERY
-
-
-def _tried(address: str) -> bool:
-    """Work out what is stale; False where there is no use in trying again."""
-    try:
-        keep_up(address)
-    except ArenaError as error:
-        if error.code in ("no_record", "locked"):  # it may be made, or let go of, at any time
-            return True
-        words = "scores are not computed here, only shown as they were cached last"
-        print(f"{words}: {error.message}; {error.hint}", file=sys.stderr)
-        return False
-    return True
-
-
-def keep_up(address: str) -> None:
-    """Work out what is stale, if anything is; a record that nobody has played in is left alone."""
-    from arena.clock import now
-    from arena.record.record import Record
-    from arena.record.schema.database import open_read_only, reading
-    from arena.scores.refresh import is_stale, refresh_cache
-
-    with open_read_only(address) as engine, reading(engine) as connection:
-        if not is_stale(connection):
-            return
-    record = Record.join(address)
-    try:
-        with progress("Computing scores") as moved:
-            refresh_cache(record, now(), moved)
-    finally:
-        record.close()
-
-
+HOST = "127.0.0.1"
+PORTS = 100
+HINT = "leave --host out; or add --behind-proxy once a proxy asks for a password (arena dashboard --help)"
 PAGES = "arena.pages"
 """The group of entry points by which the pages' programs are known: pyproject.toml has them."""
 PORT = 8501
@@ -96,31 +58,63 @@ NOWHERE = "http://127.0.0.1:9"
 elsewhere knocks, Streamlit asks a stranger for the address of this machine."""
 
 
+@dataclass(frozen=True, slots=True)
+class PublicAddress:
+    """The address at which a proxy shows the dashboard: its host, its port, and the path below it."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+
+    @property
+    def origin(self) -> str:
+        """What a browser says that a page comes from."""
+        usual = {"http": 80, "https": 443}[self.scheme]
+        return f"{self.scheme}://{bracketed(self.host)}" + (f":{self.port}" if self.port != usual else "")
+
+
+@dataclass(frozen=True, slots=True)
+class ListenAddress:
+    """Where to listen: an address by its numbers, a port, and who comes there: a proxy, by what address."""
+
+    address: str = HOST
+    port: int = 8501
+    behind_proxy: bool = False
+    public: PublicAddress | None = None
+
+    @property
+    def url(self) -> str:
+        """Where the dashboard is found from this machine."""
+        path = f"/{self.public.path}" if self.public and self.public.path else ""
+        return f"http://{bracketed(self.address)}:{self.port}{path}"
+
+
 @command("config", "database")
 def dashboard(
     chosen: Options,
     host: Annotated[
-        str, typer.Option(help="Where to listen: another than this machine only with --behind-proxy.")
+        str, typer.Option(help="Where to listen; beyond this machine only with --behind-proxy.")
     ] = HOST,
-    port: Annotated[int, typer.Option(help="The port; the next free one if it is taken.")] = PORT,
+    port: Annotated[int, typer.Option(help="The port, or the next free one.")] = PORT,
     behind_proxy: Annotated[
         bool,
-        typer.Option("--behind-proxy", help="A proxy that asks for a password stands in front; see below."),
+        typer.Option("--behind-proxy", help="A proxy in front asks for a password; see above."),
     ] = False,
     public: Annotated[
         str | None,
-        typer.Option("--public", metavar="URL", help="The proxy's address, as people type it."),
+        typer.Option("--public", metavar="URL", help="The proxy's address as people type it."),
     ] = None,
 ) -> None:
-    """Show the record in a browser until Ctrl-C: on this machine only, unless a proxy stands in front.
+    """Show the record in a browser until Ctrl-C, on this machine only unless a proxy stands in front.
 
-    The pages only read the record: it can be looked at while an arena plays. Scores that have become stale
-    are computed beside, as by `arena run`, and kept in the record if it may be written.
+    The pages only read the record, so you can look while an arena plays. When scores are out of date, they
+    are computed in the background and, if the record may be written, kept there.
 
-    The dashboard has no password of its own, so it refuses to listen where other machines can reach it.
-    With --behind-proxy it does: you say that nobody gets there but through a proxy, which asks for a password
-    and encrypts. It then takes no other port than the one named. --public lets it answer at that address
-    alone, and under its path if it has one. Caddy and nginx are such proxies.
+    The dashboard has no password, so it refuses to listen where other machines can reach it. With
+    --behind-proxy it listens there: make sure that the only way in is a proxy, such as Caddy or nginx, that
+    asks for a password and encrypts. It then takes exactly the port that you name. With --public it answers
+    only at that address, and under its path if it has one.
 
     Example: arena dashboard --database .demo/demo.db
 
@@ -140,15 +134,58 @@ def serve(address: str, where: ListenAddress, config: Path | None = None) -> Non
         while server.poll() is None and not answers(where):
             time.sleep(0.02)
         if server.poll() is None:
-            print(f"\nDashboard: {_found_at(where)}  (Ctrl-C ends it)", flush=True)
+            whom = f", for the proxy at {where.public.origin}" if where.public else ", for a proxy"
+            print(
+                f"\nDashboard: {where.url}{whom if where.behind_proxy else ''}  (Ctrl-C ends it)", flush=True
+            )
         status = wait_for(server, address)
     except KeyboardInterrupt:
         status = 0
     if told:
-        _end(server)
+        server.terminate()
+        try:
+            server.wait(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
         print("Dashboard ended.")
     elif status:
         raise ArenaError("dashboard", f"the dashboard ended with status {status}", "its words are above")
+
+
+def wait_for(server: "subprocess.Popen[bytes]", address: str) -> int:
+    """Wait until a server ends, and keep up meanwhile; its exit status.
+
+    Where that can't be done it is said once, and the pages go on showing what was worked out last.
+    """
+    able, pause = True, FIRST
+    while True:
+        try:
+            return server.wait(timeout=pause)
+        except subprocess.TimeoutExpired:
+            pause = EVERY
+        try:
+            if able:
+                keep_up(address)
+        except ArenaError as error:
+            able = error.code in ("no_record", "locked")  # it may be made, or let go of, at any time
+            if not able:
+                words = "scores are not computed here, only shown as they were cached last"
+                print(f"{words}: {error.message}; {error.hint}", file=sys.stderr)
+
+
+def keep_up(address: str) -> None:
+    """Work out what is stale, if anything is; a record that nobody has played in is left alone."""
+    from arena.clock import now
+    from arena.record.record import Record
+    from arena.record.schema.database import open_read_only, reading
+    from arena.scores.refresh import is_stale, refresh_cache
+
+    with open_read_only(address) as engine, reading(engine) as connection:
+        if not is_stale(connection):
+            return
+    with closing(Record.join(address)) as record, progress("Computing scores") as moved:
+        refresh_cache(record, now(), moved)
 
 
 def end_with(server: "subprocess.Popen[bytes]") -> list[int]:
@@ -185,12 +222,6 @@ def listening(where: ListenAddress) -> list[str]:
     return [f"--{name}={value}" for name, values in said.items() for value in values]
 
 
-def _found_at(where: ListenAddress) -> str:
-    if where.public is None:
-        return f"{where.url}, for a proxy" if where.behind_proxy else where.url
-    return f"{where.url}, for the proxy at {where.public.origin}"
-
-
 def environment(address: str, config: Path | None = None) -> dict[str, str]:
     """Ours, with record and config named, our own packages found first, and the web out of reach."""
     home = str(Path(__file__).resolve().parents[2])
@@ -199,15 +230,6 @@ def environment(address: str, config: Path | None = None) -> dict[str, str]:
     shut = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), NOWHERE)
     named = {"ARENA_DATABASE": address, "ARENA_CONFIG": str(config or "")}
     return ours | shut | named | {"PYTHONPATH": path}
-
-
-def _end(server: subprocess.Popen[bytes]) -> None:
-    server.terminate()
-    try:
-        server.wait(timeout=PATIENCE)
-    except subprocess.TimeoutExpired:
-        server.kill()
-        server.wait()
 
 
 def page_command(name: str) -> list[str]:
@@ -221,3 +243,95 @@ def page_command(name: str) -> list[str]:
         raise ArenaError("no_dashboard", "the dashboard is not installed", hint)
     start = f"import sys; from {found.module} import {found.attr}; sys.exit({found.attr}())"
     return [sys.executable, "-c", start]
+
+
+def listen_address(host: str, port: int, behind_proxy: bool, public: str | None) -> ListenAddress:
+    """Where to listen, as it was asked for; refused where others could come without a password.
+
+    A proxy asks at one port, so behind one no other is taken in its stead.
+    """
+    if public is not None and not behind_proxy:
+        raise ArenaError(
+            "no_proxy", "--public is the address of a proxy", "add --behind-proxy, or leave it out", status=2
+        )
+    address = numbers(host)
+    if not behind_proxy and not ip_address(address).is_loopback:
+        what = f"other machines can reach {host}, and the dashboard asks nobody for a password"
+        raise ArenaError("open_to_others", what, HINT, status=2)
+    found = free_port(port, address, 1 if behind_proxy else PORTS)
+    return ListenAddress(address, found, behind_proxy, None if public is None else published(public))
+
+
+def numbers(host: str) -> str:
+    """A host by its numbers, so that nobody can make it mean another one later.
+
+    >>> numbers("localhost"), numbers("[::1]"), numbers("0.0.0.0")
+    ('127.0.0.1', '::1', '0.0.0.0')
+    """
+    bare = host.removeprefix("[").removesuffix("]")
+    if bare.lower().rstrip(".") == "localhost":
+        return HOST
+    with suppress(ValueError):
+        return str(ip_address(bare))
+    try:
+        found = socket.getaddrinfo(host or "?", None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise ArenaError("no_host", f"{host!r} is no host that is known here", HINT, status=2) from error
+    return str(min(found, key=lambda one: one[0] != socket.AF_INET)[4][0])
+
+
+def free_port(first: int, address: str = HOST, tries: int = PORTS) -> int:
+    """The first port from here on that nobody listens at."""
+    for port in range(first, min(first + tries, 65_536)):
+        try:
+            with socket.socket(_family(address)) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind((address, port))
+        except OSError as error:
+            if error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+                raise ArenaError("no_host", f"{address} is not of this machine", HINT, status=2) from error
+            continue
+        return port
+    which = f"no port from {first} on is" if tries > 1 else f"port {first} is not"
+    raise ArenaError("no_port", f"{which} free", "name another with --port")
+
+
+def answers(place: ListenAddress) -> bool:
+    """Whether someone listens there."""
+    every = {"0.0.0.0": HOST, "::": "::1"}  # noqa: S104 - compared with, and never bound
+    with socket.socket(_family(place.address)) as probe:
+        probe.settimeout(1)
+        return probe.connect_ex((every.get(place.address, place.address), place.port)) == 0
+
+
+def published(text: str) -> PublicAddress:
+    """The address of a proxy, taken apart.
+
+    >>> published("https://arena.example.com/season/")
+    PublicAddress(scheme='https', host='arena.example.com', port=443, path='season')
+    """
+    try:
+        parts = urlsplit(text)
+        known = {"http": 80, "https": 443}.get(parts.scheme)
+        port = parts.port or known
+    except ValueError:
+        known = port = None
+        parts = urlsplit("")
+    more = parts.query or parts.fragment or parts.username or parts.password
+    if not parts.hostname or port is None or known is None or more:
+        hint = "write it like https://arena.example.com, with a path if there is one"
+        raise ArenaError("bad_address", f"--public {text!r} is no address of a page", hint, status=2)
+    return PublicAddress(parts.scheme, parts.hostname, port, parts.path.strip("/"))
+
+
+def bracketed(address: str) -> str:
+    """An address as it stands in front of a port.
+
+    >>> bracketed("::1"), bracketed("127.0.0.1")
+    ('[::1]', '127.0.0.1')
+    """
+    return f"[{address}]" if ":" in address else address
+
+
+def _family(address: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in address else socket.AF_INET

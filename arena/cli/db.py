@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena.cli.options import Options, command
-from arena.cli.output import minute, print_json, program, stages
+from arena.cli.output import interruptible, minute, print_json, program, stages
 from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
@@ -52,16 +52,16 @@ def backup(
     from arena.verify.content import verified_content
 
     address, (folder, keep) = chosen.record(), place(chosen)
-    try:
-        with open_read_only(address, older=True) as engine, stages() as told:
-            if file:
-                made = backup_to(engine, file, verified_content, told)
-            else:
-                made = make(engine, folder, keep, now(), verified_content, told)
-    except KeyboardInterrupt:
-        words, hint = "stopped; no backup was made", "the same command makes one"
-        raise ArenaError("interrupted", words, hint, status=130) from None
-    data = {"file": str(made.path), "bytes": made.size, "gone": [str(path) for path in made.gone]}
+    with (
+        interruptible("stopped; no backup was made", "the same command makes one"),
+        open_read_only(address, older=True) as engine,
+        stages() as told,
+    ):
+        if file:
+            made = backup_to(engine, file, verified_content, told)
+        else:
+            made = make(engine, folder, keep, now(), verified_content, told)
+    data = {"file": made.path, "bytes": made.size, "gone": made.gone}
     lines = [
         f"{made.path}: {made.size:,} bytes, verified. {summary(made.content)}",
         *(f"{gone} was deleted: the newest {keep} backups are kept." for gone in made.gone),
@@ -114,18 +114,13 @@ def restore(
     with stages() as told:
         done = put_back(file, address, force, now(), verified_content, told)
     name, aside = record_name(url_of(address)), None if done.aside is None else str(done.aside)
-    data = {"restored": name, "from": str(file), "from_schema": done.schema, "aside": aside}
-    words = [
-        *([f"The record that was there is now {aside}."] if aside else []),
-        *(
-            [f"Its schema was {done.schema} and is now {done.content.schema}."]
-            if done.schema != done.content.schema
-            else []
-        ),
-        f"{name} is restored from {file} and verified. {summary(done.content)}",
-        f"Next: {program()} verify{chosen.again()}",
-    ]
-    chosen.answer(data | content_data(done.content), print, "\n".join(words))
+    data = {"restored": name, "from": file, "from_schema": done.schema, "aside": aside}
+    words = f"The record that was there is now {aside}.\n" if aside else ""
+    if done.schema != done.content.schema:
+        words += f"Its schema was {done.schema} and is now {done.content.schema}.\n"
+    words += f"{name} is restored from {file} and verified. {summary(done.content)}\n"
+    words += f"Next: {program()} verify{chosen.again()}"
+    chosen.answer(data | content_data(done.content), print, words)
 
 
 @command()
@@ -231,14 +226,17 @@ def prune(
         plan = plan_pruning(connection, edge)
     if not chosen.json:
         say_plan(plan)
-    done = plan.goes > 0 and not dry_run and agreed(yes, chosen.json)
+    done = plan.goes > 0 and not dry_run
+    if done and not yes and (chosen.json or not sys.stdin.isatty()):
+        raise ArenaError("not_confirmed", "nothing was changed", "--yes deletes them, --dry-run only looks")
+    done = done and (yes or typer.confirm("Delete them?"))
     if done:
         with chosen.writing() as record:
             plan = record.write(prune_quotes, edge, at)
-    if chosen.json:
-        print_json({"done": done} | asdict(plan) | {"older_than": plan.older_than.isoformat()})
-    elif done:
+    if done and not chosen.json:
         print(f"{plan.goes:,} quotes were deleted; new ones use their space. Next: {program()} verify")
+    if chosen.json:
+        print_json({"done": done} | asdict(plan))
 
 
 def age(text: str) -> timedelta:
@@ -255,15 +253,6 @@ def age(text: str) -> timedelta:
         return timedelta(seconds=seconds(text))
     except PydanticCustomError as error:
         raise ArenaError("bad_duration", f"{text!r} is no duration", f"give {DURATION}") from error
-
-
-def agreed(yes: bool, as_json: bool) -> bool:
-    """Whether the quotes shall go; who can't be asked has to say so."""
-    if yes:
-        return True
-    if as_json or not sys.stdin.isatty():
-        raise ArenaError("not_confirmed", "nothing was changed", "--yes deletes them, --dry-run only looks")
-    return typer.confirm("Delete them?")
 
 
 def say_plan(plan: "PruneResult") -> None:

@@ -1,18 +1,18 @@
 """`arena demo`: a whole season, offline, without a key."""
 
 import sys
-from contextlib import redirect_stdout
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.cli.dashboard import serve
-from arena.cli.dashboard_address import ListenAddress, free_port
+from arena.cli.dashboard import ListenAddress, free_port, serve
 from arena.cli.init import template
 from arena.cli.leaderboard import print_leaderboard, read_leaderboard
 from arena.cli.options import Options, command
-from arena.cli.output import print_json, program, progress
+from arena.cli.output import interruptible, prints_aside, program, progress
+from arena.cli.table import TableChoice
 from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
@@ -27,18 +27,17 @@ RECORD = FOLDER / "demo.db"
 def demo(
     chosen: Options,
     headless: Annotated[
-        bool, typer.Option("--headless", help="Play and print, without a dashboard.")
+        bool, typer.Option("--headless", help="Print the results; open no dashboard.")
     ] = False,
-    seed: Annotated[int | None, typer.Option(help="Another world and other luck.", min=0)] = None,
-    rounds: Annotated[int | None, typer.Option(help="Stop after so many decision times.", min=1)] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where the record stops.")] = False,
-    port: Annotated[int, typer.Option(help="The dashboard's port; the next free one if taken.")] = 8501,
+    seed: Annotated[int | None, typer.Option(help="Play another made-up world.", min=0)] = None,
+    rounds: Annotated[int | None, typer.Option(help="Stop after this many decision times.", min=1)] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue where the record stops.")] = False,
+    port: Annotated[int, typer.Option(help="The dashboard's port, or the next free one.")] = 8501,
 ) -> None:
-    """Play a whole simulated season offline, without a key; then show the leaderboard and the dashboard.
+    """Play a whole simulated season, offline and without a key; then show leaderboard and dashboard.
 
-    The record goes to .demo/demo.db and is made anew each time, unless --resume or --database says
-    otherwise. Everything an arena does is in it: agents that play by rules, models asked over HTTP,
-    bets, settlements.
+    The record is .demo/demo.db. Each run replaces it, unless --resume or --database is given. The season has
+    all that an arena does: agents that follow rules, models asked over HTTP, bets and settlements.
 
     Example: arena demo --headless --json --seed 7
 
@@ -48,13 +47,11 @@ def demo(
     settings = chosen.load(default=template("demo.yaml"))
     settings = settings if seed is None else settings.with_seed(seed)
     prepare(address, resume, default=chosen.database is None)
-    with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
+    with prints_aside():
         found = play(settings, address, rounds)
+    chosen.answer(found, say, found, chosen.table)
     if chosen.json:
-        print_json(found)
         return
-    print_leaderboard(found, chosen.table)
-    print(summary(found))
     if headless or not sys.stdout.isatty():
         print(f"\nNext: {program()} dashboard --database {address}")
         return
@@ -74,13 +71,10 @@ def prepare(address: str, resume: bool, default: bool) -> None:
             hint = "go to a folder in which you may write, or name a record: --database PATH"
             raise ArenaError("not_writable", f"{FOLDER} can't be used: {error.strerror}", hint) from error
         return
-    record = Record.open(address)
-    try:
+    with closing(Record.open(address)) as record:
         if not resume and not record.is_empty():
             hint = "add --resume to go on with it, or name another record"
             raise ArenaError("not_empty", f"{address} already holds a season", hint)
-    finally:
-        record.close()
 
 
 def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
@@ -100,16 +94,11 @@ def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
                 await play_season(plan, world, record, rounds, moved)
 
     started = timer()
-    record = Record.open(address)
-    try:
+    hint = f"arena demo --resume --database {address} goes on where it stopped"
+    with closing(Record.open(address)) as record, interruptible("stopped; what was played is kept", hint):
         asyncio.run(season())
         found = outcome(record)
         return {"database": address, "seed": config.seed, "seconds": round(timer() - started, 2)} | found
-    except KeyboardInterrupt:
-        hint = f"arena demo --resume --database {address} goes on where it stopped"
-        raise ArenaError("interrupted", "stopped; what was played is kept", hint, status=130) from None
-    finally:
-        record.close()
 
 
 def outcome(record: "Record") -> dict[str, Any]:
@@ -129,10 +118,10 @@ def outcome(record: "Record") -> dict[str, Any]:
         )
 
 
-def summary(found: dict[str, Any]) -> str:
-    """What was played, in two lines."""
+def say(found: dict[str, Any], choice: TableChoice) -> None:
+    """The leaderboard, and what was played."""
+    print_leaderboard(found, choice)
     parts = ("cohort", "round", "market", "event", "turn", "fill", "settlement", "call")
     played = ", ".join(count_text(found[f"{part}s"], part) for part in parts)
-    return (
-        f"Simulated markets, play money: {played}, in {found['seconds']} s.\nState hash {found['state_hash']}"
-    )
+    print(f"Played: {played}, in {found['seconds']} s.")
+    print(f"State hash {found['state_hash']}")

@@ -4,10 +4,9 @@ import json
 import os
 import subprocess
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -20,14 +19,6 @@ if TYPE_CHECKING:
     from arena.exports import ExportManifest
 
 
-class Format(StrEnum):
-    """The form of the tables."""
-
-    CSV = "csv"
-    PARQUET = "parquet"
-    JSON = "json"
-
-
 @command()
 def export(
     chosen: Options,
@@ -35,7 +26,9 @@ def export(
     cohort: Annotated[
         list[int] | None, typer.Option(help="Only this cohort, by number; repeatable.", min=1)
     ] = None,
-    form: Annotated[Format, typer.Option("--format", help="The form of the tables.")] = Format.CSV,
+    form: Annotated[
+        Literal["csv", "parquet", "json"], typer.Option("--format", help="The form of the tables.")
+    ] = "csv",
     no_prompts: Annotated[bool, typer.Option("--no-prompts", help="Leave out prompts and answers.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing export.")] = False,
 ) -> None:
@@ -60,7 +53,7 @@ def export(
         manifest = written(engine, place, wanted, now(), code_version(), force=force, progress=moved)
     files = manifest.files.values()
     rows, size = sum(file.rows for file in files), sum(file.bytes for file in files)
-    data = {"export": str(place), "rows": rows, "bytes": size} | asdict(manifest)
+    data = {"export": place, "rows": rows, "bytes": size} | asdict(manifest)
     chosen.answer(data, say, place, manifest, rows, size)
 
 
@@ -98,7 +91,7 @@ def import_record(
         manifest = restore(place, address, moved)
     rows = restore_rows(manifest)
     number = len(manifest.cohorts)
-    data = {"database": address, "export": str(place), "rows": rows}
+    data = {"database": address, "export": place, "rows": rows}
     words = (
         f"{place} is now the record {address}: {count_text(number, 'cohort')}, {count_text(rows, 'row')}\n"
         f"State hash {manifest.state_hash}, as exported; every balance was recomputed and agrees.\n"
@@ -134,7 +127,7 @@ def report(
     size = output.stat().st_size
     much = f"{count_text(found['agents'], 'agent')}, {count_text(found['cohorts'], 'cohort')}, {size:,} bytes"
     words = f"{output}: {much}\nNext: open it in a browser, or send it to someone"
-    chosen.answer({"report": str(output), "cohort": cohort, "bytes": size} | found, print, words)
+    chosen.answer({"report": output, "cohort": cohort, "bytes": size} | found, print, words)
 
 
 def write(address: str, output: Path, cohort: int | None) -> dict[str, Any]:

@@ -133,7 +133,7 @@ def init(
         from arena.cli.check_live import check_live
 
         names = [agent.name for agent in settings.agents if agent.model is not None]
-        found |= check_live(load(config, os.environ), [], names, quiet=chosen.json).as_dict()
+        found |= check_live(load(config, os.environ), [], names, quiet=chosen.json)
     print_json(found) if chosen.json else print_next(found)
 
 
@@ -244,7 +244,7 @@ def summary(settings: "Config", wanted: Wanted, environ: Mapping[str, str]) -> d
     """What a new arena is, which keys its models lack, and what they may cost a month."""
     from arena.config.environment import missing_keys
 
-    total = cost_of(settings, 1)["total"]
+    total = cost_of(settings, 1, {})["total"]
     return {
         "venue": wanted.venue,
         "models": list(wanted.models),

@@ -10,7 +10,9 @@ from arena.cli.check_next import next_step
 from arena.cli.options import Options, command
 from arena.cli.output import plain, signed_dollars
 from arena.cli.table import TableChoice, TableColumn, print_table, print_text, value_in
-from arena.errors import ArenaError
+from arena.errors import VERDICTS, ArenaError, tie_letters, times_text
+
+MARKET = "market"
 
 if TYPE_CHECKING:
     from arena.record.schema.database import Connection
@@ -45,6 +47,29 @@ def small_dollars(usd: float) -> str:
     return f"${usd:.4f}" if 0 < usd < 0.01 else f"${usd:,.2f}"
 
 
+BAR_CELLS = 21
+
+
+def interval_bar(row: Mapping[str, Any]) -> str | None:
+    """The interval as a bar, from −0.05 to 0.05; what lies beyond is an arrow.
+
+    >>> interval_bar({"skill": 0.02, "skill_low": -0.01, "skill_high": 0.07})
+    '········├─┼───●─────▶'
+    """
+    if row["skill_low"] is None:
+        return None
+    low, middle, high = (
+        round((row[key] + 0.05) * 10 * (BAR_CELLS - 1)) for key in ("skill_low", "skill", "skill_high")
+    )
+    cells = ["─" if low <= place <= high else "·" for place in range(BAR_CELLS)]
+    cells[BAR_CELLS // 2] = "┼" if low <= BAR_CELLS // 2 <= high else "│"
+    last = BAR_CELLS - 1
+    cells[min(max(low, 0), last)] = "├" if 0 <= low <= last else "◀" if low < 0 else "▶"
+    cells[min(max(high, 0), last)] = "┤" if 0 <= high <= last else "▶" if high > last else "◀"
+    cells[min(max(middle, 0), last)] = "●" if 0 <= middle <= last else cells[min(max(middle, 0), last)]
+    return "".join(cells)
+
+
 AGENT = TableColumn("agent", narrow="cut middle")
 SKILL = TableColumn("skill", show="+.4f")
 COLUMNS = (
@@ -52,23 +77,41 @@ COLUMNS = (
     AGENT,
     SKILL,
     TableColumn("interval", "95% interval", value=between("skill_low", "skill_high")),
+    TableColumn("verdict", show=VERDICTS.__getitem__, gives_way=3),
+    TableColumn("evidence", show=times_text, gives_way=2),
+    TableColumn("ties", show=tie_letters, gives_way=4),
+    TableColumn("interval_bar", "-0.05 … 0.05", value=interval_bar, gives_way=7),
+    TableColumn("skill_low", "bound", "+.4f", 5),
+    TableColumn("skill_low_by_week", "by week", "+.4f", 6),
     TableColumn("brier_stated", "stated", ".4f", 2),
     TableColumn("brier_market", "market", ".4f", 3),
     TableColumn("brier_anchored", "anchored", ".4f", 5),
-    TableColumn("brier_implied", "implied", ".4f", 1),
+    TableColumn("brier_implied", "implied*", ".4f", 1),
     TableColumn("pnl", "P/L", lambda usd: signed_dollars(usd, 0), 1),
     TableColumn("return_pct", "return %", "+.2f", 4),
     TableColumn("cost_usd", "cost", small_dollars, 1),
+    TableColumn("skill_per_dollar", "skill per $", "+.4f", 6),
     TableColumn("cost_per_forecast", "$ per forecast", ".6f", 6),
     TableColumn("coverage", "coverage", ".0%", 2),
     TableColumn("events", show=",d", gives_way=3),
-    TableColumn("forecasts", show=",d", gives_way=4),
+    TableColumn("resolved", show=",d", gives_way=4),
+    TableColumn("answered", show=",d", gives_way=6),
+    TableColumn("shown", show=",d", gives_way=6),
     TableColumn("bets", show=",d", gives_way=5),
     TableColumn("win_rate", "win rate", ".0%", 6),
 )
+UNRANKED = (
+    AGENT,
+    TableColumn("why_not", "why not", narrow="wrap"),
+    TableColumn("brier_implied", "implied*", ".4f", 1),
+    TableColumn("pnl", "P/L", lambda usd: signed_dollars(usd, 0), 1),
+    TableColumn("cost_usd", "cost", small_dollars, 1),
+    TableColumn("win_rate", "win rate", ".0%", 2),
+)
 LEGEND = (
     "Skill: Brier points better than the market on the same forecasts. Rank: the places an agent may really "
-    "hold. Implied: the Brier score of what its bets imply."
+    "hold. Evidence: what a bet on its skill would have made of 1; {bar} is the bar. *Implied: the founding "
+    "text's Brier score, of what the bets imply."
 )
 SLICES = (
     AGENT,
@@ -118,7 +161,9 @@ def leaderboard(
 
     Skill is the market's Brier score minus the agent's on the same forecasts: above 0 beats the price. Its
     95% interval counts markets of one event as one and needs 20 events. Agents are sorted by the lower end
-    of that interval. The cost includes failed and repeated calls. A dash means that nothing can be said yet.
+    of that interval. An agent is proven when that end is above 0, by week of resolution too, and its evidence
+    has reached the bar. Who answers less than 80% of what it is shown is not ranked. The cost includes failed
+    and repeated calls. A dash means that nothing can be said yet.
 
     Example: arena leaderboard --by category
 
@@ -152,11 +197,13 @@ def read_leaderboard(connection: "Connection", cohort: int | None = None) -> dic
     """The leaderboard of a record: the sentence that leads it, and its rows."""
     from dataclasses import asdict
 
+    from arena.record.queries.cohorts import read_cohorts, select_cohorts
     from arena.scores import leaderboard
 
     found = asdict(leaderboard.read_leaderboard(connection, cohort))
+    stamps = {stored.cohort.stamp for stored in select_cohorts(read_cohorts(connection), cohort)}
     rows = found.pop("rows")
-    return found | {"leaderboard": rows}
+    return found | {"simulated": stamps == {"simulated"}, "leaderboard": rows}
 
 
 def read_slices(connection: "Connection", cohort: int | None, by: SliceBy) -> dict[str, Any]:
@@ -197,8 +244,14 @@ def print_leaderboard(found: Mapping[str, Any], choice: TableChoice) -> None:
     """Who leads, and the leaderboard as a table."""
     print_text(found["sentence"])
     print()
-    print_table(COLUMNS, found["leaderboard"], choice=choice)
-    print_text(LEGEND)
+    ranked = [row for row in found["leaderboard"] if row["ranked"] or row["kind"] == MARKET]
+    others = [row for row in found["leaderboard"] if row not in ranked]
+    print_table(COLUMNS, ranked, choice=choice)
+    if others:
+        print_table(UNRANKED, others, "Not ranked")
+    print_text(LEGEND.format(bar=times_text(found["bar"])))
+    if found["simulated"]:
+        print("Simulated markets, play money: these figures say nothing about real ones.")
     if found["noise"] is not None:
         print(f"Agents with the same settings lie {found['noise']:.4f} apart: smaller gaps are noise.")
     for stamp in dict.fromkeys(stamp for row in found["leaderboard"] for stamp in row["stamps"]):

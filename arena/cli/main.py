@@ -92,18 +92,13 @@ class Commands(TyperGroup):
             print_error(error, as_json=bool(ctx.obj and ctx.obj.json))
             raise typer.Exit(error.status) from error
         except BrokenPipeError:
-            if not reader_is_gone():
+            watched = select.poll()
+            watched.register(sys.stdout.fileno(), 0)
+            if not watched.poll(0):  # somebody still reads what is printed
                 raise
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(141) from None
         return done
-
-
-def reader_is_gone() -> bool:
-    """Whether nobody reads what is printed any more."""
-    watched = select.poll()
-    watched.register(sys.stdout.fileno(), 0)
-    return bool(watched.poll(0))
 
 
 def usage_text(message: str) -> str:
@@ -180,21 +175,14 @@ app.command()(report)
 app.add_typer(db, name="db")
 
 
-def other_home(package: str, home: Path) -> Path | None:
-    """Where a package would be imported from, if that is not our home."""
-    spec = importlib.util.find_spec(package)
-    places = list(spec.submodule_search_locations or []) if spec else []
-    if str(home / package) in places or any(Path(place).resolve() == home / package for place in places):
-        return None
-    return Path(places[0] if places else (spec and spec.origin) or "nowhere")
-
-
 def guard() -> None:
     """Stop where another package has taken the place of one of ours."""
     home = Path(__file__).resolve().parents[2]
     for package in PACKAGES:
-        other = other_home(package, home)
-        if other is not None:
+        spec = importlib.util.find_spec(package)
+        places = list(spec.submodule_search_locations or []) if spec else []
+        if not any(Path(place).resolve() == home / package for place in places):
+            other = places[0] if places else spec and spec.origin
             raise ArenaError(
                 "shadowed",
                 f"another package named {package} is installed here ({other})",

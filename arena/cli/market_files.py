@@ -1,8 +1,7 @@
 """`arena markets sync`, `record` and `check`: a venue read into the record, and the record as files."""
 
-import sys
 from collections import Counter
-from contextlib import redirect_stdout
+from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena.cli.options import DAY, Options, command, instant
-from arena.cli.output import program, progress
-from arena.cli.table import print_table
+from arena.cli.output import attributes, prints_aside, program, progress
+from arena.cli.table import TableColumn, print_table
 from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
@@ -21,6 +20,12 @@ if TYPE_CHECKING:
     from markets.bundle import BundleReport, WriteCounts
     from markets.venue import QuarantinedRecord
 
+MISTAKES = (
+    TableColumn("file", narrow="wrap"),
+    TableColumn("line", value=lambda mistake: mistake.line or None),
+    TableColumn("wrong", "found", narrow="wrap"),
+    TableColumn("meant", "expected", narrow="wrap"),
+)
 BEGINNING = datetime.min.replace(tzinfo=UTC)
 
 
@@ -46,7 +51,7 @@ def sync(
     Next: arena markets list
     """
     settings = chosen.load()
-    with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
+    with prints_aside():
         found = read_venue(settings, ends, at)
     chosen.answer(as_dict(settings, found), say, settings.markets.venue, found)
     if not found.complete:
@@ -80,31 +85,20 @@ def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "V
         finally:
             await venue.close()
 
-    record = Record.open(config.database)
-    try:
+    with closing(Record.open(config.database)) as record:
         return asyncio.run(read())
-    finally:
-        record.close()
 
 
 def as_dict(config: "Config", found: "VenueSync") -> dict[str, Any]:
     """A look at a venue for JSON."""
-    synced, codes = found.synced, Counter(aside.code for aside in found.quarantined)
-    trouble = found.trouble and {"code": found.trouble.code, "message": found.trouble.message}
-    return {
+    codes = Counter(aside.code for aside in found.quarantined)
+    names = ("number", "at", "markets", "new", "changed", "quotes", "unchanged", "gone")
+    return attributes(found.synced, *names) | {
         "venue": config.markets.venue,
         "database": config.database,
-        "number": synced.number,
-        "at": synced.at.isoformat(),
-        "markets": synced.markets,
-        "new": synced.new,
-        "changed": synced.changed,
-        "quotes": synced.quotes,
-        "unchanged": synced.unchanged,
-        "gone": list(synced.gone),
         "resolutions": found.resolutions,
         "set_aside": dict(sorted(codes.items())),
-        "trouble": trouble,
+        "trouble": found.trouble and attributes(found.trouble, "code", "message"),
         "whole": found.complete,
     }
 
@@ -144,43 +138,26 @@ def record_markets(
     Next: arena markets check recordings/spring, then arena replay recordings/spring
     """
     from arena.clock import now
+    from arena.record.files.recording import read_sightings
+    from arena.rounds.round import venue_error
+    from markets.bundle import write
+    from markets.venue import VenueError
 
     quarantined: list[QuarantinedRecord] = []
     if fresh:
         quarantined += read_venue(chosen.load()).quarantined
     first = BEGINNING if since is None else since.replace(tzinfo=UTC)
     last = now() if until is None else until.replace(tzinfo=UTC)
-    written = write_bundle(chosen, folder, first, last, quarantined)
-    chosen.answer(record_data(folder, written, quarantined), say_record, folder, written, quarantined)
-    if quarantined:
-        raise typer.Exit(2)
-
-
-def write_bundle(
-    chosen: Options, folder: Path, since: datetime, until: datetime, quarantined: "list[QuarantinedRecord]"
-) -> "WriteCounts":
-    """What the record saw from one time to another, added to a bundle."""
-    from arena.record.files.recording import read_sightings
-    from arena.rounds.round import venue_error
-    from markets.bundle import write
-    from markets.venue import VenueError
-
     try:
         with chosen.reading() as connection, progress("Reading the record") as moved:
-            return write(folder, read_sightings(connection, since, until, moved), quarantined.append)
+            written = write(folder, read_sightings(connection, first, last, moved), quarantined.append)
     except VenueError as error:
         raise venue_error(error) from error
-
-
-def record_data(
-    folder: Path, written: "WriteCounts", quarantined: "list[QuarantinedRecord]"
-) -> dict[str, Any]:
-    """For JSON."""
-    left_out = [
-        {"venue": x.venue, "record": x.record, "kind": x.kind, "code": x.code, "reason": x.reason}
-        for x in quarantined
-    ]
-    return {"bundle": str(folder)} | asdict(written) | {"left_out": left_out}
+    left_out = [attributes(x, "venue", "record", "kind", "code", "reason") for x in quarantined]
+    data = {"bundle": folder} | asdict(written) | {"left_out": left_out}
+    chosen.answer(data, say_record, folder, written, quarantined)
+    if quarantined:
+        raise typer.Exit(2)
 
 
 def say_record(folder: Path, written: "WriteCounts", quarantined: "list[QuarantinedRecord]") -> None:
@@ -211,16 +188,9 @@ def check_bundle(
     from markets.bundle import check
 
     report = check(folder)
-    chosen.answer(check_data(folder, report), say_check, folder, report)
+    chosen.answer({"bundle": folder, "ok": report.ok} | asdict(report), say_check, folder, report)
     if not report.ok:
         raise typer.Exit(1)
-
-
-def check_data(folder: Path, report: "BundleReport") -> dict[str, Any]:
-    """The report for programs."""
-    found = asdict(report) | {"mistakes": [asdict(mistake) for mistake in report.mistakes]}
-    times = {name: found[name] and found[name].isoformat() for name in ("first", "last")}
-    return {"bundle": str(folder), "ok": report.ok} | found | times
 
 
 def say_check(folder: Path, report: "BundleReport") -> None:
@@ -231,8 +201,8 @@ def say_check(folder: Path, report: "BundleReport") -> None:
         days = f", from {report.first:%Y-%m-%d} to {report.last:%Y-%m-%d}" if report.last else ""
         print(f"{folder} is valid: {', '.join(counted)}{days}.\nNext: {program()} replay {folder}")
         return
-    rows = [(x.file, x.line or None, x.wrong, x.meant) for x in report.mistakes]
-    print_table(("file", "line", "found", "expected"), rows)
-    shown = f", the first {len(rows)} of them above" if report.wrong > len(rows) else ""
+    print_table(MISTAKES, report.mistakes)
+    some = len(report.mistakes)
+    shown = f", the first {some} of them above" if report.wrong > some else ""
     count = "1 mistake" if report.wrong == 1 else f"{report.wrong:,} mistakes"
     print(f"{count} in {folder}{shown}. Fix them all before it can be used.")

@@ -1,18 +1,16 @@
 """`arena markets`: what a venue offers, as the record has seen it, and what was rejected of it."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import datetime
-from enum import StrEnum
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from arena.cli.market_files import check_bundle, record_markets, sync
 from arena.cli.options import Options, command, instant
-from arena.cli.output import cents, duration, exact, iso, minute, one_line, plain, program
-from arena.cli.table import TableChoice, TableColumn, json_rows, line_width, print_table
+from arena.cli.output import attributes, cents, cents_of, duration, exact, minute, one_line, plain, program
+from arena.cli.table import TableChoice, TableColumn, exact_at, json_rows, line_width, print_table
 from arena.errors import ArenaError
 from markets.millionths import ONE, decimal
 
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     from arena.record.queries.markets import KnownMarket
     from arena.record.schema.database import Connection
     from arena.record.write.quarantine import StoredQuarantine
-    from markets.model import Level, Quote, Resolution
+    from markets.model import Level, Quote
 
 HELP = """Read a venue's markets, look at them, record them. Nothing here asks a model or bets.
 
@@ -28,64 +26,52 @@ Example: arena markets sync
 
 Next: arena markets list shows what was read.
 """
+LIST_ALL = "arena markets list --status all"
 WIDEST = 72
 """The characters of a line of bars."""
 BARS = "▁▂▃▄▅▆▇█"
-PRICES = ("bid", "ask", "mid", "last", "volume")
-
-
-class MarketState(StrEnum):
-    """How it stands with a market."""
-
-    OPEN = "open"
-    WAITING = "waiting"
-    ENDED = "ended"
-    ALL = "all"
-
-
-class RejectedKind(StrEnum):
-    """What a record was meant to be."""
-
-    MARKET = "market"
-    QUOTE = "quote"
-    RESOLUTION = "resolution"
-    PAGE = "page"
-    ARTICLE = "article"
 
 
 At = Annotated[str | None, typer.Option("--at", metavar="TIME", help="As known at this time, in UTC.")]
 
 
-def _of_market(name: str) -> Any:
-    return lambda seen: getattr(seen.listing.market, name)
-
-
-def _of_quote(name: str) -> Any:
-    return lambda seen: exact(getattr(seen.listing.quote, name)) if seen.listing.quote else None
-
-
-def _cents(usd: float) -> str:
-    return cents(round(usd * ONE))
-
-
 MARKET = (
-    TableColumn("id", "market", value=_of_market("id"), narrow="cut middle"),
-    TableColumn("question", show=one_line, value=_of_market("question"), narrow="cut"),
-    TableColumn("event", gives_way=9, value=_of_market("event_id"), narrow="cut middle"),
-    TableColumn("category", show=one_line, gives_way=3, value=_of_market("category"), narrow="cut"),
-    TableColumn("mid", "price ¢", _cents, 0, _of_quote("mid")),
-    TableColumn("bid", "bid ¢", _cents, 7, _of_quote("bid")),
-    TableColumn("ask", "ask ¢", _cents, 7, _of_quote("ask")),
-    TableColumn("last", "last ¢", _cents, 8, _of_quote("last")),
-    TableColumn("volume", "volume $", ",.0f", 2, _of_quote("volume")),
-    TableColumn(
-        "seen_at", "seen (UTC)", minute, 6, lambda seen: iso(seen.listing.quote and seen.listing.quote.at)
-    ),
-    TableColumn("closes_at", "closes", lambda at: at[:10], 1, lambda row: iso(row.listing.market.closes_at)),
+    TableColumn("id", "market", value="listing.market.id", narrow="cut middle"),
+    TableColumn("question", show=one_line, value="listing.market.question", narrow="cut"),
+    TableColumn("event", gives_way=9, value="listing.market.event_id", narrow="cut middle"),
+    TableColumn("category", show=one_line, gives_way=3, value="listing.market.category", narrow="cut"),
+    TableColumn("mid", "price ¢", cents_of, 0, exact_at("listing.quote.mid")),
+    TableColumn("bid", "bid ¢", cents_of, 7, exact_at("listing.quote.bid")),
+    TableColumn("ask", "ask ¢", cents_of, 7, exact_at("listing.quote.ask")),
+    TableColumn("last", "last ¢", cents_of, 8, exact_at("listing.quote.last")),
+    TableColumn("volume", "volume $", ",.0f", 2, exact_at("listing.quote.volume")),
+    TableColumn("seen_at", "seen (UTC)", minute, 6, "listing.quote.at"),
+    TableColumn("closes_at", "closes", "%Y-%m-%d", 1, "listing.market.closes_at"),
     TableColumn("status", gives_way=4),
 )
+PRICES = (
+    TableColumn("at", "price since (UTC)", "%Y-%m-%d %H:%M:%S"),
+    TableColumn("mid", "mid ¢", cents_of, value=exact_at("mid")),
+    TableColumn("bid", "bid ¢", cents_of, value=exact_at("bid")),
+    TableColumn("ask", "ask ¢", cents_of, value=exact_at("ask")),
+    TableColumn("last", "last ¢", cents_of, value=exact_at("last")),
+    TableColumn("volume", value=exact_at("volume")),
+)
+LEVELS = (TableColumn("price", value=exact_at("price")), TableColumn("shares", value=exact_at("shares")))
+ENDS = (
+    TableColumn("version"),
+    TableColumn("known_at", "known from (UTC)", minute),
+    TableColumn("source", show=plain),
+    TableColumn("refund", value=lambda end: end.payout is None),
+    TableColumn("payout", value=exact_at("payout")),
+)
+PAID = TableColumn(
+    "paid",
+    "a YES share",
+    value=lambda end: "was refunded" if end.payout is None else f"paid ${exact(end.payout):g}",
+)
 REJECTED = (
-    TableColumn("last_seen_at", "last (UTC)", minute, 3, lambda aside: iso(aside.last_seen_at)),
+    TableColumn("last_seen_at", "last (UTC)", minute, 3),
     TableColumn("times", show=",d", gives_way=2),
     TableColumn("venue", gives_way=4),
     TableColumn("kind", gives_way=1),
@@ -101,8 +87,9 @@ def list_markets(
     search: Annotated[str, typer.Option(help="Only those with these words.", metavar="WORDS")] = "",
     category: Annotated[str, typer.Option(help="Only this category.", metavar="NAME")] = "",
     status: Annotated[
-        MarketState, typer.Option(help="Open, closed but not yet resolved, or ended.")
-    ] = MarketState.OPEN,
+        Literal["open", "waiting", "ended", "all"],
+        typer.Option(help="Open, closed but not yet resolved, or ended."),
+    ] = "open",
     limit: Annotated[int, typer.Option(help="Show at most so many.", min=1)] = 40,
     at: At = None,
 ) -> None:
@@ -120,11 +107,10 @@ def list_markets(
     with chosen.reading() as connection:
         when = asked(connection, at)
         known = read_markets(connection, when)
-    found = filter_markets(known, search, category, status.value)
-    data = {"at": when.isoformat(), "known": len(known), "found": len(found)}
-    chosen.answer(
-        data | {"markets": json_rows(MARKET, found[:limit])}, say, found, limit, len(known), chosen.table
-    )
+    found = filter_markets(known, search, category, status)
+    rows = json_rows(MARKET, found[:limit])
+    data = {"at": when, "known": len(known), "found": len(found), "markets": rows}
+    chosen.answer(data, say, found, limit, len(known), chosen.table)
 
 
 def asked(connection: "Connection", at: str | None) -> datetime:
@@ -167,7 +153,7 @@ def show(
         when = asked(connection, at)
         seen = named(connection, market, when)
         quotes = read_price_changes(connection, seen.listing.market.id, when)
-    chosen.answer(whole(seen, quotes, limit), say_market, seen, quotes, limit, when)
+    chosen.answer(market_data(seen, quotes, limit), say_market, seen, quotes, limit, when)
 
 
 def named(connection: "Connection", name: str, at: datetime) -> "KnownMarket":
@@ -182,45 +168,22 @@ def named(connection: "Connection", name: str, at: datetime) -> "KnownMarket":
         message = f"{len(found)} markets are called {name!r}: {', '.join(found[:5])}"
         raise ArenaError("unclear_market", message, "give the id with its venue")
     near = [id for id in known if name.casefold() in id.casefold()][:5]
-    hint = (
-        f"did you mean {', '.join(near)}?"
-        if near
-        else "arena markets list --status all --search WORDS finds ids"
-    )
+    hint = f"did you mean {', '.join(near)}?" if near else f"{LIST_ALL} --search WORDS finds ids"
     raise ArenaError("unknown_market", f"the record knows no market {name!r}", hint)
 
 
-def whole(seen: "KnownMarket", quotes: "Sequence[Quote]", limit: int) -> dict[str, Any]:
+def market_data(seen: "KnownMarket", quotes: "Sequence[Quote]", limit: int) -> dict[str, Any]:
     """All of it for JSON."""
     market, quote = seen.listing.market, seen.listing.quote
     return json_rows(MARKET, [seen])[0] | {
-        "rules": market.rules,
-        "opens_at": market.opens_at.isoformat(),
-        "tick": exact(market.tick),
-        "fee_rate": exact(market.fee_rate),
-        "min_shares": exact(market.min_shares),
-        "bids": _pairs(quote.bids if quote else ()),
-        "asks": _pairs(quote.asks if quote else ()),
+        **attributes(market, "rules", "opens_at"),
+        **{name: exact(getattr(market, name)) for name in ("tick", "fee_rate", "min_shares")},
+        "bids": json_rows(LEVELS, quote.bids if quote else ()),
+        "asks": json_rows(LEVELS, quote.asks if quote else ()),
         "changes": len(quotes),
-        "history": [
-            {"at": past.at.isoformat()} | {name: exact(getattr(past, name)) for name in PRICES}
-            for past in quotes[-limit:]
-        ],
-        "resolutions": [
-            {
-                "version": end.version,
-                "known_at": end.known_at.isoformat(),
-                "payout": exact(end.payout),
-                "refund": end.payout is None,
-                "source": end.source,
-            }
-            for end in seen.ends
-        ],
+        "history": json_rows(PRICES, quotes[-limit:]),
+        "resolutions": json_rows(ENDS, seen.ends),
     }
-
-
-def _pairs(levels: "Sequence[Level]") -> list[dict[str, float | None]]:
-    return [{"price": exact(level.price), "shares": exact(level.shares)} for level in levels]
 
 
 def say_market(seen: "KnownMarket", quotes: "Sequence[Quote]", limit: int, at: datetime) -> None:
@@ -232,7 +195,10 @@ def say_market(seen: "KnownMarket", quotes: "Sequence[Quote]", limit: int, at: d
     print("\n".join(plain(line) for line in market.rules.splitlines()).strip() + "\n")
     _say_price(seen, at)
     _say_history(quotes, limit, at)
-    _say_ends(seen.ends)
+    if seen.ends:
+        print_table((*ENDS[:2], PAID, ENDS[2]), seen.ends)
+    else:
+        print("No resolution is known.")
     print(f"Next: {program()} markets sync")
 
 
@@ -253,7 +219,7 @@ def _say_price(seen: "KnownMarket", at: datetime) -> None:
 
 
 def _level(level: "Level | None") -> tuple[str, str]:
-    return ("", "") if level is None else (cents(level.price), f"{decimal(level.shares):,.0f}")
+    return ("", "") if level is None else (cents(level.price), f"{exact(level.shares):,.0f}")
 
 
 def _say_history(quotes: "Sequence[Quote]", limit: int, at: datetime) -> None:
@@ -262,31 +228,11 @@ def _say_history(quotes: "Sequence[Quote]", limit: int, at: datetime) -> None:
     mids = [quote.mid for quote in quotes if quote.mid is not None]
     line = sparkline(price_points(quotes, at, min(WIDEST, line_width() or WIDEST)))
     if mids:
-        first = quotes[0].at
-        print(f"{line}\n{first:%Y-%m-%d %H:%M} until now, from {cents(min(mids))} to {cents(max(mids))}¢\n")
-    rows = [
-        (
-            f"{past.at:%Y-%m-%d %H:%M:%S}",
-            *(cents(price) for price in (past.mid, past.bid, past.ask, past.last)),
-        )
-        for past in reversed(quotes[-limit:])
-    ]
-    print_table(("price since (UTC)", "mid ¢", "bid ¢", "ask ¢", "last ¢"), rows)
+        since = f"{minute(quotes[0].at)} until now"
+        print(f"{line}\n{since}, from {cents(min(mids))} to {cents(max(mids))}¢\n")
+    print_table(PRICES[:-1], quotes[: -limit - 1 : -1])
     if len(quotes) > limit:
         print(f"The last {limit:,} of {len(quotes):,} changes; --limit shows more.\n")
-
-
-def _say_ends(ends: "Sequence[Resolution]") -> None:
-    if not ends:
-        print("No resolution is known.")
-        return
-    rows = [(end.version, f"{end.known_at:%Y-%m-%d %H:%M}", _paid(end), plain(end.source)) for end in ends]
-    print_table(("version", "known from (UTC)", "a YES share", "source"), rows)
-
-
-def _paid(end: "Resolution") -> str:
-    """What a YES share paid, in words."""
-    return "was refunded" if end.payout is None else f"paid ${decimal(end.payout).normalize():f}"
 
 
 def price_points(quotes: "Sequence[Quote]", until: datetime, count: int) -> list[int | None]:
@@ -320,7 +266,10 @@ def sparkline(mids: Sequence[int | None]) -> str:
 def rejected(
     chosen: Options,
     venue: Annotated[str | None, typer.Option(help="Only this venue.", metavar="NAME")] = None,
-    kind: Annotated[RejectedKind | None, typer.Option(help="Only records of this kind.")] = None,
+    kind: Annotated[
+        Literal["market", "quote", "resolution", "page", "article"] | None,
+        typer.Option(help="Only records of this kind."),
+    ] = None,
     limit: Annotated[int, typer.Option(help="Show at most so many.", min=1)] = 40,
 ) -> None:
     """List venue records that could not be used, with the reason and how often; newest first.
@@ -335,15 +284,8 @@ def rejected(
     from arena.record.write.quarantine import read_quarantine
 
     with chosen.reading() as connection:
-        found = read_quarantine(connection, venue, kind and kind.value, limit)
-    data = {"rejected": [rejected_data(aside) for aside in found]}
-    chosen.answer(data, say_rejected, found, limit, chosen.table)
-
-
-def rejected_data(aside: "StoredQuarantine") -> dict[str, object]:
-    """For JSON."""
-    times = ("first_seen_at", "last_seen_at")
-    return asdict(aside) | {name: getattr(aside, name).isoformat() for name in times}
+        found = read_quarantine(connection, venue, kind, limit)
+    chosen.answer({"rejected": found}, say_rejected, found, limit, chosen.table)
 
 
 def say_rejected(found: "Sequence[StoredQuarantine]", limit: int, choice: TableChoice) -> None:

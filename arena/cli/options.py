@@ -2,9 +2,10 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -92,18 +93,18 @@ class Options:
         """The record, to be written."""
         from arena.record.record import Record
 
-        record = Record.open(self.record())
-        try:
+        with closing(Record.open(self.record())) as record:
             yield record
-        finally:
-            record.close()
 
     def answer(self, data: object, say: Callable[..., None], *found: object) -> None:
         """JSON if that is wanted, else words, from the same data or from what was found."""
-        if self.json:
-            print_json(data)
-        else:
+        if not self.json:
             say(*found or (data,))
+            return
+        if self.table.columns:
+            with redirect_stdout(StringIO()):
+                say(*found or (data,))  # refuses a column that there isn't
+        print_json(data)
 
 
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="The config file.", metavar="PATH")]

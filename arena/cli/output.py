@@ -4,10 +4,11 @@ import json
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import fields, is_dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from arena.errors import ArenaError
 from markets.millionths import ONE
@@ -24,7 +25,38 @@ def program() -> str:
 
 def print_json(value: object) -> None:
     """One JSON document on standard output. NaN and infinity are mistakes here."""
-    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=json_value))
+
+
+def json_value(value: object) -> Any:
+    """What JSON has for a record, an instant or a path."""
+    if is_dataclass(value):
+        return attributes(value, *(field.name for field in fields(value)))
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"JSON has no {type(value).__name__}")
+
+
+def attributes(row: object, *names: str) -> dict[str, Any]:
+    """Some of what a record holds, by name."""
+    return {name: getattr(row, name) for name in names}
+
+
+def prints_aside() -> redirect_stdout[TextIO]:
+    """Standard output goes to standard error: an extension may print, and the answer may be JSON."""
+    return redirect_stdout(sys.stderr)
+
+
+@contextmanager
+def interruptible(message: str | Callable[[], str], hint: str) -> Iterator[None]:
+    """Ctrl-C ends the work within as an error, which says what became of it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        words = message if isinstance(message, str) else message()
+        raise ArenaError("interrupted", words, hint, status=130) from None
 
 
 def print_error(error: ArenaError, as_json: bool) -> None:
@@ -87,6 +119,11 @@ def cents(price: int | None) -> str:
     ('40.5', '0.1', '')
     """
     return "" if price is None else f"{price / 10_000:.2f}".rstrip("0").rstrip(".")
+
+
+def cents_of(dollars: float) -> str:
+    """The same of a price in dollars."""
+    return cents(round(dollars * ONE))
 
 
 def signed_dollars(value: float, places: int = 2) -> str:

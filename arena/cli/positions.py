@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from arena.cli.options import Options, command
-from arena.cli.output import duration, exact, iso, minute, one_line, program, signed_dollars
-from arena.cli.table import TableChoice, TableColumn, json_rows, print_table
+from arena.cli.output import attributes, duration, exact, minute, one_line, program, signed_dollars
+from arena.cli.table import TableChoice, TableColumn, exact_at, json_rows, print_table
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
@@ -20,27 +19,17 @@ if TYPE_CHECKING:
 STALE = {"no_price": "no price", "last_trade": "last trade", "old": "old"}
 
 
-class PositionsBy(StrEnum):
-    """What one line is about."""
-
-    LOT = "lot"
-    MARKET = "market"
-    AGENT = "agent"
+PositionsBy = Literal["lot", "market", "agent"]
 
 
 def _amount(name: str, gives_way: int, sign: str = "", heading: str | None = None) -> TableColumn:
     """Dollars, of a lot or of a group."""
-    attribute = "total" if name == "pnl" else name
-
-    def value(line: Any) -> float | None:
-        return exact(getattr(line.money, attribute))
-
-    return TableColumn(name, heading, f"{sign},.2f", gives_way, value)
+    path = f"money.{'total' if name == 'pnl' else name}"
+    return TableColumn(name, heading, f"{sign},.2f", gives_way, exact_at(path))
 
 
 def _shares(name: str, gives_way: int) -> TableColumn:
-    """A number of shares of a lot."""
-    return TableColumn(name, None, ",.2f", gives_way, lambda line: exact(getattr(line.lot, name)))
+    return TableColumn(name, None, ",.2f", gives_way, exact_at(f"lot.{name}"))
 
 
 MONEY = (
@@ -59,26 +48,26 @@ LOTS = (
     TableColumn("market_id", "market", gives_way=9),
     QUESTION,
     TableColumn("side"),
-    *(
-        _shares(name, gives_way)
-        for name, gives_way in (("bought", 9), ("sold", 9), ("settled", 9), ("shares", 1))
-    ),
-    TableColumn("average_cost", "average", ".6f", 4, lambda line: exact(line.lot.average_cost)),
-    TableColumn("price", None, ".4f", 3, lambda line: exact(line.price)),
+    _shares("bought", 9),
+    _shares("sold", 9),
+    _shares("settled", 9),
+    _shares("shares", 1),
+    TableColumn("average_cost", "average", ".6f", 4, exact_at("lot.average_cost")),
+    TableColumn("price", None, ".4f", 3, exact_at("price")),
     TableColumn("stale", show=STALE.__getitem__, gives_way=2, value=lambda line: line.stale or None),
-    TableColumn("age_seconds", "age", duration, 8, lambda line: line.age),
+    TableColumn("age_seconds", "age", duration, 8, "age"),
     *MONEY,
 )
 COUNTS = tuple(TableColumn(name, show=",d", gives_way=2) for name in ("agents", "lots", "held", "stale"))
 COLUMNS = {
     "lot": LOTS,
     "market": (
-        TableColumn("market_id", "market", gives_way=9, value=lambda line: line.name),
+        TableColumn("market_id", "market", gives_way=9, value="name"),
         QUESTION,
         *COUNTS,
         *MONEY,
     ),
-    "agent": (TableColumn("agent", value=lambda line: line.name, narrow="cut middle"), *COUNTS, *MONEY),
+    "agent": (TableColumn("agent", value="name", narrow="cut middle"), *COUNTS, *MONEY),
 }
 """For each kind of line, its columns."""
 
@@ -90,7 +79,7 @@ class PositionsReport:
     cohort: int
     agent: str | None
     at: datetime | None
-    by: str
+    by: PositionsBy
     only_open: bool
     lines: "Sequence[Position | PositionGroup]"
     total: "PositionGroup"
@@ -101,9 +90,7 @@ def positions(
     chosen: Options,
     cohort: Annotated[int | None, typer.Option(help="The cohort; the newest by default.", min=1)] = None,
     agent: Annotated[str | None, typer.Option(help="One agent only.", metavar="NAME")] = None,
-    by: Annotated[
-        PositionsBy, typer.Option(help="One line for each lot, market or agent.")
-    ] = PositionsBy.LOT,
+    by: Annotated[PositionsBy, typer.Option(help="One line for each lot, market or agent.")] = "lot",
     only_open: Annotated[bool, typer.Option("--open", help="Only what is still held.")] = False,
 ) -> None:
     """Show what every agent of a cohort holds, what it cost, and what it made.
@@ -135,29 +122,22 @@ def read_positions(
         hint = "arena round starts the first cohort"
         raise ArenaError("no_cohort", "nobody has played here yet", hint)
     (stored,) = cohorts_of_agent(select_cohorts(known, cohort)[-1:], agent)
-    names = list(stored.entrant_ids)
     marked = read_marked_cohort(connection, stored.id, agent)
     every = lots(marked, stored.cohort.rules.quote_age) if marked else []
     kept = [position for position in every if position.lot.shares or not only_open]
     lines: Sequence[Position | PositionGroup] = kept
-    if by is PositionsBy.MARKET:
+    if by == "market":
         lines = by_market(kept)
-    elif by is PositionsBy.AGENT:
-        lines = by_agent(kept, names if agent is None else [agent])
-    at = marked.at if marked else None
-    return PositionsReport(
-        stored.cohort.number, agent, at, by.value, only_open, lines, merge_positions("all", kept)
-    )
+    elif by == "agent":
+        lines = by_agent(kept, list(stored.entrant_ids) if agent is None else [agent])
+    at, total = marked.at if marked else None, merge_positions("all", kept)
+    return PositionsReport(stored.cohort.number, agent, at, by, only_open, lines, total)
 
 
 def as_data(found: PositionsReport) -> dict[str, Any]:
     """For JSON, exact: dollars, shares, and dollars a share."""
     (total,) = json_rows((*COUNTS, *MONEY), [found.total])
-    return {
-        "cohort": found.cohort,
-        "agent": found.agent,
-        "at": iso(found.at),
-        "by": found.by,
+    return attributes(found, "cohort", "agent", "at", "by") | {
         "open": found.only_open,
         "positions": json_rows(COLUMNS[found.by], found.lines),
         "total": total,

@@ -1,7 +1,7 @@
 """`arena replay`: a season over a recording."""
 
 import sys
-from contextlib import AsyncExitStack, redirect_stdout
+from contextlib import AsyncExitStack, closing
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.cli.leaderboard import print_leaderboard
 from arena.cli.options import DAY, DEFAULT, Options, command
-from arena.cli.output import program, progress
+from arena.cli.output import interruptible, prints_aside, program, progress
 from arena.cli.table import TableChoice
-from arena.errors import ArenaError
 
 if TYPE_CHECKING:
     from arena.rounds.replay import Replay
@@ -28,22 +26,23 @@ def replay(
         datetime | None, typer.Option(formats=DAY, help="No cohort starts before this day.")
     ] = None,
     end: Annotated[
-        datetime | None, typer.Option(formats=DAY, help="Nothing is known after 00:00 UTC of this day.")
+        datetime | None, typer.Option(formats=DAY, help="The season ends at 00:00 UTC on this day.")
     ] = None,
     agents: Annotated[
-        str, typer.Option(help="Who plays: names from the config, or kinds as they stand.", metavar="A,B")
+        str,
+        typer.Option(help="Who plays: names from the config, or kinds with their defaults.", metavar="A,B"),
     ] = "",
     workers: Annotated[
         bool,
-        typer.Option("--workers", help="Leave the turns to `arena worker`s, on PostgreSQL."),
+        typer.Option("--workers", help="Leave the turns to `arena worker`; needs PostgreSQL."),
     ] = False,
 ) -> None:
-    """Play a season over a recording, at the recording's own times: nobody knows more than could be known.
+    """Play a season over a recording, at its own times: nobody sees more than could be known then.
 
-    Cohorts and agents are those of the config; without one, weekly cohorts and the agents market,
-    constant and random. The record is a new one, replay-NAME.db here unless --database says otherwise.
-    Playing the same again goes on where it stopped. What comes out is no evidence of skill: how it ended
-    is known. `arena markets record` makes recordings.
+    Cohorts and agents come from the config; without one, cohorts start weekly and the agents are market,
+    constant and random. The season goes into a new record: replay-NAME.db here, or the one that --database
+    names. Run it again, and it continues where it stopped. The result is no evidence of skill, because the
+    outcomes are known by now. `arena markets record` makes recordings.
 
     Example: arena replay recordings/spring --start 2026-03-01 --end 2026-06-01 --agents market,random
 
@@ -60,11 +59,9 @@ def replay(
         base = chosen.load() if chosen.config is not None or DEFAULT.exists() else None
         bundle = open_recording(folder)
         season = arrange_replay(folder, bundle, base, names, *days)
-        with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
-            found = play(season, bundle, address, workers)
-    except KeyboardInterrupt:
         hint = "the same command goes on where it stopped"
-        raise ArenaError("interrupted", "stopped; what was played is kept", hint, status=130) from None
+        with prints_aside(), interruptible("stopped; what was played is kept", hint):
+            found = play(season, bundle, address, workers)
     except VenueError as error:
         raise venue_error(error) from error
     chosen.answer(found, say, found, chosen.table)
@@ -92,17 +89,14 @@ def play(season: "Replay", bundle: "Bundle", address: str, workers: bool = False
 
     started = timer()
     season.times()  # nothing is made where there is nothing to play
-    record = Record.open(address)
-    try:
+    with closing(Record.open(address)) as record:
         check_same_replay(record, season, address)
         before = record.read(count_facts)["turns"]
         asyncio.run(played())
         figures = outcome(record) | market_brier(bundle) | {"open": count_open_positions(record)}
         figures["new_turns"] = figures["turns"] - before
-    finally:
-        record.close()
     about = {"stamp": "replay", "notice": NOTICE, "database": address, "bundle": bundle.content}
-    days = {"start": season.plan.first.isoformat(), "end": season.ends_at.isoformat()}
+    days = {"start": season.plan.first, "end": season.ends_at}
     return about | days | {"seed": season.config.seed, "seconds": round(timer() - started, 2)} | figures
 
 
@@ -112,13 +106,12 @@ def _alone(alone: bool) -> None:
 
 
 def say(found: dict[str, Any], choice: TableChoice) -> None:
-    """The leaderboard and what was played, in words."""
-    from arena.cli.demo import summary
+    """The same as after a demo, and how good the prices were."""
+    from arena.cli.demo import say as say_season
 
-    print_leaderboard(found, choice)
+    say_season(found, choice)
     if not found["new_turns"]:
         print("All of it had been played before; nothing was played again.")
-    print(summary(found))
     held = found["open"]
     stale = f"{held['stale']:,} of them without a fresh price"
     print(f"Still open at the end: {held['positions']:,} positions, {stale}.")

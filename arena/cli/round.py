@@ -3,23 +3,31 @@
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import redirect_stdout
+from contextlib import closing
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.cli.agents import change_data
 from arena.cli.options import Baselines, Options, command, instant
-from arena.cli.output import plain, progress
-from arena.cli.table import print_table
-from arena.errors import ArenaError
+from arena.cli.output import attributes, interruptible, minute, plain, prints_aside, progress
+from arena.cli.table import TableColumn, print_table
+from arena.errors import count_text
 
 if TYPE_CHECKING:
     from arena.config import Config
-    from arena.record.model.cohort import RoundReport, Turn
+    from arena.record.model.cohort import RoundReport
     from arena.record.model.model_version import ModelChange
+
+TURNS = (
+    TableColumn("agent", narrow="wrap"),
+    TableColumn("turn", value=lambda turn: turn["stopped_by"] or turn["verdict"]),
+    TableColumn("forecasts"),
+    TableColumn("fills"),
+    TableColumn("rejected", value=lambda turn: len(turn["rejections"])),
+    TableColumn("note", narrow="wrap"),
+)
 
 
 @command()
@@ -30,11 +38,11 @@ def round(
     ] = None,
     baselines: Baselines = False,
 ) -> None:
-    """Play one decision time: settle, take the snapshot, let every agent decide, mark.
+    """Play one decision time: settle, take a snapshot, let every agent decide, value the accounts.
 
-    Without --at it is the next one: in a simulated world the one after the last played, else the latest that
-    is due by the clock. Played twice it changes nothing; what is missing is played. The exit status is 2
-    when an agent failed, a budget among the reasons, or another process still plays.
+    Without --at it plays the next one: in a simulated world the one after the last played, elsewhere the
+    latest that is due. Run it again, and only what is missing is played. The exit status is 2 when an agent
+    failed, ran out of budget, or is still being played by another process.
 
     Example: arena round --at 2026-01-11T00:00Z
 
@@ -42,10 +50,9 @@ def round(
     """
     settings = chosen.load(os.environ)
     wanted = None if at is None else instant(at)
-    with redirect_stdout(sys.stderr):  # an extension may print, and the answer may be JSON
+    with prints_aside():
         when, reports, changed = play(settings, wanted, baselines)
-    told = {"at": when.isoformat(), "rounds": [as_dict(report) for report in reports]}
-    told |= {"changes": [change_data(change) for change in changed]}
+    told = {"at": when, "rounds": [as_dict(report) for report in reports], "changes": changed}
     chosen.answer(told, print_reports, when, reports, changed)
     if any(report.failed or report.waiting for report in reports):
         raise typer.Exit(2)
@@ -64,6 +71,7 @@ def play(
     from arena.cohorts.freeze import check_keys, plan_of, stamp_of
     from arena.config import environment
     from arena.operations.incidents import report_decision_time
+    from arena.record.queries.operations import count_turns
     from arena.record.record import Record
     from arena.record.schema.database import reading
     from arena.rounds.open_world import open_world
@@ -82,15 +90,17 @@ def play(
             await report_decision_time(config, record, at, None, say)
             return reports
 
-    record = Record.open(config.database)
-    try:
+    def done() -> str:
+        turns = sum(record.read(count_turns).values()) - before
+        return f"stopped; {count_text(turns, 'turn')} done, and kept"
+
+    hint = "arena round goes on where it stopped; a call that was under way may be charged"
+    with closing(Record.open(config.database)) as record, interruptible(done, hint):
+        before = sum(record.read(count_turns).values())
         if not baselines and not record.cohorts():
             check_keys(config, environment(config.folder, os.environ))
-        plan, live, began = (
-            plan_of(config, now(), record.begun(), None if baselines else os.environ),
-            stamp_of(config) == "live",
-            now(),
-        )
+        live, began = stamp_of(config) == "live", now()
+        plan = plan_of(config, began, record.begun(), None if baselines else os.environ)
         at = wanted or next_decision_time(plan, record, live, began)
         check_decision_time(at, plan, record, live, began)
         reports = asyncio.run(one(at))
@@ -98,22 +108,12 @@ def play(
             refresh_leaderboards(record, at, moved)
         with reading(record.engine) as connection:
             return at, reports, changed_since(connection, began)
-    except KeyboardInterrupt:
-        hint = "arena round goes on where it stopped; a call that was under way may be charged"
-        raise ArenaError("interrupted", "stopped; what was played is kept", hint, status=130) from None
-    finally:
-        record.close()
 
 
 def as_dict(report: "RoundReport") -> dict[str, Any]:
     """A round's report for JSON."""
-    return {
-        "cohort": report.cohort,
+    return attributes(report, "cohort", "at", "done", "waiting", "trouble") | {
         "round": report.number,
-        "at": report.at.isoformat(),
-        "done": report.done,
-        "waiting": list(report.waiting),
-        "trouble": list(report.trouble),
         "turns": [
             {
                 "agent": turn.entrant,
@@ -123,7 +123,7 @@ def as_dict(report: "RoundReport") -> dict[str, Any]:
                 "forecasts": len(turn.decision.forecasts),
                 "fills": len(turn.fills),
                 "rejections": [
-                    {"code": item.code, "message": item.message, "market": item.market_id}
+                    attributes(item, "code", "message") | {"market": item.market_id}
                     for item in turn.rejections
                 ],
             }
@@ -137,7 +137,7 @@ def print_reports(at: datetime, reports: "list[RoundReport]", changed: "Sequence
     from arena.record.model.model_version import change_sentence
 
     if not reports:
-        print(f"{at:%Y-%m-%d %H:%M} UTC: nobody decides any more; what has ended was settled")
+        print(f"{minute(at)} UTC: nobody decides any more; what has ended was settled")
     for report in reports:
         print_report(at, report)
     for change in changed:
@@ -146,21 +146,14 @@ def print_reports(at: datetime, reports: "list[RoundReport]", changed: "Sequence
 
 
 def print_report(at: datetime, report: "RoundReport") -> None:
-    """What was played in a round of one cohort."""
-    print(f"Cohort {report.cohort}, round {report.number}, {at:%Y-%m-%d %H:%M} UTC")
+    """What was played in a round of one cohort, and what gives a turn to those who have none yet."""
+    print(f"Cohort {report.cohort}, round {report.number}, {minute(at)} UTC")
     for words in report.trouble:
         print(f"  {words}")
     if not report.turns and not report.waiting:
         print("  every turn was in already; nothing changed\n")
     if report.turns:
-        print_turns(report)
-    print_failed(at, report)
-    if report.waiting:
-        print(f"  another process plays {', '.join(report.waiting)}")
-
-
-def print_failed(at: datetime, report: "RoundReport") -> None:
-    """Who has no turn yet, and what gives them one."""
+        print_table(TURNS, as_dict(report)["turns"])
     again = f"arena round --at {at:%Y-%m-%dT%H:%MZ}"
     if others := [name for name in report.failed if name not in report.stopped]:
         print(f"  {', '.join(others)} failed; {again} tries again")
@@ -169,25 +162,5 @@ def print_failed(at: datetime, report: "RoundReport") -> None:
     if report.stopped:
         names = ", ".join(report.stopped)
         print(f"  {names} stopped by the budget; arena check says where it is short, {again} tries again")
-
-
-def print_turns(report: "RoundReport") -> None:
-    """The turns that were played now."""
-    rows = [
-        (
-            turn.entrant,
-            _way(turn, report),
-            len(found.forecasts),
-            len(turn.fills),
-            len(turn.rejections),
-            found.note,
-        )
-        for turn in report.turns
-        for found in (turn.decision,)
-    ]
-    print_table(("agent", "turn", "forecasts", "fills", "rejected", "note"), rows)
-
-
-def _way(turn: "Turn", report: "RoundReport") -> str:
-    """How a turn ended; where a budget stopped it, that."""
-    return "budget" if turn.entrant in report.stopped else turn.decision.status
+    if report.waiting:
+        print(f"  another process plays {', '.join(report.waiting)}")

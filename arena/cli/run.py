@@ -3,19 +3,17 @@
 import json
 import os
 import signal
-import sys
 from collections.abc import Callable, Mapping
-from contextlib import redirect_stdout
-from dataclasses import asdict, dataclass, replace
+from contextlib import closing
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from arena.cli.options import Baselines, Options, command
-from arena.cli.output import iso, minute, plain, print_json, program
-from arena.cli.run_log import logger
+from arena.cli.output import attributes, interruptible, minute, plain, print_json, prints_aside, program
 from arena.cli.table import print_table
 from arena.errors import ArenaError
 
@@ -71,23 +69,23 @@ def run(
 
     Next: arena leaderboard
     """
+    from arena.cli.run_log import logger
+
     open_clock = clock_of(clock)
     settings = chosen.load(None if listing else os.environ)
     if listing:
         found = upcoming(settings, open_clock())
-        chosen.answer(upcoming_data(found), say_upcoming, found)
+        decisions = [{"at": at, "what": what} for at, what in found.decisions]
+        chosen.answer(attributes(found, "now", "jobs") | {"decisions": decisions}, say_upcoming, found)
         return
     if clock is not None and chosen.database is None:
         words = "a rehearsal would be written into this arena's own record"
         raise ArenaError("no_database", words, "give it one of its own: --database rehearsal.db")
-    with (
-        logger(log, quiet, chosen.json, verbose) as tell,
-        redirect_stdout(sys.stderr),
-    ):  # an extension may print
+    with logger(log, quiet, chosen.json, verbose) as tell, prints_aside():
         done = play(settings, once, open_clock, tell, baselines)
     progress = done.progress
     if chosen.json:
-        print_json({name: getattr(progress, name) for name in ("rounds", "turns", "jobs", "failed")})
+        print_json(attributes(progress, "rounds", "turns", "jobs", "failed"))
     elif not quiet:
         print(f"Stopped: {progress.summary()}.\nNext: {program()} leaderboard{chosen.again()}")
     if done.stop.hurry.is_set():
@@ -124,26 +122,29 @@ def play(
             loop.add_signal_handler(number, _signalled, running, loop)
         await run(running)
 
-    record = Record.open(config.database)
-    running = Run(config, record, open_clock, tell.told, once, baselines)
-    tell.watch(running.progress, record)
-    try:
+    with (
+        closing(Record.open(config.database)) as record,
+        interruptible("stopped at once; what was done is kept", "the next start goes on where it stopped"),
+        gc_seldom(),
+    ):
+        running = Run(config, record, open_clock, tell.told, once, baselines)
+        tell.watch(running.progress, record)
         if not baselines and not record.cohorts():
             check_keys(config, environment(config.folder, os.environ))
-        with gc_seldom():
-            asyncio.run(season())
-    except KeyboardInterrupt:
-        words, hint = "stopped at once; what was done is kept", "the next start goes on where it stopped"
-        raise ArenaError("interrupted", words, hint, status=130) from None
-    finally:
-        record.close()
+        asyncio.run(season())
     return running
 
 
 def _signalled(running: "Run", loop: "asyncio.AbstractEventLoop") -> None:
     """Told to stop: the first time in good order, the second time at once, the third time as any program."""
+    from arena.operations.progress import RunEvent
+
     running.stop.signal()
-    if running.stop.hurry.is_set():
+    if not running.stop.hurry.is_set():
+        grace = f"calls under way have {running.config.run.grace:g} seconds"
+        words = f"stopping: {grace}; press Ctrl-C again to stop at once"
+        running.tell(RunEvent(running.progress.now or running.open_clock().now(), "stopping", words))
+    else:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)
 
@@ -180,15 +181,9 @@ def upcoming(config: "Config", clock: "Clock") -> UpcomingWork:
 
     now, live = clock.now(), stamp_of(config) == "live"
     try:
-        record = Record(connect(config.database, read_only=True))
-        try:
-            began, courses, states = (
-                record.begun(),
-                record.read(read_progress, record.line_ups),
-                record.read(read_jobs),
-            )
-        finally:
-            record.close()
+        with closing(Record(connect(config.database, read_only=True))) as record:
+            began, states = record.begun(), record.read(read_jobs)
+            courses = record.read(read_progress, record.line_ups)
     except NoRecord:
         began, courses, states = (), [], {}
     plan = plan_of(config, now, began)
@@ -205,35 +200,21 @@ def job_times(config: "Config", states: "Mapping[str, JobState]", now: datetime)
         cadence, last = getattr(config.run, name), states.get(name)
         job = Job(name, cadence)
         ahead = (job_due_at(job, last, now) or next_job_time(job, last, now)) if cadence else None
-        shape = JobTimes(name, str(cadence), next=ahead)
-        if last is not None:
+        if last is None:
+            found.append(JobTimes(name, str(cadence), next=ahead))
+        else:
             note = last.note if last.ended_at else "broken off"
-            shape = replace(shape, last=last.due_at, note=note, failures=last.failures)
-        found.append(shape)
+            found.append(JobTimes(name, str(cadence), last.due_at, note, last.failures, ahead))
     return found
-
-
-def upcoming_data(found: UpcomingWork) -> dict[str, Any]:
-    """For JSON."""
-    return {
-        "now": found.now.isoformat(),
-        "jobs": [asdict(job) | {"last": iso(job.last), "next": iso(job.next)} for job in found.jobs],
-        "decisions": [{"at": at.isoformat(), "what": what} for at, what in found.decisions],
-    }
 
 
 def say_upcoming(found: UpcomingWork) -> None:
     """For people."""
-    rows = [
-        (
-            job.job,
-            job.cadence,
-            _time(job.last),
-            plain(_went(job)),
-            "now" if job.next is not None and job.next <= found.now else _time(job.next),
-        )
-        for job in found.jobs
-    ]
+
+    def coming(job: JobTimes) -> str | None:
+        return "now" if job.next is not None and job.next <= found.now else _time(job.next)
+
+    rows = [(job.job, job.cadence, _time(job.last), plain(_went(job)), coming(job)) for job in found.jobs]
     print_table(("job", "how often", "last (UTC)", "result", "next (UTC)"), rows)
     if found.decisions:
         print_table(("decision (UTC)", "what"), [(_time(at), what) for at, what in found.decisions])
@@ -275,18 +256,21 @@ def worker(
     import asyncio
 
     settings = chosen.load(os.environ)
-    _needs_postgres()
-    say = _as_json if chosen.json else _as_text
-    asyncio.run(_serve(settings, at_once or settings.calls.at_once, grace, say))
-
-
-def _needs_postgres() -> None:
-    """A clear word where the extra is not installed."""
     try:
         import procrastinate  # noqa: F401
     except ModuleNotFoundError as error:
         hint = 'pip install "paper-arena[postgres]"'
         raise ArenaError("no_driver", f"{error.name} is not installed", hint) from error
+
+    def tell(what: "JobOutcome | str") -> None:
+        if isinstance(what, str):
+            told, words = {"told": what}, what
+        else:
+            told, job = asdict(what.job) | {"outcome": what.outcome}, what.job
+            words = f"cohort {job.cohort}, round {job.round}, {job.agent}: {what.outcome}"
+        print(json.dumps(told, ensure_ascii=False) if chosen.json else plain(words), flush=True)
+
+    asyncio.run(_serve(settings, at_once or settings.calls.at_once, grace, tell))
 
 
 async def _serve(config: "Config", at_once: int, grace: float, told: "OnJob") -> None:
@@ -305,22 +289,3 @@ async def _serve(config: "Config", at_once: int, grace: float, told: "OnJob") ->
         loop.add_signal_handler(name, stopping)
     await serve_turns(config, at_once, grace, stop, told)
     told("stopped")
-
-
-def _as_text(what: "JobOutcome | str") -> None:
-    """A line for people."""
-    if isinstance(what, str):
-        print(plain(what), flush=True)
-        return
-    job = what.job
-    words = f"cohort {job.cohort}, round {job.round}, {plain(job.agent)}: {plain(what.outcome)}"
-    print(words, flush=True)
-
-
-def _as_json(what: "JobOutcome | str") -> None:
-    """A line for programs."""
-    if isinstance(what, str):
-        told: dict[str, object] = {"told": what}
-    else:
-        told = asdict(what.job) | {"outcome": what.outcome}
-    print(json.dumps(told, ensure_ascii=False), flush=True)

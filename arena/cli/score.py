@@ -11,8 +11,8 @@ import typer
 from arena.cli.leaderboard import between
 from arena.cli.options import Options, command
 from arena.cli.output import plain
-from arena.cli.table import TableChoice, TableColumn, print_table
-from arena.errors import ArenaError
+from arena.cli.table import TableChoice, TableColumn, print_table, print_text
+from arena.errors import VERDICTS, ArenaError, times_text
 
 
 def text_of(file: Path) -> str:
@@ -39,6 +39,8 @@ COLUMNS = (
     FORECASTER,
     TableColumn("skill", show="+.4f"),
     TableColumn("interval", "95% interval", value=between("skill_low", "skill_high")),
+    TableColumn("verdict", show=VERDICTS.__getitem__, gives_way=2),
+    TableColumn("evidence", show=times_text, gives_way=1),
     TableColumn("brier", "Brier", ".4f"),
     TableColumn("log", show=".4f", gives_way=4),
     TableColumn("baseline", show="+.2f", gives_way=3),
@@ -48,6 +50,13 @@ COLUMNS = (
     TableColumn("forecasts", show=",d", gives_way=1),
     TableColumn("questions", show=",d", gives_way=7),
     TableColumn("events", show=",d", gives_way=8),
+)
+UNRANKED = (
+    FORECASTER,
+    TableColumn("why_not", "why not", narrow="wrap"),
+    TableColumn("brier", "Brier", ".4f"),
+    TableColumn("forecasts", show=",d", gives_way=1),
+    TableColumn("questions", show=",d", gives_way=1),
 )
 LEGEND = (
     "Brier: lower is better, the others: higher. Skill: the market's Brier − the forecaster's. Mode {mode}."
@@ -101,9 +110,11 @@ def score(
 
     The first line of the CSV names its columns: question, forecaster, probability (of YES, 0 to 1) and
     outcome (1 for yes, 0 for no, empty while open). With market_probability there is skill against the
-    market; with event, its interval allows for questions that move together. With time, open, close and
-    scheduled_close, baseline, peer and relative scores are averaged over each question's life. category is
-    for --by. A file with a mistake in it is not scored; the error names line, column and remedy.
+    market; with event, its interval allows for questions that move together. With time and resolved there is
+    a verdict: who is proven to beat the market. With time, open, close and scheduled_close, baseline, peer
+    and relative scores are averaged over each question's life. category is for --by. Who has forecast less
+    than 80% of the questions is not ranked. A file with a mistake in it is not scored; the error names line,
+    column and remedy.
 
     Example: arena score forecasts.csv
 
@@ -125,6 +136,9 @@ def as_data(found: "FileScores") -> dict[str, Any]:
 
     return {
         "mode": found.mode,
+        "sentence": found.sentence,
+        "leader": found.leader,
+        "bar": found.bar,
         "rows": [asdict(without_infinity(row)) for row in found.rows],
         "notes": list(found.notes),
     }
@@ -132,10 +146,17 @@ def as_data(found: "FileScores") -> dict[str, Any]:
 
 def say(found: "FileScores", choice: TableChoice) -> None:
     """The same in words: a table for each category, and what there is to know."""
+    if found.sentence is not None:
+        print_text(plain(found.sentence))
+        print()
     for category in dict.fromkeys(row.category for row in found.rows):
         rows = [row for row in found.rows if row.category == category]
         title = "" if category is None else plain(category) or "(no category)"
-        print_table(COLUMNS, rows, title, choice)
+        ranked, others = ([row for row in rows if row.ranked == wanted] for wanted in (True, False))
+        if ranked:
+            print_table(COLUMNS, ranked, title, choice)
+        if others:
+            print_table(UNRANKED, others, f"{title}: not ranked" if title else "Not ranked")
     print(LEGEND.format(mode=found.mode))
     for note in found.notes:
         print(f"- {note}")

@@ -17,7 +17,6 @@ from markets.millionths import ONE
 
 if TYPE_CHECKING:
     from arena.operations.status import RoundCalendar, Status
-    from arena.operations.webhook import Webhook, WebhookReply
     from arena.record.model.incident import RecordedIncident
     from arena.record.model.status import RoundState
 
@@ -65,11 +64,14 @@ def _lines(status: "Status") -> Iterator[tuple[str, str]]:
     for limit in status.spend.limits:
         whose = f" ({limit.whose})" if limit.whose else ""
         yield f"per {limit.scope}", f"{_dollars(limit.spent)} of {_dollars(limit.limit)}{whose}"
-    yield "calls", _calls(status)
+    calls = status.under_way
+    lost = f"; {calls.lost:,} were lost with their worker, and may cost {_dollars(calls.lost_worst)}"
+    yield "calls", f"{calls.calls:,} under way{lost if calls.lost else ''}"
     yield "positions", f"{held.positions:,} open in {held.markets:,} markets, {held.stale:,} at an old price"
     oldest = "" if held.oldest is None else f"; the oldest of those held is from {when(held.oldest, at)}"
     yield "prices", f"last read {when(status.looked_at, at)}{oldest}"
-    yield "quarantine", _rejected(status)
+    rejected = ", ".join(f"{x.records:,} {x.venue} {x.kind} {x.code}" for x in status.quarantined)
+    yield "quarantine", f"{rejected or 'nothing'} in the last day"
     yield "backup", when(status.backup.ended_at if status.backup else None, at)
 
 
@@ -99,33 +101,21 @@ def _last(rounds: "Sequence[RoundState]") -> str:
     missing = sum(one.missing for one in rounds)
     turns.update({"missing": missing} if missing else {})
     of = ", ".join(f"{one.number} of cohort {one.cohort}" for one in rounds)
-    return f"{rounds[0].at:%Y-%m-%d %H:%M} UTC, {of}: {_counted(turns)}"
-
-
-def _calls(status: "Status") -> str:
-    calls = status.under_way
-    words = f"{calls.calls:,} under way"
-    if calls.lost:
-        words += f"; {calls.lost:,} were lost with their worker, and may cost {_dollars(calls.lost_worst)}"
-    return words
-
-
-def _rejected(status: "Status") -> str:
-    parts = [f"{x.records:,} {x.venue} {x.kind} {x.code}" for x in status.quarantined]
-    return ", ".join(parts) + " in the last day" if parts else "nothing in the last day"
+    return f"{minute(rounds[0].at)} UTC, {of}: {_counted(turns)}"
 
 
 def print_jobs(status: "Status") -> None:
     """When each job was last done, and how that went."""
+    at, coming = status.at, status.next_jobs
     rows = [
         (
-            job.name,
-            when(job.ended_at, status.at),
-            job.failures or None,
-            when(status.next_jobs.get(job.name), status.at),
-            plain(job.note) or None,
+            x.name,
+            when(x.ended_at, at),
+            x.failures or None,
+            when(coming.get(x.name), at),
+            plain(x.note) or None,
         )
-        for job in status.jobs
+        for x in status.jobs
     ]
     if rows:
         print_table(("job", "last done", "failed", "next", "note"), rows)
@@ -158,7 +148,7 @@ def when(at: datetime | None, now: datetime) -> str:
     if at is None:
         return "–"
     far = f"in {_length(at - now)}" if at > now else f"{_length(now - at)} ago"
-    return f"{at:%Y-%m-%d %H:%M} UTC ({far})"
+    return f"{minute(at)} UTC ({far})"
 
 
 def _length(length: timedelta) -> str:
@@ -254,15 +244,6 @@ def send_test(chosen: Options) -> None:
 
     Next: arena run
     """
-    webhook, reply = _tried(chosen)
-    if not reply.ok:
-        words = f"the message did not arrive: {webhook.name} {reply.words}"
-        raise ArenaError(f"webhook_{reply.code}", words, "check the address, and what listens there")
-    words = f"{webhook.name} accepted the message (status {reply.status}). Next: {program()} run"
-    chosen.answer({"ok": True, "webhook": webhook.name, "status": reply.status}, print, words)
-
-
-def _tried(chosen: Options) -> "tuple[Webhook, WebhookReply]":
     import asyncio
 
     from arena.clock import now
@@ -274,4 +255,9 @@ def _tried(chosen: Options) -> "tuple[Webhook, WebhookReply]":
     if webhook is None:
         hint = "name one: watch.webhook, or watch.webhook_env with the variable that holds its address"
         raise ArenaError("no_webhook", f"{settings.file} names no webhook", hint)
-    return webhook, asyncio.run(send(webhook, test_message(now())))
+    reply = asyncio.run(send(webhook, test_message(now())))
+    if not reply.ok:
+        words = f"the message did not arrive: {webhook.name} {reply.words}"
+        raise ArenaError(f"webhook_{reply.code}", words, "check the address, and what listens there")
+    words = f"{webhook.name} accepted the message (status {reply.status}). Next: {program()} run"
+    chosen.answer({"ok": True, "webhook": webhook.name, "status": reply.status}, print, words)

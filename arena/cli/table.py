@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal
 
+from arena.cli.output import exact
 from arena.errors import ArenaError
 
 FIGURE = re.compile(r"[+-]?\$?[\d,]+(\.\d+)?[%kM]?(–\$?[\d,]+(\.\d+)?[kM]?)?")
@@ -24,7 +25,8 @@ UNKNOWN = "–"
 class TableColumn:
     """A column: its name is its key in JSON and what `--columns` calls it.
 
-    `value` finds it in a row, by its name unless said otherwise; `show` writes it, by a format or a function.
+    `value` finds it in a row, by its name unless said otherwise: `cohort.number` is the number of the row's
+    cohort. `show` writes it, by a format or a function.
     Where the terminal is too narrow, texts are cut or wrapped, then the columns of the highest `gives_way`
     are hidden. A column of 0 stays.
     """
@@ -33,7 +35,7 @@ class TableColumn:
     heading: str | None = None
     show: str | Callable[[Any], str] = ""
     gives_way: int = 0
-    value: Callable[[Any], Any] | None = None
+    value: Callable[[Any], Any] | str = ""
     narrow: Literal["", "cut", "wrap", "cut middle"] = ""
 
     @property
@@ -43,9 +45,7 @@ class TableColumn:
 
     def value_of(self, row: Any) -> Any:
         """What a row has in this column."""
-        if self.value is not None:
-            return self.value(row)
-        return value_in(row, self.name)
+        return self.value(row) if callable(self.value) else value_in(row, self.value or self.name)
 
     def cell(self, row: Any) -> str:
         """The same as text; a dash where nothing is known."""
@@ -55,9 +55,18 @@ class TableColumn:
         return self.show(value) if callable(self.show) else format(value, self.show)
 
 
-def value_in(row: Any, name: str) -> Any:
-    """What a row has under a name, as a mapping or as a record."""
-    return row[name] if isinstance(row, Mapping) else getattr(row, name)
+def value_in(row: Any, path: str) -> Any:
+    """What a row has under a name, or under names with dots between; None where one of them is not there."""
+    for name in path.split("."):
+        if row is None:
+            return None
+        row = row[name] if isinstance(row, Mapping) else getattr(row, name)
+    return row
+
+
+def exact_at(path: str) -> Callable[[Any], float | None]:
+    """The same of millionths, as the number that they are."""
+    return lambda row: exact(value_in(row, path))
 
 
 @dataclass(frozen=True, slots=True)

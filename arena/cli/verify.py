@@ -1,6 +1,6 @@
 """`arena verify`: does the record agree with itself?"""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -30,21 +30,21 @@ def verify(
     """
     from arena.verify import find
 
+    def tell(difference: "Difference") -> None:
+        if not chosen.json:  # which is printed when all is known
+            print(difference.message, flush=True)
+
     with chosen.reading() as connection:
-        found = find(connection, None if all else LISTED, _silent if chosen.json else _say)
-    chosen.answer(as_dict(found), say, found, chosen.record())
-    if found.count:
-        raise typer.Exit(1)
-
-
-def as_dict(found: "Differences") -> dict[str, Any]:
-    """For JSON: how many there are, those that are listed, and by table how many more."""
-    return {
+        found = find(connection, None if all else LISTED, tell)
+    data = {
         "ok": not found.count,
         "count": found.count,
         "differences": [difference.as_dict() for difference in found.listed],
         "left_out": dict(sorted(found.left_out.items())),
     }
+    chosen.answer(data, say, found, chosen.record())
+    if found.count:
+        raise typer.Exit(1)
 
 
 def say(found: "Differences", address: str) -> None:
@@ -57,11 +57,3 @@ def say(found: "Differences", address: str) -> None:
     rest = " --all lists them all." if found.left_out else ""
     print(f"{count_text(found.count, 'difference')}.{rest}")
     print("Next: find out what changed the record, and restore a backup.")
-
-
-def _say(difference: "Difference") -> None:
-    print(difference.message, flush=True)
-
-
-def _silent(_: "Difference") -> None:
-    """JSON is printed when all is known."""

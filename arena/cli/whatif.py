@@ -2,20 +2,18 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from arena.cli.options import Options, command
-from arena.cli.output import program, progress
+from arena.cli.output import exact, program, progress
 from arena.cli.table import TableChoice, TableColumn, print_table
 from arena.errors import ArenaError
-from markets.millionths import ONE
 
 if TYPE_CHECKING:
-    from arena.rounds.what_if import Change, Stakes, WhatIfEntry, WhatIfReport, WhatIfTotals
+    from arena.rounds.what_if import Change, WhatIfEntry, WhatIfReport, WhatIfTotals
 
 AGENT = TableColumn("agent", narrow="cut middle")
 COLUMNS = (
@@ -33,29 +31,8 @@ REFUSALS = (
     TableColumn("refused_then", "then", ",d"),
     TableColumn("example", "for example", narrow="wrap"),
 )
+Stakes = Literal["as-bet", "flat", "quarter-kelly"]
 LEGEND = "P/L, filled and rejected are as played; `then` is what each would have been."
-
-
-class Fee(StrEnum):
-    """Whether a fee is paid."""
-
-    VENUE = "venue"
-    NONE = "none"
-
-
-class Cap(StrEnum):
-    """What the largest bet is held against."""
-
-    BET = "bet"
-    DECISION = "decision"
-
-
-class Sizing(StrEnum):
-    """How much is bet."""
-
-    AS_BET = "as-bet"
-    FLAT = "flat"
-    QUARTER_KELLY = "quarter-kelly"
 
 
 @command(table=True)
@@ -70,17 +47,20 @@ def whatif(
         typer.Option(help="Start from these rules instead of each cohort's own.", metavar="NAME"),
     ] = None,
     fill: Annotated[str | None, typer.Option(help="Use this fill rule, such as mid.", metavar="RULE")] = None,
-    fee: Annotated[Fee | None, typer.Option(help="Whether the venue's fee is paid.")] = None,
+    fee: Annotated[
+        Literal["venue", "none"] | None, typer.Option(help="Whether the venue's fee is paid.")
+    ] = None,
     min_bet: Annotated[float | None, typer.Option(help="The smallest bet, in dollars.")] = None,
     max_bet: Annotated[
         float | None, typer.Option(help="The largest bet, as a share of the cash, such as 0.10.")
     ] = None,
     cap: Annotated[
-        Cap | None, typer.Option(help="Whether that limits a bet, or all bets of a decision.")
+        Literal["bet", "decision"] | None,
+        typer.Option(help="Whether that limits a bet, or all bets of a decision."),
     ] = None,
     sizing: Annotated[
-        Sizing, typer.Option(help="Stakes: as they were, all the same, or by stated probability.")
-    ] = Sizing.AS_BET,
+        Stakes, typer.Option(help="Stakes: as they were, all the same, or by stated probability.")
+    ] = "as-bet",
     stake: Annotated[
         float | None, typer.Option(help="The stake of --sizing flat, in dollars; 100 by default.")
     ] = None,
@@ -98,22 +78,14 @@ def whatif(
     """
     from arena.rounds.what_if import what_if
 
-    values = {
-        "fill": fill,
-        "fee": fee and fee.value,
-        "min_bet": min_bet,
-        "max_bet": max_bet,
-        "cap": cap and cap.value,
-    }
-    change = read_change(rules, values, sizing.value, stake)
+    values = {"fill": fill, "fee": fee, "min_bet": min_bet, "max_bet": max_bet, "cap": cap}
+    change = read_change(rules, values, sizing, stake)
     with chosen.reading() as connection, progress("Playing again") as moved:
         found = as_data(what_if(connection, change, cohort, agent, moved), cohort)
     chosen.answer(found, say, found, agent is not None, chosen.table)
 
 
-def read_change(
-    name: str | None, values: Mapping[str, Any], stakes: "Stakes", stake: float | None
-) -> "Change":
+def read_change(name: str | None, values: Mapping[str, Any], stakes: Stakes, stake: float | None) -> "Change":
     """What the options ask for, checked as the same values in a config are."""
     from pydantic import TypeAdapter, ValidationError
 
@@ -159,12 +131,8 @@ def as_data(report: "WhatIfReport", cohort: int | None) -> dict[str, Any]:
         {"agent": name} | _figures(rows) | {"cohorts": [{"cohort": x.cohort} | _figures([x]) for x in rows]}
         for name, rows in by_agent.items()
     ]
-    return {
-        "cohort": cohort,
-        "changed": report.sentence,
-        "agents": agents,
-        "refusals": _refusals(report.rows),
-    }
+    refusals = _refusals(report.rows)
+    return {"cohort": cohort, "changed": report.sentence, "agents": agents, "refusals": refusals}
 
 
 def _figures(rows: "Sequence[WhatIfEntry]") -> dict[str, Any]:
@@ -173,9 +141,9 @@ def _figures(rows: "Sequence[WhatIfEntry]") -> dict[str, Any]:
     known = len(then) == len(rows)
     now, after = _sums(row.played for row in rows), _sums(then)
     return {
-        "pnl": _dollars(now[0]),
-        "pnl_then": _dollars(after[0]) if known else None,
-        "difference": _dollars(after[0] - now[0]) if known else None,
+        "pnl": exact(now[0]),
+        "pnl_then": exact(after[0]) if known else None,
+        "difference": exact(after[0] - now[0]) if known else None,
         "filled": now[1],
         "filled_then": after[1] if known else None,
         "refused": now[2],
@@ -187,10 +155,6 @@ def _figures(rows: "Sequence[WhatIfEntry]") -> dict[str, Any]:
 def _sums(tallies: "Iterable[WhatIfTotals]") -> tuple[int, int, int]:
     found = list(tallies)
     return sum(x.profit for x in found), sum(x.filled for x in found), sum(len(x.refused) for x in found)
-
-
-def _dollars(amount: int) -> float:
-    return amount / ONE
 
 
 def _refusals(rows: "Sequence[WhatIfEntry]") -> list[dict[str, Any]]:

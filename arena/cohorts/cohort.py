@@ -90,7 +90,7 @@ def next_round_number(
     begun goes on, and what was to be decided before `since` was missed.
     """
     for number in range(1, cohort.rounds + 1):
-        at = cohort.decides_at(number)
+        at = cohort.calendar.time(number)
         begun = number in done or looked is None or at > looked
         if begun and not done.get(number, False) and (since is None or at >= since):
             return number

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
 from agents.registry import kind, prompt_names
+from arena.record.model.calendar import written_duration
 from arena.record.model.cohort import Cohort, Entrant
 from markets.millionths import ONE
 from portfolio.money import dollars, percent
@@ -89,7 +89,7 @@ ChangedValues = Mapping[str, tuple[Any, Any]]
 
 MONEY_KEYS = ("bankroll", "min_bet", "min_volume", "min_depth")
 PRICE_KEYS = ("worst_price", "max_spread", "max_gap", "min_price", "max_price")
-TIME_KEYS = ("every", "closes_within", "closes_after", "max_quote_age")
+TIME_KEYS = ("closes_within", "closes_after", "max_quote_age")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +148,13 @@ def cohort_changes(before: Cohort, after: Cohort, extra: Iterable[Path] = ()) ->
 
 def _parts(cohort: Cohort) -> dict[str, Mapping[str, Any]]:
     """All that a cohort froze beside its prompts and agents, by section."""
-    seconds = int(cohort.every.total_seconds())
     guard = cohort.guard.model_dump(mode="json")
     return {
-        "cohort": {"rounds": cohort.rounds, "every": seconds, "bankroll": cohort.bankroll},
+        "cohort": {"rounds": cohort.rounds, "decide": str(cohort.cadence), "bankroll": cohort.bankroll},
         "rules": cohort.rules.model_dump(mode="json"),
         "universe": cohort.universe.model_dump(mode="json"),
         "venue": {"venue": cohort.venue, "stamp": cohort.stamp, **cohort.venue_settings},
+        "scores": {"min_coverage": cohort.min_coverage},
         "evidence": {"from": cohort.evidence, **cohort.evidence_settings, **guard},
     }
 
@@ -195,8 +195,8 @@ def _in_words(key: str, was: Any, now: Any) -> str:
 def value_in_words(key: str, value: Any) -> str:
     """A frozen value as people say it.
 
-    >>> value_in_words("max_bet", 250_000), value_in_words("every", 604_800), value_in_words("show", None)
-    ('25%', '7d', 'not set')
+    >>> value_in_words("max_bet", 250_000), value_in_words("closes_after", 60), value_in_words("show", None)
+    ('25%', '1m', 'not set')
     """
     if value is None or isinstance(value, bool):
         return {None: "not set", True: "yes", False: "no"}[value]
@@ -210,17 +210,10 @@ def _number_format(key: str) -> Callable[[int], str] | None:
     if key in MONEY_KEYS:
         return dollars
     if key in TIME_KEYS:
-        return _span
+        return written_duration
     if key in PRICE_KEYS:
         return lambda value: f"{100 * value / ONE:g}¢"
-    return percent if key == "max_bet" else None
-
-
-def _span(seconds: int) -> str:
-    """A length of time as the config writes it: 604,800 seconds are 7d."""
-    units = (("d", timedelta(days=1)), ("h", timedelta(hours=1)), ("m", timedelta(minutes=1)))
-    whole = timedelta(seconds=seconds)
-    return next((f"{whole // unit}{name}" for name, unit in units if not whole % unit), f"{seconds}s")
+    return percent if key in ("max_bet", "min_coverage") else None
 
 
 def text_diff(name: str, before: str, after: str) -> list[str]:

@@ -69,7 +69,7 @@ def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Coh
         number=number,
         starts_at=starts_at,
         rounds=config.cohorts.rounds,
-        every=config.cohorts.decide,
+        every=config.cohorts.decide.every,
         bankroll=config.cohorts.bankroll,
         rules=config.cohorts.rules,
         universe=config.markets.universe,
@@ -86,6 +86,8 @@ def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Coh
         evidence_settings=config.evidence_settings.model_dump(mode="json"),
         guard=config.evidence.guard,
         config_hash=config.hash,
+        offset=config.cohorts.decide.offset,
+        min_coverage=config.scores.min_coverage,
     )
     return cohort, {prompts[name]: config.prompts[name] for name in names}
 

@@ -9,25 +9,22 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import takewhile
-from typing import TYPE_CHECKING, Protocol, Union
+from typing import TYPE_CHECKING, Protocol
 
-from arena.record.model.cohort import Calendar, Cohort, JobState
+from arena.record.model.calendar import SUNDAY, WEEK, Cadence, Calendar
+from arena.record.model.cohort import Cohort, JobState
 
 if TYPE_CHECKING:
-    from arena.config import Cadence
     from arena.config.field_types import Start
     from arena.config.sections import RunSection
     from arena.record.queries.cohorts import StoredCohort
 
-WEEK = timedelta(weeks=1)
 PLAY_WINDOW = timedelta(hours=6)
 """How long after a live round's prices were looked at a turn may still be played on them."""
-SUNDAY = datetime(1970, 1, 4, tzinfo=UTC)
-"""What durations are counted from: days then begin at midnight, weeks on Sundays, wherever one is."""
 TICK = timedelta(microseconds=1)
 
 
-Schedule = Union[Calendar, "Cadence", datetime]
+Schedule = Calendar | Cadence | datetime
 """The starts of cohorts, or the rounds of one; a job's cadence; or a single time: that of a retry."""
 
 
@@ -41,33 +38,32 @@ class Trigger(Protocol):
 
 @lru_cache(maxsize=1024)
 def trigger(schedule: Schedule) -> Trigger:
-    """APScheduler's trigger of a schedule, in UTC; weekdays by name, for its numbers are not cron's."""
+    """APScheduler's trigger of a schedule, in UTC."""
     if isinstance(schedule, datetime):
         from apscheduler.triggers.date import DateTrigger
 
         once: Trigger = DateTrigger(schedule, UTC)
         return once
-    if isinstance(schedule, Calendar):
-        last = None if schedule.count is None else schedule.first + (schedule.count - 1) * schedule.every
-        return _interval_trigger(schedule.every, schedule.first, last)
-    if schedule.weekly is not None:
-        from apscheduler.triggers.cron import CronTrigger
+    if isinstance(schedule, Cadence):
+        if not schedule:
+            raise ValueError("a job that is off is never due")
+        schedule = Calendar(SUNDAY + (schedule.offset or timedelta()), schedule.every)
+    last = None if schedule.count is None else schedule.time(schedule.count)
+    bounds = {"start_date": schedule.first, "end_date": last, "timezone": UTC}
+    if schedule.offset is None:
+        from apscheduler.triggers.interval import IntervalTrigger
 
-        start = schedule.weekly
-        hour, minute = start.time.hour, start.time.minute
-        weekly: Trigger = CronTrigger(day_of_week=start.weekday, hour=hour, minute=minute, timezone=UTC)
-        return weekly
-    if schedule.every is None:
-        raise ValueError("a job that is off is never due")
-    return _interval_trigger(schedule.every, datetime.combine(SUNDAY, schedule.at, UTC), None)
+        regular: Trigger = IntervalTrigger(seconds=int(schedule.every.total_seconds()), **bounds)
+        return regular
+    from apscheduler.triggers.combining import OrTrigger
+    from apscheduler.triggers.cron import CronTrigger
 
-
-def _interval_trigger(every: timedelta, first: datetime, last: datetime | None) -> Trigger:
-    from apscheduler.triggers.interval import IntervalTrigger
-
-    length = int(every.total_seconds())
-    regular: Trigger = IntervalTrigger(seconds=length, start_date=first, end_date=last, timezone=UTC)
-    return regular
+    at = SUNDAY + schedule.offset
+    weekday = at.weekday() if schedule.every == WEEK else None
+    later = CronTrigger(day_of_week=weekday, hour=at.hour, minute=at.minute, **bounds)
+    first = [] if schedule.count == 0 else [trigger(schedule.first)]
+    either: Trigger = OrTrigger([*first, later])
+    return either
 
 
 def schedule_times(schedule: Schedule, since: datetime, until: datetime | None = None) -> Iterator[datetime]:
@@ -77,7 +73,8 @@ def schedule_times(schedule: Schedule, since: datetime, until: datetime | None =
     while at is not None and (until is None or at <= until):
         if at >= since:  # a single time is told though it is past
             yield at.astimezone(UTC)
-        at = walked.get_next_fire_time(at, at)
+        last = max(at, since - TICK)
+        at = walked.get_next_fire_time(last, last)
 
 
 def next_time(schedule: Schedule, after: datetime) -> datetime | None:
@@ -139,7 +136,7 @@ class Plan:
     """
 
     first: datetime
-    decide: timedelta
+    decide: Cadence
     rounds: int
     count: int | None
     keep_deciding: int
@@ -175,7 +172,7 @@ class Plan:
         """When each cohort decides: those that have begun, and those that are to start until an instant."""
         begun = {cohort.starts_at for cohort in self.begun}
         starts = schedule_times(self.starts, self.first, until)
-        fresh = [Calendar(at, self.decide, self.rounds) for at in starts if at not in begun]
+        fresh = [self.decide.calendar(at, self.rounds) for at in starts if at not in begun]
         return [*fresh, *(cohort.calendar for cohort in self.begun)]
 
 
@@ -214,7 +211,7 @@ class Job:
     """A job of `arena run`: its name, and how often it is due."""
 
     name: str
-    cadence: "Cadence"
+    cadence: Cadence
 
     def following(self, at: datetime) -> datetime:
         """The first time after an instant at which it is due."""
@@ -222,7 +219,7 @@ class Job:
 
     def latest(self, at: datetime) -> datetime:
         """The last time until an instant at which it was due; the ones before are made up for by it."""
-        return self.following(at) - (self.cadence.every or WEEK)
+        return self.following(at) - self.cadence.every
 
 
 def configured_jobs(run: "RunSection") -> list[Job]:
@@ -299,7 +296,7 @@ def expected_rounds(stored: "StoredCohort", starts: CohortStarts, keep: int) -> 
     ends = [at for at in (stored.paused_at, stored.stopped_at) if at is not None]
     if len(newer) >= keep:
         ends.append(newer[keep - 1])
-    times = schedule_times(stored.cohort.calendar, stored.cohort.starts_at)
+    times = map(stored.cohort.calendar.time, range(1, stored.cohort.rounds + 1))
     return list(enumerate(takewhile(lambda at: all(at < end for end in ends), times), 1))
 
 

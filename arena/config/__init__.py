@@ -10,13 +10,12 @@ paths are relative to the config's folder. Unknown keys are errors.
 
 from arena.config.environment import environment, key_variables
 from arena.config.errors import ConfigError, ConfigErrors
-from arena.config.field_types import Cadence, Endpoint, cadence
+from arena.config.field_types import Endpoint, cadence
 from arena.config.loader import load
 from arena.config.model import AgentConfig, Config
 
 __all__ = [
     "AgentConfig",
-    "Cadence",
     "Config",
     "ConfigError",
     "ConfigErrors",

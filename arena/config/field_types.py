@@ -12,10 +12,9 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from arena.record.model.calendar import DAYS, SUNDAY, UNITS, WEEK, Cadence, written_duration
 from markets.millionths import ONE, decimal, millionths
 
-UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 LONGEST = 3_650 * UNITS["d"]
 BILLION = 1_000_000_000
 MOST = 1_000_000
@@ -43,8 +42,8 @@ def seconds(text: object, least: int = 1) -> int:
 
 
 DURATION = 'a duration such as "120s", "15m", "2h" or "60d"'
-EVERY = f'"weekly", "daily", "every 6 hours" or {DURATION}'
 START = 'a weekday and a time in UTC, such as "sun 00:00"'
+EVERY = f'"weekly", "daily", "every 6 hours", "daily at 12:00", {START}, or {DURATION}'
 CADENCE = f'{DURATION}, "every 6 hours", "daily at 12:00", {START}, or "off"'
 SHORTEST = 10
 """The seconds between two times of a job, at least."""
@@ -69,18 +68,6 @@ def short_cadence(text: object) -> object:
     return CADENCE_WORDS.get(words) or words.removeprefix("every ").strip()
 
 
-def every(text: object) -> timedelta:
-    """The time from one decision to the next.
-
-    >>> every("weekly"), every("12h"), every("every 15 minutes")
-    (datetime.timedelta(days=7), datetime.timedelta(seconds=43200), datetime.timedelta(seconds=900))
-    """
-    try:
-        return timedelta(seconds=seconds(short_cadence(text)))
-    except PydanticCustomError as error:
-        raise not_meant(EVERY) from error
-
-
 @dataclass(frozen=True, slots=True)
 class Start:
     """The instant of the week at which cohorts start, in UTC. Monday is day 0."""
@@ -98,13 +85,8 @@ class Start:
         start = today + timedelta(days=(self.day - today.weekday()) % 7)
         return start if start >= at else start + timedelta(days=7)
 
-    @property
-    def weekday(self) -> str:
-        """The name of its day, in short."""
-        return DAYS[self.day]
-
     def __str__(self) -> str:
-        return f"{self.weekday} {self.time:%H:%M}"
+        return f"{DAYS[self.day]} {self.time:%H:%M}"
 
 
 def start(text: object) -> Start:
@@ -120,64 +102,43 @@ def start(text: object) -> Start:
     return Start(DAYS.index(match[1]), time(int(match[2]), int(match[3])))
 
 
-@dataclass(frozen=True, slots=True)
-class Cadence:
-    """When a job is due: every so often from a Sunday's midnight in UTC on, once a week, or never.
-
-    What is due daily may be so `at` a time of day.
-    """
-
-    every: timedelta | None = None
-    weekly: Start | None = None
-    at: time = time()
-
-    def __bool__(self) -> bool:
-        return self.every is not None or self.weekly is not None
-
-    def __str__(self) -> str:
-        if self.every is not None and self.at != time():
-            return f"daily at {self.at:%H:%M}"
-        if self.every is not None:
-            return written_duration(int(self.every.total_seconds()))
-        return "off" if self.weekly is None else str(self.weekly)
-
-
 def cadence(text: object) -> Cadence:
     """When a job is due.
 
     >>> str(cadence("every 6 hours")), str(cadence("SUN 04:00")), str(cadence("daily at 12:00"))
     ('6h', 'sun 04:00', 'daily at 12:00')
     """
-    if text == "off":
-        return Cadence()
+    return Cadence() if text == "off" else _cadence(text, SHORTEST, CADENCE)
+
+
+def decisions(text: object) -> Cadence:
+    """When a cohort decides after its first round.
+
+    >>> str(decisions("weekly")), str(decisions("every 15 minutes")), str(decisions("every day at 09:30"))
+    ('weekly', '15m', 'daily at 09:30')
+    """
+    return _cadence(text, 1, EVERY)
+
+
+def _cadence(text: object, least: int, meant: str) -> Cadence:
     short = short_cadence(text)
     daily = re.fullmatch(r"(?:daily|day) at ([01]\d|2[0-3]):([0-5]\d)", str(short))
     if daily:
-        return Cadence(every=timedelta(days=1), at=time(int(daily[1]), int(daily[2])))
+        return Cadence(timedelta(days=1), timedelta(hours=int(daily[1]), minutes=int(daily[2])))
     try:
-        return Cadence(every=timedelta(seconds=seconds(short, SHORTEST)))
+        return Cadence(timedelta(seconds=seconds(short, least)))
     except PydanticCustomError:
         pass
     try:
-        return Cadence(weekly=start(short))
+        return Cadence(WEEK, start(short).on_or_after(SUNDAY) - SUNDAY)
     except PydanticCustomError as error:
-        raise not_meant(CADENCE) from error
-
-
-def written_duration(length: int) -> str:
-    """Seconds as a config has them.
-
-    >>> written_duration(5_184_000), written_duration(90), written_duration(0)
-    ('60d', '90s', '0s')
-    """
-    unit = next(name for name in "dhms" if length % UNITS[name] == 0) if length else "s"
-    return f"{length // UNITS[unit]}{unit}"
+        raise not_meant(meant) from error
 
 
 def as_plain(value: object, unit: str = "") -> Any:
     """A value as plain data that a config may hold; `unit` is what its type's numbers count.
 
-    >>> as_plain(5_184_000, "seconds"), as_plain(50_000, "millionths"), as_plain(timedelta(days=7))
+    >>> as_plain(5_184_000, "seconds"), as_plain(50_000, "millionths"), as_plain(Cadence(WEEK))
     ('60d', 0.05, 'weekly')
     >>> as_plain(None), as_plain(False), as_plain(("a",)), as_plain(0.50), as_plain(20.0)
     (None, False, ['a'], 0.5, 20)
@@ -185,9 +146,6 @@ def as_plain(value: object, unit: str = "") -> Any:
     match value:
         case None | bool() | str():
             return value
-        case timedelta():
-            length = written_duration(int(value.total_seconds()))
-            return {"7d": "weekly", "1d": "daily"}.get(length, length)
         case int() | float() if unit == "seconds":
             return written_duration(int(value))
         case int() if unit == "millionths":
@@ -226,14 +184,16 @@ _SPEND = "dollars, such as 0.50 or 20, from 0 to a billion"
 _STAKE = "dollars, above 0 and at most a billion"
 _PRICE = "dollars a share, such as 0.05, from 0 to 1"
 _SHARE = "a part of the cash, such as 0.25, above 0 and at most 1"
+_PART = "a part of the whole, such as 0.8, above 0 and at most 1"
 
 Dollars = Annotated[int, PlainValidator(amount(0, BILLION * ONE, _SPEND)), _meant(_SPEND, "millionths")]
 Stake = Annotated[int, PlainValidator(amount(1, BILLION * ONE, _STAKE)), _meant(_STAKE, "millionths")]
 PriceGap = Annotated[int, PlainValidator(amount(0, ONE, _PRICE)), _meant(_PRICE, "millionths")]
 Share = Annotated[int, PlainValidator(amount(1, ONE, _SHARE)), _meant(_SHARE, "millionths")]
+Part = Annotated[int, PlainValidator(amount(1, ONE, _PART)), _meant(_PART, "millionths")]
 Seconds = Annotated[int, PlainValidator(seconds), _meant(DURATION, "seconds")]
 Wait = Annotated[int, PlainValidator(partial(seconds, least=0)), _meant(DURATION, "seconds")]
-Every = Annotated[timedelta, PlainValidator(every), _meant(EVERY)]
+Decisions = Annotated[Cadence, PlainValidator(decisions), _meant(EVERY)]
 Weekly = Annotated[Start, PlainValidator(start), _meant(START)]
 When = Annotated[Cadence, PlainValidator(cadence), _meant(CADENCE)]
 Count = Annotated[int, Field(ge=1, le=MOST)]

@@ -18,6 +18,7 @@ from arena.config.sections import (
     EvidenceSection,
     MarketsSection,
     RunSection,
+    ScoresSection,
     WatchSection,
 )
 
@@ -61,6 +62,7 @@ class Config:
     evidence_settings: BaseModel
     backup: BackupSection
     hash: str = ""
+    scores: ScoresSection = field(default_factory=ScoresSection)
     run: RunSection = field(default_factory=RunSection)
     watch: WatchSection = field(default_factory=WatchSection)
 

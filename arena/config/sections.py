@@ -10,13 +10,13 @@ from pydantic_core import PydanticCustomError
 from agents.guard import Guard
 from arena.config.errors import quoted_value
 from arena.config.field_types import (
-    Cadence,
     Count,
+    Decisions,
     Dollars,
     Endpoint,
-    Every,
     Listen,
     Name,
+    Part,
     PriceGap,
     Seconds,
     Seed,
@@ -29,9 +29,12 @@ from arena.config.field_types import (
     Weekly,
     When,
     cadence,
-    every,
     not_meant,
+    seconds,
+    short_cadence,
 )
+from arena.record.model.calendar import WEEK, Cadence
+from arena.record.model.cohort import MIN_COVERAGE
 from markets.millionths import ONE, decimal
 from markets.universe import Stratum, Universe
 from portfolio.fills import __path__ as fill_folders
@@ -162,8 +165,8 @@ class CohortsSection(ConfigSection):
     """When cohorts start: a weekday and a time, in UTC."""
     first: date | None = None
     """No cohort starts before this day. By default: the simulated world's first day, else now."""
-    decide: Every = timedelta(days=7)
-    """The time between two decisions."""
+    decide: Decisions = Cadence(WEEK)
+    """How often a cohort decides, from its start on, or at which time (UTC) after the round at its start."""
     rounds: Count = 5
     """How many rounds a cohort plays, or for how long: 5, or 5 weeks. Then it is only settled."""
     count: Count | None = None
@@ -192,15 +195,16 @@ class CohortsSection(ConfigSection):
         if not isinstance(value, str) or value.isdecimal() or "decide" not in info.data:
             return value
         try:
-            return every(f"every {value}") // info.data["decide"]
+            length = timedelta(seconds=seconds(short_cadence(f"every {value}")))
+            return length // info.data["decide"].every
         except PydanticCustomError as error:
             raise not_meant('a whole number of rounds, or a duration such as "5 weeks"') from error
 
     @field_validator("rounds")
     @classmethod
     def _within_a_century(cls, value: int, info: ValidationInfo) -> int:
-        decide: timedelta = info.data.get("decide", timedelta())
-        if value * decide.total_seconds() > CENTURY.total_seconds():
+        decide: Cadence = info.data.get("decide", Cadence())
+        if value * decide.every.total_seconds() > CENTURY.total_seconds():
             raise not_meant("rounds that fit into a century, see cohorts.decide")
         return value
 
@@ -293,6 +297,16 @@ class BackupSection(ConfigSection):
     """How many of the newest are kept. Only backups that the arena made are ever deleted."""
 
 
+class ScoresSection(ConfigSection):
+    """How agents are scored.
+
+    It is frozen with each cohort: a cohort's own holds on its board, the newest cohort's on that of all.
+    """
+
+    min_coverage: Part = MIN_COVERAGE
+    """How much of what it was shown, and has resolved, an agent must have forecast to be ranked."""
+
+
 class RunSection(ConfigSection):
     """What `arena run` does between rounds, and how often.
 
@@ -362,6 +376,8 @@ class FixedSections(ConfigSection):
     """How many calls to models run at once."""
     evidence: EvidenceSection = EvidenceSection()
     """Where articles come from and which are shown."""
+    scores: ScoresSection = ScoresSection()
+    """How agents are scored."""
     backup: BackupSection = BackupSection()
     """Where backups of the record go, and how many of them are kept."""
     run: RunSection = Field(default_factory=RunSection)

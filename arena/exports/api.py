@@ -4,22 +4,27 @@
 in one instant, so it may be played on meanwhile.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TypeVar
 
 from arena.exports.fact_tables import FACT
-from arena.exports.table import Row, one_snapshot, rows_of
+from arena.exports.table import one_snapshot, rows_of
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
 from arena.record.schema.database import Connection, open_read_only
 from arena.rounds.what_if import Change, WhatIfReport, what_if
+from arena.scores.files.csv_columns import cells_of
+from arena.scores.files.forecasts import COLUMNS, REQUIRED_COLUMNS, check_forecasts
+from arena.scores.files.scores import FileScores, score_file
 from arena.scores.leaderboard import Leaderboard, read_leaderboard
 from arena.scores.leaderboard import LeaderboardRow as Line
 
 __all__ = [
     "Change",
+    "FileScores",
     "Leaderboard",
     "Line",
     "RecordedFill",
@@ -28,7 +33,21 @@ __all__ = [
     "Season",
     "WhatIfReport",
     "open_record",
+    "score_forecasts",
 ]
+N = TypeVar("N")
+FIELD_NAMES = {"verdict": "status", "wishes": "orders"}
+"""What columns of an export are called here, where that is another word."""
+
+
+def score_forecasts(columns: Mapping[str, Sequence[object]]) -> FileScores:
+    """Anyone's forecasts, scored as `arena score` scores a file, by columns of the same names.
+
+    >>> mine = {"question": ["rain"], "forecaster": ["ann"], "probability": [0.8], "outcome": [1]}
+    >>> [round(row.brier, 2) for row in score_forecasts(mine).rows]
+    [0.04]
+    """
+    return score_file(check_forecasts(cells_of("columns", columns, REQUIRED_COLUMNS, COLUMNS)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +65,15 @@ class RecordedForecast:
 
 @dataclass(frozen=True, slots=True)
 class RecordedTurn:
-    """One agent's part of one round; `cash` before it in millionths of a dollar, `wishes` as JSON."""
+    """One agent's part of one round; `cash` before it in millionths of a dollar, `orders` as JSON."""
 
     cohort: int
     round: int
     agent: str
-    verdict: str
+    status: str
     note: str
     cash: int
-    wishes: str
+    orders: str
     code_version: str
     hash: str
 
@@ -91,15 +110,15 @@ class Season:
 
     def forecasts(self, cohort: int | None = None) -> Iterator[RecordedForecast]:
         """Every stated forecast."""
-        return (RecordedForecast(*row) for row in self._rows("forecasts", cohort))
+        return self._nouns(RecordedForecast, "forecasts", cohort)
 
     def turns(self, cohort: int | None = None) -> Iterator[RecordedTurn]:
         """Every turn."""
-        return (RecordedTurn(*row) for row in self._rows("turns", cohort))
+        return self._nouns(RecordedTurn, "turns", cohort)
 
     def fills(self, cohort: int | None = None) -> Iterator[RecordedFill]:
         """Every fill."""
-        return (RecordedFill(*row) for row in self._rows("fills", cohort))
+        return self._nouns(RecordedFill, "fills", cohort)
 
     def score(self, cohort: int | None = None) -> Leaderboard:
         """The leaderboard: its sentence, and in `rows` the lines of `arena leaderboard`."""
@@ -114,9 +133,11 @@ class Season:
         """
         return what_if(self.connection, change or Change(), cohort, agent)
 
-    def _rows(self, table: str, cohort: int | None) -> Iterator[Row]:
+    def _nouns(self, noun: Callable[..., N], table: str, cohort: int | None) -> Iterator[N]:
         select_cohorts(read_cohorts(self.connection), cohort)
-        return rows_of(self.connection, FACT[table], None if cohort is None else [cohort])
+        names = [FIELD_NAMES.get(column.name, column.name) for column in FACT[table].sheet.columns]
+        rows = rows_of(self.connection, FACT[table], None if cohort is None else [cohort])
+        return (noun(**dict(zip(names, row, strict=True))) for row in rows)
 
 
 @contextmanager

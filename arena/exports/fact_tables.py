@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, FromClause, exists
+from sqlalchemy import ColumnElement, FromClause, exists, or_
 
 from arena.exports.table import (
     ExportField,
@@ -31,7 +31,15 @@ from arena.record.schema.cohort import (
 )
 from arena.record.schema.fields import TableRow
 from arena.record.schema.ledger import EntryRow, MarkRow
-from arena.record.schema.turn import CallRow, FillLevelRow, FillRow, ForecastRow, RejectionRow, TurnRow
+from arena.record.schema.turn import (
+    CallRow,
+    FillLevelRow,
+    FillRow,
+    ForecastRow,
+    RejectionRow,
+    SecondQuoteRow,
+    TurnRow,
+)
 from arena.record.schema.typed import clause, col, column_of, select
 from arena.record.schema.world import (
     ArticleRow,
@@ -179,6 +187,10 @@ def fact_table(
 ATTEMPT = ("stage", "sample", "attempt")
 TEXTS = ("messages", "reply", "error_message")
 NO_QUOTE = "it had no quote"
+WHICH_QUOTE = (
+    field(QuoteRow.at, "which of its quotes, as in `quotes`: since when it stood", "quote_at", NO_QUOTE),
+    field(QuoteRow.hash, "which of its quotes, as in `quotes`: its hash", "quote_hash", NO_QUOTE),
+)
 LISTED = (
     of_cohort(SnapshotRow)
     .join(SnapshotItemRow, clause(SnapshotItemRow.snapshot_id == SnapshotRow.id))
@@ -241,7 +253,14 @@ FACTS = (
         WORLD,
         ["market_id", "at", "hash"],
         order=[QuoteRow.market_id, QuoteRow.at, QuoteRow.id],
-        of_cohorts=in_snapshots(QuoteRow.id, SnapshotItemRow.quote_id),
+        of_cohorts=lambda numbers: or_(
+            in_snapshots(QuoteRow.id, SnapshotItemRow.quote_id)(numbers),
+            col(QuoteRow.id).in_(
+                select(column_of(SecondQuoteRow.quote_id))
+                .select_from(of_turn(SecondQuoteRow))
+                .where(in_cohorts(numbers))
+            ),
+        ),
         batch_size=500,
     ),
     fact_table(
@@ -261,10 +280,7 @@ FACTS = (
             field(SnapshotRow.at, "the time of the snapshot"),
             *fields_of(SnapshotItemRow, "position", "market_id"),
             field(MarketVersionRow.version, "which of its pages, as in `market_pages`", "page"),
-            field(
-                QuoteRow.at, "which of its quotes, as in `quotes`: since when it stood", "quote_at", NO_QUOTE
-            ),
-            field(QuoteRow.hash, "which of its quotes, as in `quotes`: its hash", "quote_hash", NO_QUOTE),
+            *WHICH_QUOTE,
             *fields_of(SnapshotItemRow, "quoted_at", "shown"),
         ),
         path=LISTED,
@@ -312,6 +328,16 @@ FACTS = (
     fact_table("turns", TurnRow, IN_PLACE, []),
     fact_table("forecasts", ForecastRow, IN_TURN, ["market_id", "stage"]),
     fact_table("rejections", RejectionRow, IN_TURN, ["position"]),
+    fact_table(
+        "second_quotes",
+        SecondQuoteRow,
+        IN_TURN,
+        ["market_id"],
+        (field(SecondQuoteRow.market_id), *WHICH_QUOTE, *fields_of(SecondQuoteRow, "quoted_at", "taken_at")),
+        path=of_turn(SecondQuoteRow).outerjoin(QuoteRow, clause(SecondQuoteRow.quote_id == QuoteRow.id)),
+        parents=(ITS_TURN, ITS_QUOTE),
+        is_new=True,
+    ),
     fact_table("fills", FillRow, IN_TURN, ["fill"], fields_of(FillRow, position="fill")),
     fact_table(
         "fill_levels",

@@ -221,7 +221,7 @@ def _refuse_part(manifest: ExportManifest) -> None:
         raise ArenaError("part_of_export", message, hint)
     ending = form_of(manifest.form).ending
     for each in FACTS:
-        if f"{each.sheet.name}{ending}" not in manifest.files:
+        if f"{each.sheet.name}{ending}" not in manifest.files and not each.is_new:
             raise bad_file(f"{each.sheet.name}{ending}", f"{NAME} doesn't list it, but every export has it")
 
 

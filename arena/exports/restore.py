@@ -36,8 +36,6 @@ from arena.verify import find
 
 BATCH = 500
 RESTS = {each.rest_in for each in FACTS}
-PUT_BACK = [each for each in FACTS if each.sheet.name not in RESTS]
-"""Those that are read one after another; what has the rest of their rows is read with them."""
 UNWRITABLE = "name a file in a folder that exists, is writable and has room"
 Named = dict[str, object]
 """A row by its columns' names."""
@@ -51,8 +49,7 @@ def load(
     progress: Callable[[int], None],
 ) -> None:
     """All facts of an export into an empty record, in the caller's transaction; `moved` hears how many."""
-    for each in PUT_BACK:
-        name = f"{each.sheet.name}{form.ending}"
+    for name, each in put_back(manifest).items():
         table, start = _TableLoader(connection, each, name), 1
         rows = _rows(folder, form, each)
         while batch := list(islice(rows, BATCH)):
@@ -61,6 +58,13 @@ def load(
             progress(len(batch))
         if start - 1 != manifest.files[name].rows:
             raise bad_file(name, f"it has {start - 1:,} rows, but the manifest says otherwise")
+
+
+def put_back(manifest: ExportManifest) -> dict[str, FactTable]:
+    """The tables read one after another, by file; what has the rest of their rows comes with them."""
+    ending = form_of(manifest.form).ending
+    files = {f"{each.sheet.name}{ending}": each for each in FACTS if each.sheet.name not in RESTS}
+    return {name: each for name, each in files.items() if name in manifest.files or not each.is_new}
 
 
 def _rows(folder: Path, form: FileForm, each: FactTable) -> Iterator[Named]:
@@ -211,8 +215,7 @@ def _fill(
 
 def restore_rows(manifest: ExportManifest) -> int:
     """How many rows an import makes of an export."""
-    ending = form_of(manifest.form).ending
-    return sum(manifest.files[f"{each.sheet.name}{ending}"].rows for each in PUT_BACK)
+    return sum(manifest.files[name].rows for name in put_back(manifest))
 
 
 def _must_be_empty(connection: Connection, name: str) -> None:

@@ -97,7 +97,8 @@ class FactTable:
     """A table of facts: from which tables its columns are read, in which order, and how it is put back.
 
     `of_cohorts` is None for what belongs to no cohort. `batch_size` is how many rows are read at once.
-    What `has_prompts` is left out without them; `rest_in` has the other columns of the same rows.
+    What `has_prompts` is left out without them; `rest_in` has the other columns of the same rows. What
+    `is_new` is not in exports of earlier versions.
     """
 
     sheet: ExportTable
@@ -110,6 +111,7 @@ class FactTable:
     batch_size: int = 1_000
     has_prompts: bool = False
     rest_in: str = ""
+    is_new: bool = False
 
     def query(self, dialect: str, cohorts: Sequence[int] | None = None) -> AnySelect:
         """All rows, or those of some cohorts, in an order that is the same on every database.

@@ -17,7 +17,8 @@ from arena.cohorts.schedule import (
     retry_at,
     schedule_times,
 )
-from arena.record.model.cohort import Calendar, JobState
+from arena.record.model.calendar import Calendar
+from arena.record.model.cohort import JobState
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.queries.progress import BegunRound, CohortProgress
 

@@ -36,6 +36,7 @@ from arena.record.queries import calls, operations
 from arena.record.queries.cohorts import StoredCohort, read_cohorts
 from arena.record.schema.database import reading
 from arena.record.write.operations import read_jobs, read_recent_incidents
+from markets.garbage_collection import gc_paused
 from markets.millionths import ONE
 
 if TYPE_CHECKING:
@@ -264,6 +265,7 @@ def read_status_by_config(
     return read_status(connection, now, expected_of(config, now, begun, me), pretended)
 
 
+@gc_paused()
 def read_status(
     connection: "Connection", now: datetime, expected: Expected, pretended: bool = False
 ) -> Status:

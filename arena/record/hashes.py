@@ -42,7 +42,15 @@ from arena.record.schema.cohort import (
 )
 from arena.record.schema.fields import hashed_columns
 from arena.record.schema.ledger import EntryRow
-from arena.record.schema.turn import CallRow, FillLevelRow, FillRow, ForecastRow, RejectionRow, TurnRow
+from arena.record.schema.turn import (
+    CallRow,
+    FillLevelRow,
+    FillRow,
+    ForecastRow,
+    RejectionRow,
+    SecondQuoteRow,
+    TurnRow,
+)
 from arena.record.schema.typed import AnySelect, Condition, col, select
 from arena.record.schema.world import ArticleRow, MarketVersionRow, QuoteRow, ResolutionRow
 from arena.record.write.calls import prompt_hash
@@ -134,7 +142,7 @@ def _facts(connection: Connection, scope: Scope) -> dict[str, Iterator[FactLine]
         query = query.join(EntrantRow, row.entrant_id == EntrantRow.id)
         return query.join(CohortRow, RoundRow.cohort_id == CohortRow.id).where(*scope.rounds)
 
-    def of_turns(row: type[ForecastRow | RejectionRow | FillRow]) -> AnySelect:
+    def of_turns(row: type[ForecastRow | RejectionRow | SecondQuoteRow | FillRow]) -> AnySelect:
         return of_entrants(TurnRow, *hashed_columns(row)).join(row, row.turn_id == TurnRow.id)
 
     def facts(query: AnySelect, *order: Any) -> Iterator[FactLine]:
@@ -163,6 +171,9 @@ def _facts(connection: Connection, scope: Scope) -> dict[str, Iterator[FactLine]
         .join(CohortRow, EntrantRow.cohort_id == CohortRow.id)
         .where(*scope.entries)
     )
+    second = of_turns(SecondQuoteRow).add_columns(*hashed_columns(QuoteRow, "market_id", "at"))
+    second = second.outerjoin(QuoteRow, SecondQuoteRow.quote_id == QuoteRow.id)
+    second_quotes = facts(second, *TURN_KEY)
     turns = of_entrants(TurnRow, EntrantRow.name, *hashed_columns(TurnRow))
     forecasts = facts(of_turns(ForecastRow), *TURN_KEY)
     rejections = of_turns(RejectionRow)
@@ -176,6 +187,7 @@ def _facts(connection: Connection, scope: Scope) -> dict[str, Iterator[FactLine]
         "fill": facts(of_turns(FillRow), *TURN_KEY, FillRow.position),
         "level": facts(levels, *TURN_KEY, *level_key),
         "entry": facts(entries, *entry_key),
+        "second_quote": (line for _, own in groupby(second_quotes, key=BY_TURN) for line in sorted(own)),
     }
 
 

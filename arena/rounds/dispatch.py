@@ -36,10 +36,14 @@ async def dispatch_to_workers(database: str, version: str, on_change: OnAlone) -
         watch = WorkerPresence(partial(has_workers, app), on_change)
 
         async def dispatch(
-            stored: StoredCohort, round: StoredRound, names: Sequence[str], missing: MissingTurns
+            stored: StoredCohort,
+            round: StoredRound,
+            names: Sequence[str],
+            missing: MissingTurns,
+            again: bool,
         ) -> Collection[str]:
             place = stored.cohort.number, round.number
-            jobs = [TurnJob(*place, name, version) for name in names]
+            jobs = [TurnJob(*place, name, version, again) for name in names]
             watch.begin()
             if await watch.alone():
                 return names

@@ -5,6 +5,7 @@ import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from types import ModuleType
 from typing import Any
@@ -47,17 +48,19 @@ async def open_world(config: Config, record: Record, clock: Clock | None = None)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(close)
         adapters, name = OpenAdapters(config, record, stack, OpenModels(stack)), holder_name()
+        timed = not isinstance(clock, PretendedClock)
         yield World(
             venue=adapters.venue,
             player=adapters.player,
             now=now,
             holder=name,
             code_version=code_version(),
-            reservations=_reservations(config, record, name),
+            reservations=_reservations(config, record, name, timed),
             research=adapters.research,
             quarantined=adapters.quarantined,
             missing_key=adapters.missing_key,
-            sleep=no_time if isinstance(clock, PretendedClock) else asyncio.sleep,
+            sleep=asyncio.sleep if timed else no_time,
+            pretended=not timed,
         )
 
 
@@ -168,17 +171,19 @@ class OpenAdapters:
         truth = getattr(self.venue(cohort), "truth", None) if simulated else None
         agent = agent_kind.agent(settings, kind_inputs(self.config, prompts, truth))
         if (model := model_settings(settings)) is None:
-            return Player(agent, _no_model, lambda _: 0)
+            return Player(agent, _no_model, lambda _: 0, looks_outside=agent_kind.looks_outside)
         ask = self.models.ask(model)
-        return Player(agent, ask, lambda prompt: worst_case(prompt, model), provider_of(model))
+        cost = partial(worst_case, settings=model)
+        return Player(agent, ask, cost, provider_of(model), agent_kind.looks_outside)
 
 
-def _reservations(config: Config, record: Record, name: str) -> CallReservations:
+def _reservations(config: Config, record: Record, name: str, timed: bool) -> CallReservations:
     """Where calls are reserved: in the record, within the config's limits."""
     limits: dict[Scope, int] = {
         scope: config.budget.limits[scope] for scope in SCOPE_WORDS if scope in config.budget.limits
     }
-    limiter = RateLimiter(config.calls.at_once, config.calls.per_provider, Random(f"{name}/waits"))
+    waits = Random(f"{name}/waits")
+    limiter = RateLimiter(config.calls.at_once, config.calls.per_provider, waits, timed)
     return CallReservations(Budget(config.budget.call, limits), limiter, record)
 
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from agents.registry import kind
 from agents.research.none import Settings as NothingToSet
 from arena.cohorts.freeze import plan_of
-from arena.cohorts.schedule import WEEK, Plan, scheduled_start
+from arena.cohorts.schedule import Plan, scheduled_start
 from arena.config import AgentConfig, Config
 from arena.config.sections import (
     BackupSection,
@@ -24,6 +24,7 @@ from arena.config.sections import (
     RulesBlock,
 )
 from arena.errors import ArenaError
+from arena.record.model.calendar import WEEK
 from arena.record.model.cohort import Cohort
 from arena.record.queries.accounts import read_marked_cohort
 from arena.record.queries.cohorts import read_newest_time

@@ -91,9 +91,10 @@ CORRECTED_WITHIN = timedelta(days=60)
 
 async def play_round(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
     """Settle, take the snapshot, gather evidence, let everyone play, mark: one decision time of a cohort."""
-    at = stored.cohort.decides_at(number)
+    at = stored.cohort.calendar.time(number)
     await finish_earlier_rounds(stored, at, world, record)
-    if record.read(read_taken_at, stored.id, at) is None:
+    again = record.read(read_taken_at, stored.id, at) is not None
+    if not again:
         await settle_cohort(stored, at, world, record)
         snapshot = await take_snapshot(stored, at, world, record, number)
         record.write(add_snapshot, stored.id, stored.cohort.number, snapshot, number)
@@ -101,7 +102,7 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
     newer, seen_at = record.read(read_newest_time, stored.id), record.read(read_taken_at, stored.id, at) or at
     late = is_late(stored.cohort, seen_at, world.now()) or (newer is not None and newer > at)
     trouble = () if round.done or late else await gather_evidence(stored, round, world, record)
-    turns = [] if round.done else await finish_round(stored, round, world, record, late)
+    turns = [] if round.done else await finish_round(stored, round, world, record, late, again)
     return round_report(stored, round, turns, record, trouble)
 
 
@@ -116,7 +117,10 @@ def round_report(
     stored: StoredCohort, round: StoredRound, turns: list[Turn], record: Record, trouble: tuple[str, ...] = ()
 ) -> RoundReport:
     """What was done in a round now, and what is still to be."""
+    statuses = record.read(read_turn_statuses, round.id)
     failed = tuple(turn.entrant for turn in turns if turn.decision.status == "failed")
+    if not round.done:  # one that another process has just played is tried again as well
+        failed = tuple(name for name, key in stored.entrant_ids.items() if statuses.get(key) == "failed")
     refused = record.read(read_refused_entrants, round.id, "budget") if failed else ()
     return RoundReport(
         stored.cohort.number,
@@ -125,7 +129,7 @@ def round_report(
         tuple(turns),
         failed=failed,
         stopped=tuple(name for name in failed if stored.entrant_ids[name] in refused),
-        waiting=unfinished_turns(stored, record.read(read_turn_statuses, round.id)),
+        waiting=unfinished_turns(stored, statuses),
         trouble=trouble,
     )
 
@@ -147,10 +151,10 @@ async def track_cohort(stored: StoredCohort, at: datetime, world: World, record:
 
 
 async def finish_round(
-    stored: StoredCohort, round: StoredRound, world: World, record: Record, late: bool
+    stored: StoredCohort, round: StoredRound, world: World, record: Record, late: bool, again: bool = True
 ) -> list[Turn]:
     """Play what is missing and mark. The round is over once no turn may be tried again."""
-    turns = [turn async for turn in play_turns(stored, round, world, record, late)]
+    turns = [turn async for turn in play_turns(stored, round, world, record, late, again)]
     statuses = record.read(read_turn_statuses, round.id)
     if not unfinished_turns(stored, statuses):
         failed = unfinished_turns(stored, statuses, {"failed"})

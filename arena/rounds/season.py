@@ -11,8 +11,9 @@ from arena.cohorts.cohort import (
     newest_numbers,
     next_round_number,
 )
-from arena.cohorts.schedule import PLAY_WINDOW, WEEK, Plan
+from arena.cohorts.schedule import PLAY_WINDOW, Plan
 from arena.errors import ArenaError
+from arena.record.model.calendar import WEEK
 from arena.record.model.cohort import Cohort, RoundReport
 from arena.record.queries.accounts import read_profits
 from arena.record.queries.calls import read_rounds_by_cohort
@@ -81,7 +82,7 @@ def season_times(plan: Plan, most: int | None) -> list[datetime]:
     if most is None and plan.count is None:
         hint = "give --rounds, or set cohorts.count in the config"
         raise ArenaError("endless", "this config starts cohorts without end", hint)
-    until = None if most is None else plan.first + most * max(WEEK, plan.decide)
+    until = None if most is None else plan.first + most * max(WEEK, plan.decide.every)
     return plan.decision_times(until)[:most]
 
 
@@ -146,7 +147,7 @@ def end_cohort_if_over(stored: StoredCohort, at: datetime, newest: bool, record:
     if not all(round.done for round in record.read(read_rounds, stored.id)):
         return False
     if newest and stored.stopped_at is None:
-        last = stored.cohort.decides_at(stored.cohort.rounds)
+        last = stored.cohort.calendar.time(stored.cohort.rounds)
         seen_until = record.read(read_newest_time, stored.id)
         if last > at or seen_until is None or seen_until < last:
             return False
@@ -167,30 +168,24 @@ MINUTE_FORMAT = "%Y-%m-%dT%H:%MZ"
 def next_decision_time(plan: Plan, record: Record, live: bool, now: datetime) -> datetime:
     """The time to play when none is named: what was broken off, else what comes next, else what is due."""
     newest, plan = record.read(read_newest_time), plan_as_begun(plan, record)
-    if newest is not None and any(
-        is_interrupted_at(newest, stored, record) for stored in open_cohorts(record)
-    ):
+    still_open = open_cohorts(record)
+    if newest is not None and any(is_interrupted_at(newest, stored, record) for stored in still_open):
         return newest
     if live:
-        return latest_due_time(plan, now)
+        due = plan.decision_times(now)
+        if due and now - due[-1] <= PLAY_WINDOW:
+            return due[-1]
+        after = plan.next_after(now)
+        words = "every round is over"
+        if after is not None:
+            words = f"no decision is due; the next is on {after:{MINUTE_FORMAT}}"
+        raise ArenaError("not_due", words, "a round must be played within 6 hours of its time")
     following = plan.first if newest is None else plan.next_after(newest)
-    if following is None and newest is not None and open_cohorts(record):
+    if following is None and newest is not None and still_open:
         following = newest + WEEK  # every round is over, and what is open is still to be settled
     if following is None:
         raise ArenaError("over", "every round has been played", "arena leaderboard shows how it went")
     return following
-
-
-def latest_due_time(plan: Plan, now: datetime) -> datetime:
-    """The last decision time, if it was not so long ago that its prices are gone."""
-    due = plan.decision_times(now)
-    if not due or now - due[-1] > PLAY_WINDOW:
-        after = plan.next_after(now)
-        words = (
-            f"no decision is due; the next is on {after:{MINUTE_FORMAT}}" if after else "every round is over"
-        )
-        raise ArenaError("not_due", words, "a round must be played within 6 hours of its time")
-    return due[-1]
 
 
 def is_interrupted_at(newest: datetime, stored: StoredCohort, record: Record) -> bool:
@@ -217,17 +212,13 @@ def check_decision_time(at: datetime, plan: Plan, record: Record, live: bool, no
         hint = f"the next decision is on {near:{MINUTE_FORMAT}}" if near else "every round is over by then"
         raise ArenaError("no_round", f"nobody decides on {at:{MINUTE_FORMAT}}", hint)
     if live and at > now:
-        raise ArenaError(
-            "not_due", f"{at:{MINUTE_FORMAT}} is in the future", "a live round is played at its time"
-        )
+        words = f"{at:{MINUTE_FORMAT}} is in the future"
+        raise ArenaError("not_due", words, "a live round is played at its time")
     times = {round.at for stored in cohorts for round in record.read(read_rounds, stored.id)}
     late = (live and now - at > PLAY_WINDOW) or (newest is not None and at < newest)
     if late and at not in times:
         words = f"{at:{MINUTE_FORMAT}} was missed: its prices are gone"
         raise ArenaError("too_late", words, "play the next round: arena round")
-
-
-MINUTE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +263,7 @@ def cohort_overviews(connection: Connection, keep: int, now: datetime) -> list[C
         number = next_round_number(stored.cohort, begun, snapshot_times.get(stored.id), since)
         at = max(stored.cohort.starts_at, now if live else latest or stored.cohort.starts_at)
         state = cohort_state(stored, newest_numbers(cohorts, at, keep), number is not None)
-        next_at = stored.cohort.decides_at(number) if number is not None and state == "playing" else None
+        next_at = stored.cohort.calendar.time(number) if number is not None and state == "playing" else None
         own_profits = profits.get(stored.cohort.number, {})
         overviews.append(CohortOverview(stored, state, tuple(own), next_at, held[stored.id], own_profits))
     return overviews
@@ -287,7 +278,7 @@ def manual_start_time(
     """
     if live:
         minute = now.replace(second=0, microsecond=0)
-        return minute if newest is None or newest <= minute else minute + MINUTE
+        return minute if newest is None or newest <= minute else minute + timedelta(minutes=1)
     if newest is None:
         return plan.first
     return plan.next_after(newest) or max(newest, *(each.cohort.starts_at for each in cohorts)) + WEEK

@@ -1,7 +1,7 @@
 """The turns of a round: asked all at once, written in line-up order, together where they end together."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -33,6 +33,7 @@ from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
 from arena.rounds.error_text import redact_keys, unexpected_error_text
 from arena.rounds.world import Player, World
 from markets.model import MarketId, Snapshot
+from markets.venue import VenueError
 from portfolio.execute import execute_at, is_out
 from portfolio.ledger import post
 from portfolio.marks import mark_all
@@ -50,7 +51,8 @@ class ClaimedTurn:
     """An entrant whose turn is claimed: its player, what it sees, and what the snapshot offers to all.
 
     `excluded` is why it is not asked, and `waiting` for what it waits, or nothing; `asked` is whether it was
-    asked before. `closed` are markets in which it is too late to trade.
+    asked before. `closed` are markets in which it is too late to trade. With `look_again` it is filled and
+    scored at the prices of when it has answered.
     """
 
     entrant: Entrant
@@ -64,6 +66,7 @@ class ClaimedTurn:
     waiting: str = ""
     asked: bool = False
     closed: Set[MarketId] = frozenset()
+    look_again: Callable[[], Awaitable[Snapshot]] | None = None
 
 
 async def play_turns(
@@ -72,11 +75,13 @@ async def play_turns(
     world: World,
     record: Record,
     late: bool,
+    again: bool,
     only: Collection[str] | None = None,
 ) -> AsyncIterator[Turn]:
     """The turns that are missing, and until it is too `late` those that failed; or of some `only`.
 
-    Each is written before it is given; those it depends on come first.
+    Each is written before it is given; those it depends on come first. `again` is whether the round was
+    begun before.
     """
     taken = record.snapshot(stored.id, round.at)
     if taken is None:
@@ -96,7 +101,9 @@ async def play_turns(
         ]
         if world.dispatch is not None and only is None and not late:
             delivered = [x.name for x in ready if not exclusion_reason(x, failed, late)]
-            played, left = await play_by_workers(delivered, stored, round, snapshot.seen_at, world, record)
+            played, left = await play_by_workers(
+                delivered, stored, round, snapshot.seen_at, again, world, record
+            )
             for turn in played:
                 yield turn
             ready = [x for x in ready if x.name not in delivered or x.name in left]
@@ -106,6 +113,7 @@ async def play_turns(
                 excluded=exclusion_reason(claim.entrant, failed, late),
                 waiting="" if claim.asked else awaited_by(claim.entrant, stored, statuses, world),
                 closed=closed,
+                look_again=second_look(claim, again, stored.cohort, world),
             )
             for claim in claimed_turns(ready, stored, round, snapshot, world, record)
         ]
@@ -128,6 +136,7 @@ async def play_by_workers(
     stored: StoredCohort,
     round: StoredRound,
     seen_at: datetime,
+    again: bool,
     world: World,
     record: Record,
 ) -> tuple[list[Turn], Collection[str]]:
@@ -149,7 +158,7 @@ async def play_by_workers(
             else set(names).intersection(unfinished_turns(stored, record.read(read_turn_statuses, round.id)))
         )
 
-    left = await world.dispatch(stored, round, names, missing)
+    left = await world.dispatch(stored, round, names, missing, again)
     played = record.read(
         read_turns, round.id, [stored.entrant_ids[name] for name in names if name not in left]
     )
@@ -300,13 +309,19 @@ def player_of(entrant: Entrant, cohort: Cohort, world: World) -> Player:
 
 async def play_turn(claim: ClaimedTurn, number: int) -> Turn:
     """Ask the agent, then match its orders with the prices: decide and execute, no writing."""
-    view = claim.view
+    view, offers, second = claim.view, claim.offers, None
     decision = await decide_turn(claim)
+    if claim.look_again is not None and decision.status == "played":
+        try:
+            second = await claim.look_again()
+            offers = SnapshotOffers(second, view.rules)
+        except VenueError as error:
+            decision = Decision(status="failed", note=f"no prices of when it had answered: {error.message}")
     bets = [bet for bet in decision.bets if bet.market_id not in claim.closed]
     sales = [sale for sale in decision.sales if sale.market_id not in claim.closed]
     ordered = [*(bet.market_id for bet in decision.bets), *(sale.market_id for sale in decision.sales)]
     too_late = [market for market in ordered if market in claim.closed]
-    fills, refused = execute_at(claim.offers, bets, sales, view.holdings)
+    fills, refused = execute_at(offers, bets, sales, view.holdings)
     return Turn(
         entrant=claim.entrant.name,
         cash=view.holdings.cash,
@@ -318,6 +333,50 @@ async def play_turn(claim: ClaimedTurn, number: int) -> Turn:
             *refused,
         ),
         entries=tuple(post(fills, view.holdings, view.snapshot.at, f"fill:{number}")),
+        second=second,
+    )
+
+
+def second_look(
+    claim: ClaimedTurn, again: bool, cohort: Cohort, world: World
+) -> Callable[[], Awaitable[Snapshot]] | None:
+    """How to look a second time at what a turn was shown, once its answer is in; None where the first counts.
+
+    It is for who may know more by then: who looks outside, or plays `again` what was begun before. Only a
+    live venue can be asked, and a simulated one as time goes on. The agent that is the market states the
+    price that was shown, whenever it does.
+    """
+    first, again = claim.view.snapshot, again or claim.token > 1
+    if cohort.stamp == "live":
+        wanted = again or looks_outside(claim.entrant, cohort, world)
+    else:
+        wanted = again and cohort.stamp == "simulated" and world.pretended and world.now() > first.seen_at
+    if not wanted or claim.entrant.kind == "market":
+        return None
+
+    async def look() -> Snapshot:
+        own = {market for market, _ in claim.view.holdings.lots}
+        held = [listing for listing in first.held if listing.market.id in own]
+        asked = [listing.market.id for listing in (*first.shown, *held)]
+        # a clock that is behind must not make prices stale that have just come
+        listings = await world.venue(cohort).listings(max(world.now(), first.seen_at), asked)
+        quotes = {x.market.id: x.quote for x in listings if x.has_price}
+        return Snapshot(
+            first.at,
+            tuple(replace(x, quote=quotes.get(x.market.id)) for x in first.shown),
+            tuple(replace(x, quote=quotes.get(x.market.id)) for x in held),
+            max(world.now(), first.seen_at),
+        )
+
+    return look
+
+
+def looks_outside(entrant: Entrant, cohort: Cohort, world: World) -> bool:
+    """Whether an entrant may know more than it was shown: by itself, or from others that it is made from."""
+    sources = forecast_sources(entrant.settings)
+    made_from = [other for other in cohort.entrants if other.name in sources]
+    return player_of(entrant, cohort, world).looks_outside or any(
+        looks_outside(other, cohort, world) for other in made_from
     )
 
 

@@ -120,5 +120,5 @@ async def play_job(job: TurnJob, world: World, record: Record) -> str:
         return "not played: it is not in this record, or is over"
     if is_late(stored.cohort, record.read(read_taken_at, stored.id, round.at) or round.at, world.now()):
         return "not played: it is too late"
-    turns = [turn async for turn in play_turns(stored, round, world, record, False, only={job.agent})]
+    turns = [turn async for turn in play_turns(stored, round, world, record, False, job.again, {job.agent})]
     return turns[0].decision.status if turns else "not played: it is done, or another worker has it"

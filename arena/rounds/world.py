@@ -20,18 +20,27 @@ SearchResults = dict[MarketId, tuple[list[FoundArticle], datetime]]
 """What a source of evidence said on markets, and when."""
 MissingTurns = Callable[[], Collection[str]]
 """Those whose turns the record doesn't have."""
-Dispatch = Callable[[StoredCohort, StoredRound, Sequence[str], MissingTurns], Awaitable[Collection[str]]]
-"""Has turns of a round played by workers; once they are in, or no worker is there, those that none played."""
+Dispatch = Callable[
+    [StoredCohort, StoredRound, Sequence[str], MissingTurns, bool], Awaitable[Collection[str]]
+]
+"""Has turns of a round played by workers, `again` where it was begun before.
+
+Once they are in, or no worker is there, those that none played.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """An agent ready to play: its function, its model and where that is, what a question can cost at most."""
+    """An agent ready to play: its function, its model and where that is, what a question can cost at most.
+
+    One that `looks_outside` may know more when it answers than what it was shown.
+    """
 
     agent: Agent
     ask: Ask
     worst_case: Callable[[Prompt], int | None]
     provider: str = ""
+    looks_outside: bool = False
 
 
 def no_evidence(_cohort: Cohort) -> Research:
@@ -46,7 +55,7 @@ class World:
     `quarantined` is where venues report to, `catalogues` what was on offer at the last decision time, by
     venue, and `searches` what was found then, by source. With `dispatch` turns are played by workers.
     `missing_key` is the variable in which an entrant's key should be, where it is not; between attempts at a
-    question an agent sleeps.
+    question an agent sleeps. Where time is `pretended`, a simulated world has prices for every instant of it.
     """
 
     venue: Callable[[Cohort], Venue]
@@ -62,6 +71,7 @@ class World:
     dispatch: Dispatch | None = None
     missing_key: Callable[[Entrant], str] = lambda _entrant: ""
     sleep: Sleep = asyncio.sleep
+    pretended: bool = False
 
     @property
     def under_way(self) -> RunningCalls:

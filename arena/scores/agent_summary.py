@@ -66,33 +66,33 @@ class AgentDetails:
     """All that the record says of an agent; times in milliseconds, of answers only."""
 
     name: str
-    stays: tuple[AgentInCohort, ...]
-    asked: tuple[CallOutcomes, ...]
+    cohorts: tuple[AgentInCohort, ...]
+    calls: tuple[CallOutcomes, ...]
     forecasts: int
     median_ms: float | None
     late_ms: int | None
-    served: tuple[ServedModel, ...]
+    models: tuple[ServedModel, ...]
     changes: tuple[ModelChange, ...]
 
     @property
     def rungs(self) -> dict[str, int]:
         """How many calls asked for the form of the answer in which way."""
-        return _sums((each.rung, each.calls) for each in self.asked)
+        return _sums((each.rung, each.calls) for each in self.calls)
 
     @property
     def errors(self) -> dict[str, int]:
         """How many calls brought which error in place of an answer."""
-        return _sums((each.error, each.calls) for each in self.asked if each.error is not None)
+        return _sums((each.error, each.calls) for each in self.calls if each.error is not None)
 
     @property
     def unknown(self) -> int:
         """Of how many calls the cost is unknown."""
-        return sum(each.unknown for each in self.asked)
+        return sum(each.unknown for each in self.calls)
 
     @property
     def cost(self) -> int:
         """What all calls cost together, as far as that is known."""
-        return sum(each.cost for each in self.asked)
+        return sum(each.cost for each in self.calls)
 
 
 def agent_summaries(connection: Connection, extra: Collection[Path] = ()) -> dict[str, AgentSummary]:
@@ -129,17 +129,17 @@ def agent_summaries(connection: Connection, extra: Collection[Path] = ()) -> dic
 def agent_details(connection: Connection, name: str, extra: Collection[Path] = ()) -> AgentDetails | None:
     """All of one agent; None where it has never played. Kinds are also looked for in the extra folders."""
     turns = read_agent_turns(connection, name)
-    stays = tuple(
+    cohorts = tuple(
         _agent_in_cohort(stored.cohort, name, turns.get(stored.id, []), extra)
         for stored in read_cohorts(connection)
         if name in stored.entrant_ids
     )
-    if not stays:
+    if not cohorts:
         return None
     took = read_latencies(connection, name)
     return AgentDetails(
         name,
-        stays,
+        cohorts,
         tuple(read_call_outcomes(connection, name)),
         count_forecasts(connection, name),
         median(took) if took else None,

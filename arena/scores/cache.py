@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
 
+from arena.record.queries.cohorts import read_min_coverage
 from arena.record.schema.database import Connection
 from arena.record.write.rollups import Rollup, read_basis, read_rollup, scores_basis
 
@@ -51,7 +52,7 @@ class CacheKind(Generic[Value]):
 
     def basis(self, connection: Connection, key: Key = None) -> str:
         """How a value would be computed now, and from what."""
-        return f"{self.method}: {self.state(connection, key)}"
+        return f"{self.method}: {self.state(connection, key)}; ranked from {read_min_coverage(connection):g}"
 
     def read(self, connection: Connection, key: Key = None) -> CacheEntry[Value] | None:
         """A value as it was computed last; None where it never was, or by another method."""

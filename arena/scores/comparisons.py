@@ -6,73 +6,125 @@ The sentences on a duel are those that the command line and the pages share.
 import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 import numpy as np
 from pydantic import TypeAdapter
 
 from arena.errors import ArenaError, count_text
-from arena.record.model.columns import ForecastColumns, Ints, evidence_rows
+from arena.record.model.columns import Flags, ForecastColumns, Ints, evidence_rows, take_rows
 from arena.record.model.columns import stated_belief as probability
-from arena.record.queries.cohorts import cohorts_of_agent, read_cohorts, select_cohorts
-from arena.record.queries.forecasts import read_forecast_columns, read_line_ups
+from arena.record.queries.cohorts import (
+    cohorts_of_agent,
+    read_cohorts,
+    read_min_coverage,
+    read_newest_time,
+    select_cohorts,
+)
+from arena.record.queries.forecasts import LineUpEntry, read_forecast_columns, read_line_ups
 from arena.record.schema.database import Connection
 from arena.scores.cache import CacheKind
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.duel import duel as direct_duel
+from arena.scores.rules.comparisons.evidence import BAR, Evidence, EvidenceRows, evidence
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.comparisons.gain import gains as gains_of
 from arena.scores.rules.comparisons.indirect_duel import indirect_duel
+from arena.scores.rules.comparisons.lead import MIN_COVERAGE, MOST_EVENTS, Verdict
 from arena.scores.rules.comparisons.season_rows import SeasonForecasts, check_season
 from arena.scores.rules.comparisons.standings import standings
 from arena.scores.rules.comparisons.twins import TwinNoise, twin_noise
 from markets.garbage_collection import gc_paused
 
 EARLY_STAMP = "model released after the decision"
+MARKET = "market"
+"""The kind of agent that is the price itself."""
 
 
 @dataclass(frozen=True, slots=True)
-class RankedGain:
-    """One agent against the market, and the places that it may hold; None where nothing can be said."""
+class Coverage:
+    """On how much of what it was shown an agent answered: of all, and of what has resolved.
+
+    Early forecasts, from before a model's release, count nowhere.
+    """
+
+    shown: int
+    resolved: int
+    answered: int
+    answered_resolved: int
+
+    @property
+    def share(self) -> float | None:
+        """The share of what has resolved; None where nothing has."""
+        return self.answered_resolved / self.resolved if self.resolved else None
+
+
+@dataclass(frozen=True, slots=True)
+class RankedAgent:
+    """A ranked agent against the market, the verdict on it, and the places that it may hold."""
 
     gain: Gain
+    verdict: Verdict
     best: int
     worst: int
 
 
 @dataclass(frozen=True, slots=True)
 class Comparisons:
-    """Everyone against the market and against each other, the surest gain first.
+    """Everyone who is ranked against the market and against each other, the surest gain first.
 
     `sentence` says who leads and whether that means anything yet; `leader` is None as long as it doesn't.
-    `ties` are runs of the leaderboard of which nothing separates any two. `noise` is how far twins lie apart.
+    `coverage` is that of every agent, and `evidence` the capital of each over time, as pairs of seconds since
+    1970 and so many times the start. `ties` are runs of the leaderboard of which nothing separates any two.
+    `noise` is how far twins lie apart.
     """
 
-    standings: tuple[RankedGain, ...] = ()
+    standings: tuple[RankedAgent, ...] = ()
+    coverage: Mapping[str, Coverage] = field(default_factory=dict)
+    evidence: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
     ties: tuple[tuple[str, ...], ...] = ()
-    state: str = "nothing"
     leader: str | None = None
     events_needed: int | None = None
+    bar: float = BAR
     sentence: str = "Nothing is resolved yet, so nobody leads."
     noise: TwinNoise | None = None
 
-    def of(self, agent: str) -> RankedGain | None:
-        """How an agent stands."""
+    def of(self, agent: str) -> RankedAgent | None:
+        """How an agent stands, if it is ranked."""
         return next((one for one in self.standings if one.gain.agent == agent), None)
 
 
-COMPARISONS = CacheKind("comparisons", "wild event bootstrap-t 2", TypeAdapter(Comparisons))
+COMPARISONS = CacheKind("comparisons", "evidence 1", TypeAdapter(Comparisons))
 """The comparisons of all cohorts together, or of one by its number: what takes long of a leaderboard."""
 
 
 def compute_comparisons(connection: Connection, cohort: int | None = None) -> Comparisons:
     """All comparisons of a record or of one cohort as of now."""
-    return compare_line_ups(read_forecast_columns(connection, cohort), read_line_ups(connection, cohort))
+    return compare_line_ups(
+        read_forecast_columns(connection, cohort),
+        read_line_ups(connection, cohort),
+        read_newest_time(connection),
+        read_min_coverage(connection, cohort),
+    )
 
 
-def compare_line_ups(rows: ForecastColumns, settings: Sequence[tuple[str, str]]) -> Comparisons:
-    """All comparisons of these rows, by agents of these names and settings."""
-    return compare_agents(rows, twin_families(settings), sources=forecast_sources(settings))
+def compare_line_ups(
+    rows: ForecastColumns,
+    line_ups: Sequence[LineUpEntry],
+    as_of: datetime | None = None,
+    min_coverage: float = MIN_COVERAGE,
+) -> Comparisons:
+    """All comparisons of these rows, by agents of these line-ups. The market itself is not ranked."""
+    prices = {entry.name for entry in line_ups if entry.settings.partition(" ")[0] == MARKET}
+    return compare_agents(
+        _without_agents(rows, prices),
+        twin_families(line_ups),
+        sources=forecast_sources(line_ups),
+        former=former_names(line_ups),
+        as_of=np.inf if as_of is None else as_of.timestamp(),
+        min_coverage=min_coverage,
+    )
 
 
 def compare_agents(
@@ -80,21 +132,97 @@ def compare_agents(
     families: Collection[Collection[str]] = (),
     seed: int = 0,
     sources: Mapping[str, str] | None = None,
+    former: Mapping[str, Collection[str]] | None = None,
+    as_of: float = np.inf,
+    min_coverage: float = MIN_COVERAGE,
 ) -> Comparisons:
-    """All comparisons of these rows; `families` and `sources` as in `lead`."""
-    season = season_forecasts(rows)
-    if not season.agents:
-        return Comparisons()
-    ranked = standings(season, families, seed, sources)
+    """All comparisons of these rows; `families` and `sources` as in `copies`, `former` as in `former_names`.
+
+    An end that counts only after `as_of`, in seconds since 1970, is not known yet.
+    """
+    coverage = coverages(rows)
+    unranked = {name for name, one in coverage.items() if not is_covered(one, min_coverage)}
+    waiting = {name for name in unranked if not coverage[name].resolved}
+    ranked = [name for name in rows.agents if name not in unranked]
+    counted = _without_agents(rows, unranked)
+    season = season_forecasts(counted, as_of)
+    capital = {name: evidence_of(rows, name, (former or {}).get(name, ()), as_of) for name in rows.agents}
+    found = standings(season, capital, families, seed, sources, len(unranked - waiting))
     return Comparisons(
-        standings=tuple(RankedGain(gain, *ranked.places[gain.agent]) for gain in ranked.gains),
-        ties=tuple(group for group in ranked.groups if len(group) > 1),
-        state=ranked.lead.state,
-        leader=ranked.lead.leader,
-        events_needed=ranked.lead.events_needed,
-        sentence=ranked.lead.sentence,
+        standings=tuple(
+            RankedAgent(gain, found.verdicts[gain.agent], *found.places[gain.agent]) for gain in found.gains
+        ),
+        coverage=coverage,
+        evidence={name: _pairs(capital[name]) for name in ranked},
+        ties=tuple(group for group in found.groups if len(group) > 1),
+        leader=found.lead.leader,
+        events_needed=found.lead.events_needed,
+        bar=found.lead.bar,
+        sentence=found.lead.sentence,
         noise=twin_noise(season, families),
     )
+
+
+def _without_agents(rows: ForecastColumns, names: Collection[str]) -> ForecastColumns:
+    """The rows of the others, who alone are in the names."""
+    if not names:
+        return rows
+    kept = [place for place, name in enumerate(rows.agents) if name not in names]
+    place = np.full(len(rows.agents), -1, dtype=np.int64)
+    place[kept] = np.arange(len(kept))
+    some = take_rows(rows, place[rows.agent] >= 0)
+    return replace(some, agents=tuple(rows.agents[old] for old in kept), agent=place[some.agent])
+
+
+def coverages(rows: ForecastColumns) -> dict[str, Coverage]:
+    """Every agent's coverage."""
+    counted = evidence_rows(rows)
+    resolved = counted.outcome >= 0
+
+    def count(which: Flags) -> list[int]:
+        found: list[int] = np.bincount(counted.agent[which], minlength=len(rows.agents)).tolist()
+        return found
+
+    everything = np.ones_like(resolved)
+    parts = (everything, resolved, counted.stated, resolved & counted.stated)
+    return {
+        name: Coverage(*numbers)
+        for name, *numbers in zip(rows.agents, *(count(part) for part in parts), strict=True)
+    }
+
+
+def is_covered(coverage: Coverage | None, least: float = MIN_COVERAGE) -> bool:
+    """Whether an agent answered enough of what has resolved to be ranked."""
+    return coverage is not None and (coverage.share or 0.0) >= least
+
+
+def evidence_of(rows: ForecastColumns, agent: str, former: Collection[str], as_of: float) -> Evidence:
+    """An agent's evidence, over its own forecasts and those it made by former names."""
+    places = [place for place, name in enumerate(rows.agents) if name == agent or name in former]
+    some = take_rows(rows, np.isin(rows.agent, places) & rows.stated & rows.quoted & ~rows.early)
+    return evidence(
+        EvidenceRows(
+            story=stories_of(some),
+            market=some.market,
+            made=some.at.astype(np.float64),
+            known=np.where(some.known <= as_of, some.known, np.inf),
+            forecast=probability(some.forecast),
+            price=probability(some.mid),
+            payout=some.payout,
+        )
+    )
+
+
+MOST_POINTS = 400
+"""The points of a curve that are cached, at most."""
+
+
+def _pairs(capital: Evidence) -> tuple[tuple[float, float], ...]:
+    """The curve, thinned where it is long; its last point and its highest stay."""
+    kept = np.unique(np.linspace(0, capital.at.size - 1, min(MOST_POINTS, capital.at.size)).astype(np.int64))
+    if kept.size:
+        kept = np.union1d(kept, [int(np.argmax(capital.capital))])
+    return tuple(zip(capital.at[kept].tolist(), capital.capital[kept].tolist(), strict=True))
 
 
 def gains(rows: ForecastColumns, seed: int = 0) -> list[Gain]:
@@ -121,53 +249,87 @@ def compute_duel(connection: Connection, one: str, other: str, cohort: int | Non
     return compare_two(read_forecast_columns(connection, cohort), one, other)
 
 
-def season_forecasts(rows: ForecastColumns) -> SeasonForecasts:
-    """The rows that agents are compared on."""
+def season_forecasts(rows: ForecastColumns, as_of: float = np.inf) -> SeasonForecasts:
+    """The rows that agents are compared on: markets of one story are one event."""
     counted = evidence_rows(rows)
     instant = counted.cohort * (counted.round.max(initial=0) + 1) + counted.round
     return check_season(
         counted.agents,
-        counted.events,
+        counted.stories,
         agent=counted.agent,
         instant=np.unique(instant, return_inverse=True)[1],
         market=counted.market,
-        event=events_of(counted),
+        event=stories_of(counted),
         forecast=probability(counted.forecast),
         reference=probability(counted.mid),
         outcome=counted.outcome,
+        known=np.minimum(counted.known, as_of) if counted.known.size else None,
     )
+
+
+def stories_of(rows: ForecastColumns) -> Ints:
+    """The story of each row's market as it was shown last."""
+    return _newest_of(rows, rows.story)
 
 
 def events_of(rows: ForecastColumns) -> Ints:
     """The event of each row's market as it was shown last: a venue may have moved it."""
+    return _newest_of(rows, rows.event)
+
+
+def _newest_of(rows: ForecastColumns, column: Ints) -> Ints:
     newest = np.zeros(len(rows.markets), dtype=np.int64)
     order = np.argsort(rows.at, kind="stable")
-    newest[rows.market[order]] = rows.event[order]
+    newest[rows.market[order]] = column[order]
     return newest[rows.market]
 
 
-def twin_families(settings: Sequence[tuple[str, str]]) -> list[tuple[str, ...]]:
-    """Agents that had the same settings in every cohort, as pairs of name and settings in order.
+def twin_families(line_ups: Sequence[LineUpEntry]) -> list[tuple[str, ...]]:
+    """Agents that had the same settings in every cohort.
 
-    >>> twin_families([("ann", "A"), ("bob", "A"), ("cho", "B")])
+    >>> twin_families([LineUpEntry(1, "ann", "A"), LineUpEntry(1, "bob", "A"), LineUpEntry(1, "cho", "B")])
     [('ann', 'bob')]
     """
     own: dict[str, list[str]] = defaultdict(list)
-    for name, text in settings:
-        own[name].append(text)
+    for entry in line_ups:
+        own[entry.name].append(entry.settings)
     alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for name, texts in own.items():
         alike[tuple(texts)].append(name)
     return [tuple(names) for names in alike.values() if len(names) > 1]
 
 
-def forecast_sources(settings: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Whose forecasts each agent is told, of those that are told another's, by name and settings.
+def former_names(line_ups: Sequence[LineUpEntry]) -> dict[str, set[str]]:
+    """Under which names agents with the same settings played before: one that is renamed goes on.
 
-    >>> forecast_sources([("ann", 'llm {"model": "m"}'), ("bob", 'kelly {"of": "ann"}')])
+    >>> former_names([LineUpEntry(1, "ann", "A"), LineUpEntry(1, "bob", "B"), LineUpEntry(2, "cho", "A")])
+    {'cho': {'ann'}}
+    """
+    cohorts: dict[str, set[int]] = defaultdict(set)
+    texts: dict[str, set[str]] = defaultdict(set)
+    for entry in line_ups:
+        cohorts[entry.name].add(entry.cohort)
+        texts[entry.name].add(entry.settings)
+    former: dict[str, set[str]] = {}
+    for name, own in cohorts.items():
+        before = {
+            other
+            for other, earlier in cohorts.items()
+            if max(earlier) < min(own) and not texts[name].isdisjoint(texts[other])
+        }
+        if before:
+            former[name] = before
+    return former
+
+
+def forecast_sources(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:
+    """Whose forecasts each agent is told, of those that are told another's.
+
+    >>> ann, bob = LineUpEntry(1, "ann", 'llm {"model": "m"}'), LineUpEntry(1, "bob", 'kelly {"of": "ann"}')
+    >>> forecast_sources([ann, bob])
     {'bob': 'ann'}
     """
-    told = ((name, json.loads(text.partition(" ")[2]).get("of")) for name, text in settings)
+    told = ((entry.name, json.loads(entry.settings.partition(" ")[2]).get("of")) for entry in line_ups)
     return {name: of for name, of in told if isinstance(of, str)}
 
 
@@ -226,4 +388,6 @@ def duel_conclusion(duel: Duel, needed: int | None) -> str:
     winner = duel.winner()
     if winner is not None:
         return f"{winner} is better, by more than chance."
-    return "Chance may explain it." + (f" About {needed:,} more events would settle it." if needed else "")
+    if not needed or needed > MOST_EVENTS:
+        return "Chance may explain it."
+    return f"Chance may explain it. About {needed:,} more events would settle it."

@@ -6,11 +6,13 @@ Provisional scores are those to expect if the latest prices are right; nothing i
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 from pydantic import TypeAdapter
 
+from arena.errors import count_text
 from arena.record.model.columns import (
     NO_SCORE,
     OPEN,
@@ -19,12 +21,13 @@ from arena.record.model.columns import (
     BetColumns,
     Floats,
     ForecastColumns,
+    evidence_rows,
     rows_of_agent,
     take_rows,
 )
 from arena.record.model.columns import stated_belief as probability
 from arena.record.queries.accounts import read_accounts
-from arena.record.queries.cohorts import read_cohorts, select_cohorts
+from arena.record.queries.cohorts import read_cohorts, read_min_coverage, read_newest_time, select_cohorts
 from arena.record.queries.forecasts import (
     read_bet_columns,
     read_forecast_columns,
@@ -35,13 +38,13 @@ from arena.record.queries.progress import accounts_basis, is_cohort_over
 from arena.record.schema.database import Connection
 from arena.record.write.rollups import scores_basis
 from arena.scores.cache import CacheKind
-from arena.scores.comparisons import COMPARISONS, EARLY_STAMP, Comparisons, compare_line_ups
+from arena.scores.comparisons import COMPARISONS, EARLY_STAMP, MARKET, Comparisons, compare_line_ups
 from arena.scores.rules import brier, returns, skill, skill_ratio, win_rate
 from arena.scores.rules._columns import mean, none_for_nan
+from arena.scores.rules.comparisons.lead import MIN_COVERAGE, VerdictName
 from markets.garbage_collection import gc_paused
 from markets.millionths import ONE
 
-MARKET = "market"
 REPLAY_STAMP = "replay: not evidence of skill"
 PROVISIONAL_NOTICE = "provisional: open markets are scored at their latest price, not by an outcome"
 
@@ -50,17 +53,26 @@ PROVISIONAL_NOTICE = "provisional: open markets are scored at their latest price
 class LeaderboardRow:
     """An agent's scores, and how sure its skill is. None where unknown yet, never 0 in its place.
 
-    `bets` are all that were accepted, `sold` the sales among its fills. `forecasts` and `events` count
-    what is resolved and scored, skips included; `unscored` what ended in a fraction or a refund; `early` what
-    was decided before the day on which the model was released, and gives no score;
-    `coverage` is the share of all that was shown on which the agent stated a probability. Money is in
-    dollars, open positions at mid. `cost_usd` is of all calls, failed ones, repeats and samples among
-    them; `cost_per_forecast` spreads it over all probabilities that the agent stated, resolved or not.
+    `ranked` says whether it answered enough of what it was shown to be ranked, and `why_not` why not: then it
+    has no skill. `shown` counts the markets that it was shown, turn by turn, `answered` those on which it
+    stated a usable probability, and `resolved` those shown that ended YES or NO, over `events`; `coverage` is
+    the share of these that it answered. A market that it left out counts as the price. `unscored` are those
+    that ended in a fraction or a refund; `early` what was decided before the day on which the model was
+    released, and gives no score. `bets` are all that were accepted, `sold` the sales among its fills. Money
+    is in dollars, open positions at mid. `cost_usd` is of all calls, failed ones, repeats and samples among
+    them; `cost_per_forecast` spreads it over all that the agent answered, resolved or not, and
+    `skill_per_dollar` is the skill divided by the cost.
+
+    `implied_band` and `return_band` are the founding text's words for the implied Brier score and the return;
+    `implied_skill` and `stated_skill` are Brier skill against a coin's 0.25.
 
     The interval of the skill holds the true one in 95% of seasons, and `reason` says why there is none;
-    `skill_p` is the chance of a skill as far from 0 if there were none. `place_best` and `place_worst` are
-    the places that the agent may really hold, `ties` the groups of the leaderboard that it is in, from 1 on.
-    `events_effective` counts events of many markets for less. `stamps` say what the figures are not worth.
+    `skill_p` is the chance of a skill as far from 0 if there were none, and `skill_low_by_week` the lower end
+    where the `weeks` of resolution are held against each other. `evidence` is the capital of a bet on the
+    skill, so many times its start, `evidence_reached` when it first reached its bar, `verdict` what follows,
+    and `copies` whose forecasts it repeats. `place_best` and `place_worst` are the places that the agent may
+    really hold, `ties` the groups of the leaderboard that it is in, from 1 on. `events_effective` counts
+    events by what they can tell. `stamps` say what the figures are not worth.
     """
 
     agent: str
@@ -71,7 +83,9 @@ class LeaderboardRow:
     failed: int
     bets: int
     sold: int
-    forecasts: int
+    shown: int
+    answered: int
+    resolved: int
     events: int
     unscored: int
     early: int
@@ -87,7 +101,20 @@ class LeaderboardRow:
     win_rate: float | None
     cost_usd: float | None
     cost_per_forecast: float | None
+    implied_band: str | None = None
+    implied_skill: float | None = None
+    stated_skill: float | None = None
+    return_band: str | None = None
+    skill_per_dollar: float | None = None
+    ranked: bool = True
+    why_not: str | None = None
+    verdict: VerdictName = "none"
+    evidence: float | None = None
+    evidence_reached: datetime | None = None
+    copies: str | None = None
     events_effective: float | None = None
+    weeks: int | None = None
+    skill_low_by_week: float | None = None
     skill_low: float | None = None
     skill_high: float | None = None
     skill_p: float | None = None
@@ -100,17 +127,24 @@ class LeaderboardRow:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """The rows, the surest skill first, and what they say together."""
+    """The rows, the surest skill first and those that are not ranked last, and what they say together.
+
+    `bar` is the evidence that an agent must have reached to be proven.
+    """
 
     sentence: str
     leader: str | None
     events_needed: int | None
+    bar: float
     noise: float | None
     rows: tuple[LeaderboardRow, ...]
 
 
 def score_agents(
-    accounts: Sequence[AccountSummary], stated: ForecastColumns, bets: BetColumns
+    accounts: Sequence[AccountSummary],
+    stated: ForecastColumns,
+    bets: BetColumns,
+    min_coverage: float = MIN_COVERAGE,
 ) -> list[LeaderboardRow]:
     """The scores of all agents from columns, in order of skill; how sure they are is not known yet."""
     line_up: dict[str, list[AccountSummary]] = {}
@@ -120,6 +154,7 @@ def score_agents(
         _agent_scores(mine, rows_of_agent(stated, name), rows_of_agent(bets, name))
         for name, mine in line_up.items()
     ]
+    rows = [_in_words(row if row.kind == MARKET else _by_coverage(row, min_coverage)) for row in rows]
     if rows and not any(account.kind == MARKET for account in accounts):
         rows.append(_market_scores(accounts, stated, bets))
     return sorted(rows, key=skill_order)
@@ -136,7 +171,8 @@ def read_scores(connection: Connection, cohorts: Sequence[int] | None = None) ->
         accounts = [account for account in accounts if account.cohort in cohorts]
         stated = take_rows(stated, np.isin(stated.cohort, cohorts))
         bets = take_rows(bets, np.isin(bets.cohort, cohorts))
-    return score_agents(accounts, stated, bets)
+    newest = None if cohorts is None else max(cohorts, default=None)
+    return score_agents(accounts, stated, bets, read_min_coverage(connection, newest))
 
 
 def skill_order(row: LeaderboardRow) -> tuple[bool, float, str]:
@@ -180,15 +216,18 @@ def _market_scores(
 
 
 def _forecast_scores(rows: ForecastColumns) -> dict[str, Any]:
-    done = take_rows(rows, np.flatnonzero((rows.outcome >= 0) & ~rows.early))
+    counted = evidence_rows(rows)
+    done = take_rows(counted, np.flatnonzero(counted.outcome >= 0))
     own = brier.score(probability(done.forecast), done.outcome, done.market)
     market = brier.score(probability(done.mid), done.outcome, done.market)
     return {
-        "forecasts": done.outcome.size,
+        "shown": counted.outcome.size,
+        "answered": int(np.count_nonzero(counted.stated)),
+        "resolved": done.outcome.size,
         "events": np.unique(done.event).size,
         "unscored": int(np.count_nonzero(rows.outcome == NO_SCORE)),
         "early": int(np.count_nonzero((rows.outcome >= 0) & rows.early)),
-        "coverage": float(rows.stated.mean()) if rows.stated.size else None,
+        "coverage": float(done.stated.mean()) if done.stated.size else None,
         "brier_stated": none_for_nan(own),
         "brier_market": none_for_nan(market),
         "skill": none_for_nan(skill.difference(own, market)),
@@ -214,35 +253,53 @@ def _money(accounts: Sequence[AccountSummary], forecasts: int) -> dict[str, Any]
 def rank_agents(
     rows: Sequence[LeaderboardRow], comparisons: Comparisons, stated: ForecastColumns, replay: bool
 ) -> Leaderboard:
-    """The leaderboard: how sure each row is added to it, and the surest first."""
+    """The leaderboard: how sure each row is added to it, the surest first, and those not ranked last."""
     early = {stated.agents[place] for place in np.unique(stated.agent[stated.early])}
     always = (REPLAY_STAMP,) if replay else ()
-    ranked = [
+    board = [
         _ranked_row(row, comparisons, (*always, EARLY_STAMP) if row.agent in early else always)
         for row in rows
     ]
-    ranked.sort(key=lambda row: (_descending(row.skill_low), _descending(row.skill), row.agent))
+    board.sort(
+        key=lambda row: (
+            not row.ranked and row.kind != MARKET,
+            _descending(row.skill_low),
+            _descending(row.skill),
+            row.agent,
+        )
+    )
     return Leaderboard(
         comparisons.sentence,
         comparisons.leader,
         comparisons.events_needed,
+        comparisons.bar,
         None if comparisons.noise is None else comparisons.noise.typical,
-        tuple(ranked),
+        tuple(board),
     )
 
 
 def _ranked_row(row: LeaderboardRow, comparisons: Comparisons, stamps: tuple[str, ...]) -> LeaderboardRow:
-    standing = comparisons.of(row.agent)
-    if standing is None:  # the price that nobody plays: it is what skill is measured from, exactly
+    if row.kind == MARKET:  # it is what skill is measured from, exactly
         is_judged = row.skill == 0 and any(one.gain.low is not None for one in comparisons.standings)
         sure: dict[str, Any] = {"skill_low": 0.0, "skill_high": 0.0, "skill_p": 1.0} if is_judged else {}
-        return replace(row, **sure, stamps=stamps)
-    gain = standing.gain
+        return replace(row, **sure, ranked=False, why_not="the price itself", stamps=stamps)
+    standing = comparisons.of(row.agent)
+    if standing is None:
+        return replace(row, stamps=stamps)
+    gain, verdict = standing.gain, standing.verdict
+    reached = verdict.reached
     return replace(
         row,
+        skill_per_dollar=row.skill / row.cost_usd if row.skill is not None and row.cost_usd else None,
+        verdict=verdict.name,
+        evidence=verdict.evidence,
+        evidence_reached=None if reached is None else datetime.fromtimestamp(reached, UTC),
+        copies=verdict.copies,
         events_effective=gain.effective,
+        weeks=gain.weeks,
         skill_low=gain.low,
         skill_high=gain.high,
+        skill_low_by_week=gain.low_by_week,
         skill_p=gain.p,
         place_best=standing.best,
         place_worst=standing.worst,
@@ -250,6 +307,36 @@ def _ranked_row(row: LeaderboardRow, comparisons: Comparisons, stamps: tuple[str
         reason=gain.reason,
         stamps=stamps,
     )
+
+
+def _in_words(row: LeaderboardRow) -> LeaderboardRow:
+    """The row with what the founding text calls its figures."""
+    implied, stated, earned = row.brier_implied, row.brier_stated, row.return_pct
+    return replace(
+        row,
+        implied_band=None if implied is None else brier.band(implied),
+        implied_skill=None if implied is None else skill_ratio.ratio(implied),
+        stated_skill=None if stated is None or not row.ranked else skill_ratio.ratio(stated),
+        return_band=None if earned is None else returns.band(earned),
+    )
+
+
+def _by_coverage(row: LeaderboardRow, min_coverage: float) -> LeaderboardRow:
+    """The row of an agent that is not ranked without a skill."""
+    if (row.coverage or 0.0) >= min_coverage:
+        return row
+    return replace(row, skill=None, skill_ratio=None, ranked=False, why_not=_why_not(row))
+
+
+def _why_not(row: LeaderboardRow) -> str:
+    """Why an agent is not ranked."""
+    if row.turns and row.failed == row.turns:
+        return f"{row.failed:,} of {count_text(row.turns, 'turn')} failed"
+    if not row.resolved:
+        return "nothing resolved"
+    if not row.answered:
+        return f"no usable forecast of {count_text(row.shown, 'market')} shown"
+    return f"covers {row.coverage or 0:.0%} of what has resolved"
 
 
 def _descending(value: float | None) -> float:
@@ -263,7 +350,7 @@ def _board_state(connection: Connection, cohort: int | None) -> str:
     return f"{scores_basis(connection)}; {accounts_basis(connection)}"
 
 
-LEADERBOARD = CacheKind("board", "board 1", TypeAdapter(Leaderboard), _board_state)
+LEADERBOARD = CacheKind("board", "board 2", TypeAdapter(Leaderboard), _board_state)
 """The leaderboard of all cohorts, or of one by its number."""
 
 
@@ -282,9 +369,13 @@ def compute_leaderboard(
     """The leaderboard of a record or of one cohort as of now; comparisons are made unless they are given."""
     cohorts = select_cohorts(read_cohorts(connection), cohort)
     stated = read_forecast_columns(connection, cohort)
-    rows = score_agents(read_accounts(connection, cohort), stated, read_bet_columns(connection, cohort))
+    accounts, bets = read_accounts(connection, cohort), read_bet_columns(connection, cohort)
+    least = read_min_coverage(connection, cohort)
+    rows = score_agents(accounts, stated, bets, least)
     if comparisons is None:
-        comparisons = compare_line_ups(stated, read_line_ups(connection, cohort))
+        comparisons = compare_line_ups(
+            stated, read_line_ups(connection, cohort), read_newest_time(connection), least
+        )
     return rank_agents(
         rows, comparisons, stated, replay=any(stored.cohort.stamp == "replay" for stored in cohorts)
     )

@@ -6,7 +6,7 @@ A cohort while it is checked: what it froze, its line-up, its rounds, and what i
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import FromClause, bindparam
@@ -18,6 +18,7 @@ from arena.verify.hashes import json_in
 from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery, all_columns, moment, rows_of, written
 
 ONE = 1_000_000
+SUNDAY = datetime.fromisoformat("1970-01-04T00:00:00+00:00")
 
 OWN = {"number": int, "starts_at": str, "rounds": int, "every": int, "bankroll": int, "evidence": str}
 PARTS = {"rules": dict, "prompts": dict, "entrants": list, "guard": dict}
@@ -59,12 +60,16 @@ class FrozenCohort:
     max_spread: int
     max_gap: int
     max_quote_age: int
+    offset: int | None = None
 
     def decides_at(self, number: int) -> str | None:
         """When a round is decided; None where that is no time at all."""
         start = moment(self.starts_at)
         try:
-            return written(start + timedelta(seconds=(number - 1) * self.every)) if start else None
+            every = timedelta(seconds=self.every)
+            if start and number > 1 and self.offset is not None and every:
+                start -= (start - SUNDAY - timedelta(seconds=self.offset)) % every
+            return written(start + (number - 1) * every) if start else None
         except OverflowError:
             return None
 
@@ -76,7 +81,8 @@ class FrozenCohort:
 def frozen_of(text: str) -> FrozenCohort | None:
     """The cohort behind its frozen text; None when the text is not that of a cohort."""
     shape = json_in(text)
-    own, parts = _shaped(shape, OWN), _shaped(shape, PARTS)
+    timed = OWN | ({"offset": int} if isinstance(shape, dict) and "offset" in shape else {})
+    own, parts = _shaped(shape, timed), _shaped(shape, PARTS)
     if own is None or parts is None or moment(own["starts_at"]) is None:
         return None
     rules, guard = _shaped(parts["rules"], RULES | LIMITS), _shaped(parts["guard"], GUARD)

@@ -13,7 +13,8 @@ microseconds. It is taken over
 - prune: number, time, from before when, how many quotes; a sync: see `arena/verify/checks/syncs.py`;
 - call: cohort, round, entrant, and all columns but ids, `made_at` and the hash itself;
   its `prompt_hash`: messages and seed;
-- turn: cohort, round, entrant, verdict, note, cash, wishes, the forecasts and the rejections;
+- turn: cohort, round, entrant, verdict, note, cash, wishes, the forecasts and the rejections, and where
+  there are second quotes, of each the market, the hash of the quote, when it was true and when it was read;
 - fill: all columns but ids, and its levels; entry: all but ids, the hash before it included.
 """
 

@@ -10,9 +10,17 @@ from typing import Any
 from sqlalchemy import FromClause, bindparam
 
 from arena.record.schema.cohort import SnapshotRow
-from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, RejectionRow, TurnRow
+from arena.record.schema.turn import (
+    FillLevelRow,
+    FillRow,
+    ForecastRow,
+    RejectionRow,
+    SecondQuoteRow,
+    TurnRow,
+)
 from arena.record.schema.typed import clause, select
-from arena.verify.cohort import CheckedCohort, FrozenCohort, SnapshotItem, read_listing
+from arena.record.schema.world import QuoteRow
+from arena.verify.cohort import BOOK, CheckedCohort, FrozenCohort, SnapshotItem, read_listing
 from arena.verify.reader import RecordReader, Row, RowPart, RowsByParent, RowsQuery, all_columns, rows_of
 
 OF_FILL = FillRow.turn_id == TurnRow.id
@@ -33,6 +41,16 @@ REJECTIONS = _behind(
     RejectionRow.__table__, TurnRow.__table__.join(RejectionRow, clause(RejectionRow.turn_id == TurnRow.id))
 )
 FILLS = _behind(FillRow.__table__, TurnRow.__table__.join(FillRow, clause(OF_FILL)), FillRow.position)
+SECOND = RowsQuery(
+    select()
+    .select_from(TurnRow.__table__.join(SecondQuoteRow, clause(SecondQuoteRow.turn_id == TurnRow.id)))
+    .outerjoin(QuoteRow, clause(QuoteRow.id == SecondQuoteRow.quote_id))
+    .where(TurnRow.round_id == bindparam("round"))
+    .order_by(TurnRow.entrant_id, SecondQuoteRow.market_id),
+    all_columns(SecondQuoteRow.__table__),
+    RowPart(TurnRow.__table__, "entrant_id"),
+    BOOK,
+)
 LEVELS = _behind(
     FillLevelRow.__table__,
     TurnRow.__table__.join(FillRow, clause(OF_FILL)).join(
@@ -60,11 +78,12 @@ class CheckedRound:
 
 @dataclass(frozen=True, slots=True)
 class CheckedTurn:
-    """A turn and what belongs to it; each fill with its levels."""
+    """A turn and what belongs to it; each fill with its levels, each second quote with its prices."""
 
     row: Row
     forecasts: list[Row]
     rejections: list[Row]
+    second: list[tuple[Row, Row | None]]
     fills: list[tuple[Row, tuple[Row, ...]]]
 
 
@@ -80,25 +99,27 @@ def read_round(facts: RecordReader, cohort: CheckedCohort, round: Row) -> Checke
 def read_turns(facts: RecordReader, round: Row) -> Iterator[CheckedTurn]:
     """The turns of a round, entrant by entrant."""
     id = round["id"]
-    forecasts, rejections, fills, levels = (
+    forecasts, rejections, second, fills, levels = (
         RowsByParent(
-            (turn["entrant_id"], row) for row, turn in facts.read(query, round=id) if turn is not None
+            (turn["entrant_id"], (row, *prices) if prices else row)
+            for row, turn, *prices in facts.read(query, round=id)
+            if turn is not None
         )
-        for query in (FORECASTS, REJECTIONS, FILLS, LEVELS)
+        for query in (FORECASTS, REJECTIONS, SECOND, FILLS, LEVELS)
     )
     for row in facts.rows(TURNS, round=id):
         who, parts = row["entrant_id"], dict[int, list[Row]]()
         for level in levels.of(who):
             parts.setdefault(level["fill_id"], []).append(level)
         deals = [(fill, tuple(parts.get(fill["id"], ()))) for fill in fills.of(who)]
-        yield CheckedTurn(row, forecasts.of(who), rejections.of(who), deals)
+        yield CheckedTurn(row, forecasts.of(who), rejections.of(who), second.of(who), deals)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedFill:
     """A fill, its levels, and what it stands on. `listed` and `frozen` are None where they are missing.
 
-    `seen_at` is when the snapshot was looked at.
+    `seen_at` is when the prices were looked at: those of the snapshot, or the turn's second ones.
     """
 
     fill: Row
@@ -117,10 +138,20 @@ class CheckedFill:
 
 def checked_fills(shown: CheckedRound, turn: CheckedTurn) -> list[CheckedFill]:
     """The fills of a turn, in order."""
-    frozen, seen_at = shown.cohort.frozen, shown.seen_at
+    listed, seen_at = shown.by_market, shown.seen_at
+    if turn.second:
+        seen_at, again = (
+            turn.second[0][0]["taken_at"],
+            {row["market_id"]: (row, quote) for row, quote in turn.second},
+        )
+        listed = {
+            market: (item | {"quoted_at": again[market][0]["quoted_at"]}, page, again[market][1])
+            for market, (item, page, _) in listed.items()
+            if market in again
+        }
     return [
         CheckedFill(
-            fill, levels, turn.row, shown.round, seen_at, shown.by_market.get(fill["market_id"]), frozen
+            fill, levels, turn.row, shown.round, seen_at, listed.get(fill["market_id"]), shown.cohort.frozen
         )
         for fill, levels in turn.fills
     ]

@@ -43,6 +43,7 @@ FORMS = {
     "call": "{stage}, sample {sample}, attempt {attempt}",
     "forecast": "{market_id}, {stage}",
     "rejection": "rejection {position}",
+    "second_quote": "second quote of {market_id}",
     "fill": "fill {position}",
     "fill_level": "level {position}",
     "entry": "entry {number}",

@@ -1,10 +1,12 @@
 """The charts of an agent's page: data in, an Altair chart out."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import altair as alt
 
+from arena.errors import times_text
 from arena.scores.comparisons import p_value_text
 from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.money.profit_split import ProfitSplit
@@ -68,6 +70,42 @@ def _luck(at: str, band: Luck) -> alt.Chart:
     ]
     bar: alt.Chart = data([row]).mark_rule(strokeWidth=10, opacity=0.45, color=MARKET)
     return bar.encode(x="at:T", y=alt.Y("low:Q", title="Profit or loss, $"), y2="high:Q", tooltip=said)
+
+
+DRAWN = (1e-3, 1e6)
+"""Between these evidence is drawn; what lies beyond stands at the edge."""
+
+
+@unchecked
+def evidence_curve(points: Sequence[tuple[float, float]], bar: float, look: AgentLook) -> Chart:
+    """The capital over time, on a log scale, with a line at the bar."""
+    rows = [
+        {
+            "at": datetime.fromtimestamp(at, UTC).isoformat(),
+            "capital": min(max(capital, DRAWN[0]), DRAWN[1]),
+            "exact": times_text(capital),
+        }
+        for at, capital in points
+    ]
+    x = alt.X("at:T", title=None, axis=alt.Axis(format="%-d %b", grid=False, labelOverlap=True))
+    powers = [10.0**power for power in range(-3, 7)]
+    axis = alt.Axis(values=powers, labelExpr="'×' + format(datum.value, ',~r')", labelOverlap=True)
+    y = alt.Y("capital:Q", title="Evidence", scale=alt.Scale(type="log"), axis=axis)
+    told = [
+        alt.Tooltip("at:T", title="At", format="%-d %b %Y"),
+        alt.Tooltip("exact:N", title="Evidence"),
+    ]
+    line = data(rows).mark_line(
+        strokeWidth=2, color=look.colour, interpolate="step-after", point=len(rows) == 1
+    )
+    wanted = data([{"capital": bar, "said": f"bar {times_text(bar)}"}])
+    return alt.layer(
+        wanted.mark_rule(color=MARKET, strokeWidth=1.5, strokeDash=[6, 4]).encode(y=y),
+        wanted.mark_text(align="left", baseline="bottom", dx=4, dy=-3, color=MARKET).encode(
+            x=alt.value(0), y=y, text="said:N"
+        ),
+        line.encode(x=x, y=y, tooltip=told),
+    ).properties(height=260)
 
 
 @unchecked

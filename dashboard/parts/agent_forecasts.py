@@ -23,6 +23,7 @@ MEANT = {
     "cohort": "In which cohort it was said.",
 }
 WAITING = ":material/hourglass_empty:"
+UNANSWERED = "It has answered nothing that has resolved: calibration rests on answers alone."
 
 
 def show(found: DetailedProfile, questions: Mapping[str, str], name: str, look: AgentLook) -> None:
@@ -46,8 +47,13 @@ def show(found: DetailedProfile, questions: Mapping[str, str], name: str, look: 
 def _skill(found: DetailedProfile, by: str, look: AgentLook) -> None:
     st.subheader("Skill in parts", anchor=False)
     some = [one for one in found.slices.get(by, ()) if one.gain.skill is not None]
-    if not some:
-        st.info("It appears with the first resolved market.", icon=WAITING)
+    if not some or found.profile.gain is None:
+        why = (
+            "An agent that is not ranked has no skill."
+            if some
+            else "It appears with the first resolved market."
+        )
+        st.info(why, icon=WAITING)
         return
     few = sum(one.gain.low is None for one in some)
     hollow = f" Hollow: under 20 effective events, nothing to conclude ({few} of {len(some)})." if few else ""
@@ -60,8 +66,10 @@ def _reliability(found: DetailedProfile, look: AgentLook) -> None:
     diagrams = {"Stated": found.profile.calibration, "Anchored": found.anchored, "Implied": found.implied}
     drawn = {title: one for title, one in diagrams.items() if one.points}
     if not drawn:
-        st.info("No market has resolved yet: calibration needs forecasts with an outcome.", icon=WAITING)
+        st.info(UNANSWERED, icon=WAITING)
         return
+    if "Stated" not in drawn:
+        st.info(UNANSWERED, icon=WAITING)
     st.caption(
         "On the diagonal, what was called 70% likely came true 70% of the time. In the grey band lie 90 of "
         "100 calibrated forecasters: a line outside it is more than chance, if p is small. Stated: what it "

@@ -62,7 +62,8 @@ def _luck(percentile: float | None, low: int | None, high: int | None, reason: s
 
 
 def _table(stays: Sequence[AgentCohort], found: DetailedProfile | None) -> dict[str, list[object]]:
-    gains = {} if found is None else {one.slice: one.gain for one in found.slices.get("cohort", ())}
+    ranked = found.slices.get("cohort", ()) if found is not None and found.profile.gain is not None else ()
+    gains = {one.slice: one.gain for one in ranked}
     parts = {} if found is None else {one.label: one.parts for one in found.calibrated.get("cohort", ())}
     names = [f"cohort {stay.cohort}" for stay in stays]
     known = [gains.get(name) for name in names]

@@ -2,21 +2,29 @@
 
 import streamlit as st
 
+from arena.errors import times_text
 from arena.scores.comparisons import p_value_text
 from arena.scores.profiles.detailed_profile import DetailedProfile
+from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.gain import Gain
-from dashboard.queries.agent import AgentCohort, AgentPage
-from dashboard.words import code, count, gained
+from arena.scores.rules.comparisons.lead import missing_text
+from dashboard.model import LeaderboardLine
+from dashboard.queries.agent import AgentCohort, AgentEvidence, AgentPage
+from dashboard.words import code, count, gained, plain
 
-SURE = 0.05
-"""From what chance of luck alone down a skill is called one."""
 
-
-def show(page: AgentPage, found: DetailedProfile | None) -> None:
-    """What it is, the verdict in a sentence, and the figures that matter most."""
+def show(
+    page: AgentPage,
+    found: DetailedProfile | None,
+    line: LeaderboardLine | None,
+    evidence: AgentEvidence | None,
+) -> None:
+    """What it is, the verdict in a sentence or why there is none, and the figures that matter most."""
     st.caption(_line(page))
-    if found is not None:
-        st.markdown(verdict(found.profile.gain))
+    if line is not None and not line.is_on_board:
+        st.markdown(f"**Not ranked**: {line.row.why_not}. So nothing is said of its skill.")
+    elif found is not None:
+        st.markdown(" ".join([verdict(found.profile.gain), *(conclusions(evidence) if evidence else ())]))
     with st.container(horizontal=True, gap="medium"):
         for label, value, said in figures(page, found):
             st.metric(label, value, help=said, width="content")
@@ -30,7 +38,7 @@ def _line(page: AgentPage) -> str:
 
 
 def verdict(gain: Gain | None) -> str:
-    """Whether it forecasts better than the price, and whether that is more than chance.
+    """Whether it forecasts better than the price, and how far chance may account for it.
 
     >>> verdict(None)
     'Nothing that it was shown has resolved yet, so nothing can be said of its skill.'
@@ -44,8 +52,23 @@ def verdict(gain: Gain | None) -> str:
     if gain.low is None or gain.high is None or gain.p is None:
         return f"{said}, over {count(gain.events, 'event')}. Too early to tell: {gain.reason}."
     span = f"95% from {gain.low:+.4f} to {gain.high:+.4f} over {count(gain.events, 'event')}"
-    sure = "more than chance would explain" if gain.p <= SURE else "chance alone may explain it"
-    return f"{said}: {span}, {p_value_text(gain.p)}; {sure}."
+    return f"{said}: {span}, {p_value_text(gain.p)}."
+
+
+def conclusions(found: AgentEvidence) -> list[str]:
+    """The verdict on a ranked agent, what is still missing, and whom it copies."""
+    gain, verdict = found.standing.gain, found.standing.verdict
+    if verdict.copies == PRICE:
+        return ["It copies the price, so there is no verdict."]
+    evidence = f"Evidence is {times_text(verdict.evidence)}"
+    said = {
+        "proven": f"**Proven.** {evidence}.",
+        "ahead": f"**Ahead, not yet proven**: {missing_text(gain, verdict, found.bar)}.",
+        "close": f"**Too close to call.** {evidence} of {times_text(found.bar)}.",
+        "none": "" if gain.low is None else "**Behind the price.**",
+    }[verdict.name]
+    copied = f"It copies {plain(verdict.copies)}: together they are one entry." if verdict.copies else ""
+    return [sentence for sentence in (said, copied) if sentence]
 
 
 def figures(page: AgentPage, found: DetailedProfile | None) -> list[tuple[str, str, str]]:

@@ -23,6 +23,7 @@ from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_prompt
 from arena.record.queries.market_history import read_event_questions, read_questions
 from arena.record.schema.database import Connection
 from arena.scores.cache import CacheEntry
+from arena.scores.comparisons import COMPARISONS, RankedAgent
 from arena.scores.positions import Position, positions
 from arena.scores.profiles.detailed_profile import PROFILE, DetailedProfile
 from dashboard.model import PnlPoint
@@ -71,6 +72,15 @@ class Holding:
     position: Position
 
 
+@dataclass(frozen=True, slots=True)
+class AgentEvidence:
+    """How a ranked agent stands: its evidence as pairs of seconds since 1970 and capital, and the bar."""
+
+    standing: RankedAgent
+    bar: float
+    points: tuple[tuple[float, float], ...]
+
+
 @cached
 def agent_page(record: RecordSource, name: str) -> AgentPage:
     """All that the record itself says of an agent."""
@@ -87,6 +97,16 @@ def curve(record: RecordSource, name: str) -> tuple[PnlPoint, ...]:
 def profile(record: RecordSource, name: str) -> CacheEntry[DetailedProfile] | None:
     """What was worked out of it last."""
     return ask(record, lambda connection: PROFILE.read(connection, name))
+
+
+@cached
+def agent_evidence(record: RecordSource, name: str) -> AgentEvidence | None:
+    """How it stands by the comparisons that were cached last; None where it is not ranked."""
+    entry = ask(record, COMPARISONS.read)
+    standing = None if entry is None else entry.value.of(name)
+    if entry is None or standing is None:
+        return None
+    return AgentEvidence(standing, entry.value.bar, entry.value.evidence.get(name, ()))
 
 
 @cached

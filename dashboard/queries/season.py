@@ -29,6 +29,7 @@ def line_of(connection: Connection, stored: StoredCohort) -> CohortLine:
         frozen.rounds,
         played,
         frozen.stamp,
+        frozen.rules,
         paused=stored.paused_at is not None,
         stopped=stored.stopped_at is not None,
         unfinished=len(begun) - played,

@@ -8,7 +8,8 @@ from arena.record.queries.accounts import read_equity_curves
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_rounds
 from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.schema.database import Connection
-from arena.scores.leaderboard import MARKET, Leaderboard, read_leaderboard
+from arena.scores.comparisons import MARKET
+from arena.scores.leaderboard import Leaderboard, read_leaderboard
 from arena.scores.profiles.calibrations import ForecasterCalibration, agent_calibrations, price_calibration
 from dashboard.model import CohortLine, PnlPoint, RoundDecision
 from dashboard.palette import AgentLook, looks

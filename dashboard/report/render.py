@@ -14,7 +14,9 @@ from dashboard.charts.calibration import PANEL, calibration
 from dashboard.charts.curves import pnl_curves
 from dashboard.charts.intervals import skill_intervals
 from dashboard.charts.skill import skill_and_return, spots_of
+from dashboard.columns import UNRANKED, with_bar
 from dashboard.lead import STAMPS, cohort_label, progress
+from dashboard.model import LeaderboardLine
 from dashboard.report.columns import COLUMNS, cells
 from dashboard.report.facts import MOST_COHORTS, ReportCurves, ReportFacts
 from dashboard.report.pictures import Picture, drawn
@@ -44,14 +46,20 @@ def render(facts: ReportFacts, at: datetime, told: Told) -> str:
     which = f"Cohort {facts.cohort}" if facts.cohort is not None else count(len(facts.lines), "cohort")
     stamps = {line.stamp for line in facts.lines}
     noise = facts.ranking.noise
+    lines = [LeaderboardLine(row) for row in facts.ranking.rows]
+    columns = with_bar(COLUMNS, facts.ranking.bar)
     return around.from_string((HOME / "page.html").read_text("utf-8")).render(
         title=f"Paper Arena · {which}",
         said=f"{_progress(facts)}. Made {moment(at)}.",
         stamps=[words for stamp, words in STAMPS.items() if stamp in stamps],
         sentence=facts.ranking.sentence,
         noise=noise and f"Twins, which have the same settings, lie {noise:.4f} apart: that much is noise.",
-        columns=COLUMNS,
-        rows=[{"agent": row.agent, "cells": cells(row)} for row in facts.ranking.rows],
+        tables=[
+            ("Standings", columns, [line for line in lines if line.is_on_board]),
+            ("Not ranked", UNRANKED, [line for line in lines if not line.is_on_board]),
+        ],
+        cells=cells,
+        columns=columns,
         sections=list(_sections(facts, told)),
         css=Markup(css),  # noqa: S704 - our own file
         policy=_policy(css),

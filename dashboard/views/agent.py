@@ -10,10 +10,18 @@ from dashboard.choice import choice
 from dashboard.lead import stamps
 from dashboard.links import link
 from dashboard.palette import AgentLook, looks
-from dashboard.parts import agent_forecasts, agent_money, agent_record, agent_running, agent_top
+from dashboard.parts import (
+    agent_evidence,
+    agent_forecasts,
+    agent_money,
+    agent_record,
+    agent_running,
+    agent_top,
+)
+from dashboard.parts.founding_scores import show_founding
 from dashboard.queries import agent as queries
 from dashboard.queries.agent import AgentPage
-from dashboard.queries.leaderboard import by_leaderboard
+from dashboard.queries.leaderboard import by_leaderboard, leaderboard_page
 from dashboard.queries.season import season
 from dashboard.source import RecordSource
 from dashboard.words import code, plain
@@ -37,13 +45,25 @@ def show(source: RecordSource) -> None:
     name = choice("Agent", "agent", names, next(iter(names)), "list")
     page, entry = queries.agent_page(source, name), queries.profile(source, name)
     found = show_cached(entry, LATER)
-    agent_top.show(page, found)
-    for said in stamps(line for line in known.cohorts if line.number in {stay.cohort for stay in page.stays}):
+    lines = [line for line in leaderboard_page(source).lines if line.row.agent == name]
+    evidence = queries.agent_evidence(source, name)
+    agent_top.show(page, found, lines[0] if lines else None, evidence)
+    numbers = {stay.cohort for stay in page.stays}
+    cohorts = [line for line in known.cohorts if line.number in numbers]
+    for said in stamps(cohorts):
         st.caption(said)
     part = choice("Part", "part", PARTS, "record")
-    look = looks(known.agents)[name]
+    faces = looks(known.agents)
+    look = faces[name]
+
+    def record() -> None:
+        agent_evidence.show(evidence, look)
+        agent_record.show(page, queries.curve(source, name), found, look)
+        if lines:
+            show_founding(lines, cohorts, faces)
+
     drawn: dict[str, Callable[[], None]] = {
-        "record": lambda: agent_record.show(page, queries.curve(source, name), found, look),
+        "record": record,
         "forecasts": lambda: _forecasts(source, found, name, look),
         "money": lambda: _money(source, found, name),
         "setup": lambda: _setup(source, page),

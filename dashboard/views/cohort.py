@@ -13,14 +13,16 @@ from dashboard.charts.calibration import PANEL, calibration
 from dashboard.charts.curves import Unit, pnl_curves
 from dashboard.choice import choice
 from dashboard.cohort_rules import rules, settings
-from dashboard.columns import BRIEF, COLUMNS
+from dashboard.columns import BRIEF, COLUMNS, with_bar
 from dashboard.lead import cohort_label, progress, stamps
 from dashboard.links import go, link
 from dashboard.listing import listing
 from dashboard.model import LeaderboardLine
 from dashboard.order import MEANT, READINGS
 from dashboard.palette import AgentLook, looks
+from dashboard.parts.founding_scores import show_founding
 from dashboard.parts.leaderboard_money import show_money
+from dashboard.parts.leaderboard_unranked import show_unranked
 from dashboard.queries.cohort import CohortPage, calibrations, cohort_page, curves_of
 from dashboard.queries.season import season
 from dashboard.row_choice import clicked_row
@@ -83,17 +85,20 @@ def _standings(page: CohortPage, drawn: Mapping[str, AgentLook]) -> None:
     if page.board is None:
         show_money(page.money, drawn)
         return
-    rows = page.board.value.rows
-    lines = [LeaderboardLine(row) for row in rows]
+    every = [LeaderboardLine(row) for row in page.board.value.rows]
+    lines = [line for line in every if line.is_on_board]
+    rows = [line.row for line in lines]
     names = [row.agent for row in rows]
-    columns = [column for column in COLUMNS if column.key in BRIEF]
+    columns = with_bar((c for c in COLUMNS if c.key in BRIEF), page.board.value.bar)
     figures = cells(lines, columns)
     data = who(names, drawn) | {"place": figures.pop("place"), "bar": bars(rows, drawn)} | figures
     said = "Standings of the cohort: one row an agent, which leads to the agent's page"
     row = clicked_row(data, "standings", config(columns), said)
+    show_unranked([line for line in every if not line.is_on_board], drawn)
     link("All figures, to sort and to download", "leaderboard", cohort=page.line.number)
     if row is not None and names[row] in drawn:
         go("agent", agent=names[row])
+    show_founding(every, [page.line], drawn)
 
 
 def _calibration(record: RecordSource, page: CohortPage, drawn: Mapping[str, AgentLook]) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 from arena.scores.slices import Slice
 from dashboard.cache import cache_note
 from dashboard.choice import choice, typed
-from dashboard.columns import COLUMNS, OF_ALL, PART_COLUMNS
+from dashboard.columns import COLUMNS, OF_ALL, PART_COLUMNS, LeaderboardColumn, with_bar
 from dashboard.lead import cohort_label, leading, stamps
 from dashboard.links import go
 from dashboard.model import LeaderboardLine, SeasonOverview
@@ -15,17 +15,24 @@ from dashboard.order import MEANT, READINGS, SORTS, matching, ordered
 from dashboard.palette import AgentLook, looks
 from dashboard.parts.leaderboard_money import show_money
 from dashboard.parts.leaderboard_now import show_happening
+from dashboard.parts.leaderboard_unranked import show_unranked
 from dashboard.queries.leaderboard import LeaderboardPage, leaderboard_page, parts
 from dashboard.queries.season import season
 from dashboard.row_choice import clicked_row
 from dashboard.source import RecordSource
 from dashboard.table import as_csv, bands, bars, cells, config, part_bars, who
+from dashboard.words import plain
+from portfolio.rules import SEED
 
 TITLE = "Leaderboard"
 ICON = ":material/leaderboard:"
 NEEDS_A_COHORT = True
 ORDER = 1
 
+BY_SEED = (
+    "Played by the founding text's rules, so the board may be put in order of implied Brier or profit. The "
+    "verdict is on stated skill: a stake also depends on the price and on the cash at hand."
+)
 ALL = "all"
 WHOLE = "whole"
 SLICES = {
@@ -61,15 +68,18 @@ def _lead(record: RecordSource, known: SeasonOverview, shown: LeaderboardPage, c
     """The first words: who leads and whether that means anything yet; then what is going on."""
     if shown.board is not None:
         st.markdown(leading(shown.board.value.sentence))
-    for said in stamps(c for c in known.cohorts if chosen in (ALL, str(c.number))):
+    cohorts = [line for line in known.cohorts if chosen in (ALL, str(line.number))]
+    for said in stamps(cohorts):
         st.caption(said)
+    if any(line.rules.name == SEED.name for line in cohorts):
+        st.caption(BY_SEED)
     if note := cache_note(shown.board):
         st.info(note, icon=":material/history:")
     show_happening(record)
 
 
 def _whole(shown: LeaderboardPage, drawn: Mapping[str, AgentLook], chosen: str) -> None:
-    """The board with all its figures, and the agents by skill and return."""
+    """The board with all its figures, those that are not ranked, and the agents by skill and return."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         reading = choice("Reading", "reading", READINGS, "stated")
         sort = choice("Order", "sort", SORTS, "best", "list")
@@ -77,32 +87,36 @@ def _whole(shown: LeaderboardPage, drawn: Mapping[str, AgentLook], chosen: str) 
     if reading != "stated":
         st.caption(f"{MEANT[reading]} Skill and places are of the stated probabilities in every reading.")
     lines = ordered(matching(shown.lines, words, lambda line: line.row.agent), sort, reading)
-    if lines:
-        _table(lines, drawn)
-    else:
+    columns = with_bar(COLUMNS, shown.board.value.bar) if shown.board else COLUMNS
+    if ranked := [line for line in lines if line.is_on_board]:
+        _table(ranked, columns, drawn)
+        st.caption("\\* The score of the founding text.")
+    show_unranked([line for line in lines if not line.is_on_board], drawn)
+    if not lines:
         st.info("No agent has such a name. Clear the search to see all.", icon=":material/search_off:")
     every = [line.row.agent for line in shown.lines]
     _download(as_csv(every, shown.lines, COLUMNS), f"leaderboard-{chosen}.csv")
     with st.expander("What the columns say"):
-        st.markdown("\n".join(f"- **{column.label}**: {column.help}" for column in COLUMNS))
+        st.markdown("\n".join(f"- **{plain(column.label)}**: {column.help}" for column in columns))
     # Loaded here: charts take a while to load, and the table is on its way by now.
     from dashboard.parts.leaderboard_plane import show_all
 
     show_all([line.row for line in lines], drawn, reading)
 
 
-def _table(lines: Sequence[LeaderboardLine], drawn: Mapping[str, AgentLook]) -> None:
+def _table(
+    lines: Sequence[LeaderboardLine], columns: Sequence[LeaderboardColumn], drawn: Mapping[str, AgentLook]
+) -> None:
     names = [line.row.agent for line in lines]
     briefed = any(line.brief for line in lines)
-    columns = [column for column in COLUMNS if briefed or column.key not in OF_ALL]
-    figures = cells(lines, columns)
+    figures = cells(lines, [column for column in columns if briefed or column.key not in OF_ALL])
     data = who(names, drawn) | {"place": figures.pop("place"), "bar": bars([x.row for x in lines], drawn)}
     for key, values in figures.items():
         data[key] = values
         if key == "pnl" and briefed:
             data["luck"] = bands(lines, drawn)
     said = "Leaderboard: one row an agent, which leads to the agent's page"
-    _follow(names, clicked_row(data, "board", config(COLUMNS), said), drawn)
+    _follow(names, clicked_row(data, "board", config(columns), said), drawn)
 
 
 def _follow(names: Sequence[str], row: int | None, drawn: Mapping[str, AgentLook]) -> None:
@@ -128,14 +142,16 @@ def _part(record: RecordSource, by: str, shown: LeaderboardPage, drawn: Mapping[
     if entry is None:
         st.info(cache_note(None, "Parts of the season"), icon=":material/hourglass_empty:")
         return
-    names = list(dict.fromkeys(part.slice for part in entry.value))
+    others = {line.row.agent for line in shown.lines if not line.is_on_board}
+    every = [part for part in entry.value if part.gain.agent not in others]
+    names = list(dict.fromkeys(part.slice for part in every))
     if not names:
         st.info("No market has resolved yet: parts come with the first results.")
         return
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         chosen = choice("Part", "part", {name: name for name in names}, names[0], "list")
         words = typed("Search", "search", "Search names")
-    here = [part for part in entry.value if part.slice == chosen]
+    here = [part for part in every if part.slice == chosen]
     rows = _surest(matching(here, words, lambda part: part.gain.agent))
     agents = [part.gain.agent for part in rows]
     data = who(agents, drawn) | {"bar": part_bars(rows, drawn)} | cells(rows, PART_COLUMNS)

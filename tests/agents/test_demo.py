@@ -218,16 +218,3 @@ def test_the_provider_refuses_what_it_does_not_understand() -> None:
         )
     assert [status for status, _ in answers] == [404, 400, 400, 404, 404]
     assert "there is no model genius" in answers[0][1]["error"]["message"]
-
-
-def test_the_provider_runs_on_its_own(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "agents.demo.provider", "--port", "0", "--log", str(tmp_path / "log")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        url = process.stdout.readline().strip()
-        try:
-            [(status, _)] = talk(url, [("POST", "/chat/completions", CHAT)])
-            noted = (tmp_path / "log").read_text()
-        finally:
-            process.terminate()
-    assert (status, noted.count("\n")) == (200, 1)

@@ -5,40 +5,7 @@ from pathlib import Path
 import pytest
 
 from agents import registry
-from agents.model import Given
 from markets.registry import UnknownExtension
-
-CONTRARY = '''"""Says the opposite of the price."""
-
-from agents.model import Agent, Ask, Decision, Forecast, Given, View
-from agents.model import Settings as Common
-
-
-class Settings(Common):
-    strength: float = 1.0
-
-
-def agent(settings: Settings, given: Given) -> Agent:
-    async def decide(view: View, ask: Ask) -> Decision:
-        listed = ((listing.market.id, listing.mid) for listing in view.snapshot.shown)
-        return Decision(tuple(Forecast(market, 1_000_000 - mid) for market, mid in listed if mid is not None))
-
-    return decide
-'''
-
-
-def test_the_kinds_are_the_files_in_the_folder() -> None:
-    assert registry.kinds() == [
-        "constant", "crowd", "favourite", "kelly", "llm", "market", "oracle", "python", "random", "recorded",
-    ]  # fmt: skip
-
-
-def test_a_file_beside_the_config_is_a_kind(tmp_path: Path) -> None:
-    (tmp_path / "contrary.py").write_text(CONTRARY)
-    assert "contrary" in registry.kinds([tmp_path])
-    kind = registry.kind("contrary", [tmp_path])
-    assert kind.page == "Says the opposite of the price."
-    assert callable(kind.agent(kind.settings.model_validate({"strength": 2}), Given()))
 
 
 def test_a_file_that_makes_no_agents_is_no_kind(tmp_path: Path) -> None:

@@ -51,10 +51,11 @@ class SmallRecord:
         bankroll: str = "10000",
         max_bet: str = "0.25",
         without_prices: Collection[str] = (),
+        min_coverage: str = "0.8",
         **agents: str,
     ) -> None:
         """A cohort with its line-up, agent by kind: `cohort(1, ann="llm")`."""
-        frozen = canonical({"rules": {"max_bet": usd(max_bet)}})
+        frozen = canonical({"rules": {"max_bet": usd(max_bet)}, "min_coverage": usd(min_coverage)})
         cohort = self.add(CohortRow.__table__, number=number, frozen=frozen)
         for position, (name, kind) in enumerate(agents.items()):
             settings = canonical({"prices": "hidden" if name in without_prices else "shown"})

@@ -42,6 +42,7 @@ def a_season(
         agents=names,
         markets=tuple(f"m{place}" for place in range(count)),
         events=tuple(f"e{place}" for place in range(events)),
+        stories=tuple(f"e{place}" for place in range(events)),
         categories=("sport", "politics"),
         agent=agent,
         cohort=np.ones_like(agent),
@@ -49,6 +50,7 @@ def a_season(
         at=BEGAN + 7 * DAY * number,
         market=market,
         event=market // markets,
+        story=market // markets,
         category=market % 2,
         closes=BEGAN + DAY * (7 * number + 1 + market % 40),
         forecast=(said * ONE).round().astype(np.int64),
@@ -56,6 +58,9 @@ def a_season(
         mid=(price[market] * ONE).round().astype(np.int64),
         released=np.array([dates.get(name, UNKNOWN) for name in names])[agent],
         outcome=outcome[market],
+        payout=outcome[market].astype(np.float64),
+        known=BEGAN + DAY * (7.0 * number + 1 + market % 70),
+        quoted=np.ones(agent.size, dtype=np.bool_),
     )
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.watching import NARROW_LOOK, PATIENCE, Watched, back, follow, in_look, open_at, settled
+from tests.browser.watching import PATIENCE, Watched, back, follow, open_at, settled
 from tests.dashboard.serving import Served, serving
 from tests.dashboard.worked import worked_out
 from tests.records.seasons import HOSTILE
@@ -52,18 +52,6 @@ def test_an_agent_s_cohort_opens_from_its_row_and_the_way_back_shows_the_agent(
     settled(page)
 
 
-def test_a_part_of_an_agent_comes_back_by_its_link(worked: Served, watched: Watched) -> None:
-    page = watched.page
-    open_at(page, f"{worked.address}/agent?agent=random", "Agent")
-    page.get_by_role("radio", name="Forecasts").click()
-    expect(page).to_have_url(re.compile("part=forecasts"), timeout=PATIENCE)
-    page.get_by_role("radio", name="Horizon").click()
-    expect(page).to_have_url(re.compile("by=horizon"), timeout=PATIENCE)
-    open_at(page, page.url, "Agent")
-    expect(page.get_by_text("Calibration by horizon")).to_be_visible(timeout=PATIENCE)
-    expect(page.get_by_role("combobox")).to_have_value("random")
-
-
 def test_a_duel_is_swapped_and_another_is_picked_from_the_table(worked: Served, watched: Watched) -> None:
     page = watched.page
     first, second = page.get_by_role("combobox").nth(0), page.get_by_role("combobox").nth(1)
@@ -84,15 +72,3 @@ def test_a_name_from_elsewhere_leads_nowhere(worked: Served, watched: Watched) -
         open_at(page, f"{worked.address}/{path}{quote(HOSTILE, safe='')}", title)
         expect(page.get_by_role("combobox").last).to_have_value(HOSTILE, timeout=PATIENCE)
         assert page.locator("a[href*='//203.0.113.9'], img[src*='203.0.113.9']").count() == 0
-
-
-@pytest.mark.parametrize(("width", "theme"), NARROW_LOOK)
-def test_nothing_sticks_out_at_any_width_in_either_theme(
-    worked: Served, context: BrowserContext, width: int, theme: str
-) -> None:
-    watched = in_look(context, width, theme)
-    for path, title in PAGES.items():
-        open_at(watched.page, f"{worked.address}/{path}", title)
-        assert watched.page.evaluate("document.documentElement.scrollWidth") <= width
-    watched.page.close()
-    assert (watched.errors, watched.strangers()) == ([], [])

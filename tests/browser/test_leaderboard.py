@@ -65,4 +65,4 @@ def test_curves_have_ranges_and_the_line_up_is_told(served: Served, watched: Wat
     open_at(page, f"{served.address}/cohort?cohort=1&range=1w&unit=percent", "Cohort")
     expect(page.get_by_role("radio", name="1W")).to_be_checked()
     expect(page.get_by_text("% of bankroll").first).to_be_visible()
-    assert rows_of(page, 1)[0] == "market"
+    assert rows_of(page, 2)[0] == "market"

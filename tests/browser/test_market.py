@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from dashboard.words import JOINER
-from tests.browser.watching import NARROW_LOOK, PATIENCE, Watched, back, follow, in_look, open_at, settled
+from tests.browser.watching import PATIENCE, Watched, back, follow, open_at, settled
 from tests.dashboard.serving import Served, serving
 from tests.dashboard.spoiled import spoiled
 
@@ -83,17 +83,3 @@ def test_a_turn_leads_to_the_turn_after_and_to_all_turns(served: Served, watched
     back(page)
     expect(page.get_by_text("Click a row to open it")).to_be_visible(timeout=PATIENCE)
     settled(page)
-
-
-@pytest.mark.parametrize(("width", "theme"), NARROW_LOOK)
-def test_nothing_sticks_out_at_any_width_in_either_theme(
-    hostile: tuple[Served, str], context: BrowserContext, width: int, theme: str
-) -> None:
-    served, market = hostile
-    watched = in_look(context, width, theme)
-    paths = ("market", f"market?market={market}", "turn", "turn?cohort=1&round=1&agent=constant")
-    for path in paths:
-        open_at(watched.page, f"{served.address}/{path}", path.split("?")[0].capitalize())
-        assert watched.page.evaluate("document.documentElement.scrollWidth") <= width
-    watched.page.close()
-    assert (watched.errors, watched.strangers()) == ([], [])

@@ -23,11 +23,11 @@ LOOKED_AT = 500
 CLICKS = 3
 """How often a row of a table is clicked that leads nowhere."""
 LOOKS = [(width, theme) for width in (1440, 390) for theme in ("light", "dark")]
-FEW_LOOKS, NARROW_LOOK = (
-    [pytest.param(*look, marks=() if look in always else pytest.mark.thorough) for look in LOOKS]
-    for always in ([(1440, "light"), (390, "dark")], [(390, "dark")])
-)
-"""Two of them, or one, always, all with THOROUGH=1."""
+FEW_LOOKS = [
+    pytest.param(*look, marks=() if look in ((1440, "light"), (390, "dark")) else pytest.mark.thorough)
+    for look in LOOKS
+]
+"""Two of them always, all with THOROUGH=1."""
 PROBE = re.compile(r"http://127\.0\.0\.1:\d+/[a-z]+/_stcore/(health|host-config)")
 """Opened below the root, Streamlit first asks whether the server's own root is there, and is told 404."""
 

@@ -17,21 +17,28 @@ from arena.record.queries.cohorts import read_cohorts
 from arena.record.record import Record
 from arena.record.schema.database import Connection, connect, reading
 from arena.record.write.rollups import put_rollups
+from arena.scores.comparisons import COMPARISONS, RankedAgent
 from arena.scores.leaderboard import read_scores
 from arena.scores.profiles.agent_profile import compute_agent_profile
 from arena.scores.profiles.detailed_profile import PROFILE
-from dashboard.charts.agent import PARTS, histogram, reliability, waterfall
+from arena.scores.rules.comparisons.copies import PRICE
+from arena.scores.rules.comparisons.gain import Gain
+from arena.scores.rules.comparisons.lead import Verdict
+from dashboard.charts.agent import PARTS, evidence_curve, histogram, reliability, waterfall
 from dashboard.charts.style import Chart
 from dashboard.palette import looks
-from dashboard.parts.agent_top import verdict
-from dashboard.queries.agent import _read_curve, _read_holdings
+from dashboard.parts.agent_top import conclusions
+from dashboard.queries.agent import AgentEvidence, _read_curve, agent_evidence
+from dashboard.source import source
 from markets.millionths import ONE
 from tests.builders import NOW
 from tests.dashboard.opening import healthy, in_address, opened, words
+from tests.dashboard.records import shared
 from tests.dashboard.worked import worked_out
 from tests.records.full_record import build
 from tests.records.seasons import HOSTILE, play
 
+LOOK = looks([("random", "random")])["random"]
 NAMES = ["random", "oracle", HOSTILE]
 
 
@@ -85,19 +92,46 @@ def test_each_cohort_has_the_figures_of_its_leaderboard(
         assert (line["Bets"], line["Sales"], line["Turns"]) == (row.bets, row.sold, row.turns)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_head_has_the_figures_of_all_cohorts(
-    record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch, name: str
+def test_a_ranked_agent_has_its_evidence_drawn_and_its_verdict_said(
+    record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = opened("agent", record, monkeypatch, agent=name)
-    (row,) = [row for row in read_scores(connection) if row.agent == name]
-    assert row.pnl is not None
-    assert figure(page, "Skill") == f"{row.skill:+.4f}"
-    assert figure(page, "Brier") == f"{row.brier_stated:.4f}"
-    assert figure(page, "P/L") == f"{'+' if row.pnl > 0 else '−'}${abs(row.pnl):,.2f}"
-    assert figure(page, "Bets") == f"{row.bets:,}"
-    assert verdict(compute_agent_profile(connection, name).gain) in words(page)
-    assert "Simulated season" in words(page)
+    page = opened("agent", record, monkeypatch, agent="random")
+    found = agent_evidence(source(str(record)), "random")
+    kept = COMPARISONS.read(connection)
+    assert found is not None
+    assert kept is not None
+    assert (found.points, found.bar) == (kept.value.evidence["random"], kept.value.bar)
+    assert "Evidence" in [each.value for each in page.subheader]
+    assert all(sentence in words(page) for sentence in conclusions(found))
+    (drawn,) = [rows_in(evidence_curve([(0.0, 1.0), (1e6, 1e-9)], 160.0, LOOK), "exact")]
+    assert [row["capital"] for row in drawn] == [1.0, 1e-3]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "low", "said"),
+    [
+        (Verdict("proven", 170.0, 1.0, None), 0.01, ["**Proven.** Evidence is ×170."]),
+        (Verdict("ahead", 6.0, None, None), 0.01, ["**Ahead, not yet proven**: too early, 5 of 8 weeks."]),
+        (Verdict("close", 2.0, None, None), -0.01, ["**Too close to call.** Evidence is ×2.0 of ×160."]),
+        (Verdict("none", 0.1, None, None), -0.02, ["**Behind the price.**"]),
+        (Verdict("none", 1.0, None, None), None, []),
+        (Verdict("none", 1.0, None, PRICE), 0.0, ["It copies the price, so there is no verdict."]),
+    ],
+)
+def test_each_verdict_is_said_in_its_words(verdict: Verdict, low: float | None, said: list[str]) -> None:
+    gain = Gain("ann", 9, 9, 9, 30.0, 0.02, 0.01, low, low and low + 0.02, 0.01, None, weeks=5)
+    assert conclusions(AgentEvidence(RankedAgent(gain, verdict, 1, 1), 160.0, ())) == said
+
+
+@pytest.mark.parametrize("part", ["record", "forecasts"])
+def test_who_is_not_ranked_has_the_reason_in_place_of_its_skill(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    page = opened("agent", shared("all_failed", tmp_path_factory), monkeypatch, agent="ann", part=part)
+    assert "**Not ranked**: 5 of 5 turns failed." in words(page)
+    assert figure(page, "Skill") == "–"
+    assert "Evidence" not in [each.value for each in page.subheader]
+    assert part == "record" or "It has answered nothing that has resolved" in words(page)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -159,34 +193,20 @@ def test_the_histogram_counts_every_stated_probability(
     page = opened("agent", record, monkeypatch, agent="random")
     kept = PROFILE.read(connection, "random")
     assert kept is not None
-    bars = rows_in(histogram(kept.value.histogram, looks([("random", "random")])["random"]), "count")
+    bars = rows_in(histogram(kept.value.histogram, LOOK), "count")
     assert sum(bar["count"] for bar in bars) == int(figure(page, "Forecasts").replace(",", ""))
     assert (bars[0]["low"], bars[-1]["high"]) == (0, 1)
 
 
 def test_a_diagram_has_no_more_points_than_can_be_told_apart(connection: Connection) -> None:
     found = compute_agent_profile(connection, "random").calibration
-    drawn = rows_in(reliability(found, "Stated", looks([("a", "llm")])["a"]), "came", "low")
+    drawn = rows_in(reliability(found, "Stated", LOOK), "came", "low")
     assert len(drawn) == min(len(found.points), 60)
     assert (drawn[0]["forecast"], drawn[-1]["forecast"]) == (
         found.points[0].forecast,
         found.points[-1].forecast,
     )
     assert all(row["low"] <= row["high"] for row in drawn)
-
-
-def test_open_positions_are_those_of_the_ledger(begun: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("agent", begun, monkeypatch, agent="oracle", part="money")
-    table = page.dataframe[-1].value
-    engine = connect(str(begun), read_only=True)
-    with reading(engine) as connection:
-        held = _read_holdings(connection, "oracle")
-        worth = [mark for mark in read_equity_curves(connection, 1) if mark.agent == "oracle"][-1].total
-    engine.dispose()
-    assert len(table) == len(held) > 0
-    spent = sum(one.position.money.cost for one in held)
-    assert math.isclose(table["Value $"].sum() - spent / ONE, worth / ONE - 10_000, abs_tol=1e-6)
-    assert not any(str(market).startswith("simulator:") for market in table["Market"])
 
 
 def test_costs_failures_and_settings_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,8 @@ from arena.record.queries.cohorts import read_cohorts
 from arena.record.schema.database import connect, reading
 from arena.scores.leaderboard import compute_leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS, compute_calibrations
+from arena.scores.rules import brier, returns
+from dashboard.parts.founding_scores import BASE
 from dashboard.queries.cohort import BACK, _read_curves
 from markets.millionths import ONE
 from tests.dashboard.opening import opened, words
@@ -24,11 +26,25 @@ def test_standings_are_the_leaderboard_of_the_cohort(season: Path, monkeypatch: 
         rows = compute_leaderboard(connection, 1).rows
     engine.dispose()
     table = page.dataframe[0].value
-    assert list(table["agent"]) == [row.agent for row in rows]
+    assert list(table["agent"]) == [row.agent for row in rows if row.ranked or row.kind == "market"]
     for key in ("skill", "brier_stated", "pnl", "bets"):
         for shown, row in zip(table[key], rows, strict=True):
             figure = getattr(row, key)
             assert math.isnan(shown) if figure is None else math.isclose(shown, figure, rel_tol=1e-12)
+
+
+def test_the_founding_texts_scores_are_in_its_words(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("cohort", season, monkeypatch, cohort="1")
+    table, founding = (page.dataframe[place].value.set_index("agent") for place in (0, 1))
+    assert list(founding.index) == list(table.index)
+    for name, row in founding.drop("market").iterrows():
+        score, back = table.loc[name]["brier_implied"], table.loc[name]["return_pct"]
+        assert (row["implied_band"], row["return_band"]) == (brier.band(score), returns.band(back))
+        assert math.isclose(row["implied_skill"], 1 - score / 0.25)
+        stated, market = (table.loc[name][f"brier_{of}"] for of in ("stated", "market"))
+        assert math.isclose(row["stated_skill"], 1 - stated / 0.25)
+        assert math.isclose(row["skill_ratio"], 1 - stated / market, abs_tol=1e-12)
+    assert BASE in words(page)
 
 
 def test_it_says_what_was_frozen(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,7 +53,7 @@ def test_it_says_what_was_frozen(season: Path, monkeypatch: pytest.MonkeyPatch) 
     assert r"Every agent starts with \$10,000 and decides 4 times, every 7 days." in said
     assert r"A bet is at most 25% of the cash at the start of the decision, and each is \$50 or more." in said
     assert "4 of 4 rounds decided, ended" in said
-    line_up = page.dataframe[1].value
+    line_up = page.dataframe[2].value
     assert list(line_up["Agent"])[:4] == ["market", "constant", "random", "oracle"]
     assert list(line_up["Settings"])[3] == "noise 0.1"
 

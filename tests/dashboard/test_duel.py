@@ -56,9 +56,9 @@ def test_it_says_what_the_command_says(record: Path, monkeypatch: pytest.MonkeyP
 def test_the_command_says_the_chance_that_the_page_goes_by(
     monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    big = shared("big", tmp_path_factory)
-    page = opened("duel", big, monkeypatch, a="agent-01", b="agent-02")
-    told = CliRunner().invoke(app, ["duel", "agent-01", "agent-02", "--database", str(big)])
+    demo = shared("demo", tmp_path_factory)
+    page = opened("duel", demo, monkeypatch, a="oracle", b="random")
+    told = CliRunner().invoke(app, ["duel", "oracle", "random", "--database", str(demo)])
     figures = {one.label: one.value for one in page.metric}
     after = figures["p of all duels"]
     assert f"by Holm: p {after if after.startswith('<') else f'= {after}'}, " in told.output

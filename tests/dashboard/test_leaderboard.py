@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from arena.errors import times_text
 from arena.record.schema.database import Connection, connect, reading
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, compute_leaderboard
 from arena.scores.profiles.detailed_profile import FIGURES
@@ -24,9 +25,11 @@ from dashboard.model import LeaderboardLine
 from dashboard.order import SORTS, ordered
 from dashboard.palette import MARKET, looks
 from dashboard.table import as_csv
+from dashboard.views.leaderboard import BY_SEED
 from dashboard.words import JOINER
 from markets.millionths import ONE
 from tests.dashboard.opening import healthy, in_address, opened, words
+from tests.records.full_record import build
 from tests.records.seasons import HOSTILE
 
 Answer = TypeVar("Answer")
@@ -58,14 +61,29 @@ def test_it_shows_every_score_of_every_row(
     season: Path, monkeypatch: pytest.MonkeyPatch, cohort: int | None
 ) -> None:
     page = opened("leaderboard", season, monkeypatch, cohort=str(cohort or "all"))
-    table, rows = page.dataframe[0].value, ranked(season, cohort).rows
+    table, board = page.dataframe[0].value, ranked(season, cohort)
+    rows = [row for row in board.rows if row.ranked or row.kind == "market"]
     assert list(table["agent"]) == [row.agent for row in rows]
-    assert list(table["kind"]) == [row.kind for row in rows]
-    own = [column for column in COLUMNS if hasattr(rows[0], column.key) and column.key != "ties"]
-    assert len(own) == 26
+    own = [c for c in COLUMNS if hasattr(rows[0], c.key) and c.key not in ("ties", "verdict", "evidence")]
+    assert len(own) == 32
     for column in own:
         for shown, row in zip(table[column.key], rows, strict=True):
             assert same(shown, getattr(row, column.key), column.times), (row.agent, column.key)
+    for shown, row in zip(table["evidence"], rows, strict=True):
+        assert same(shown, None if row.evidence is None else times_text(row.evidence))
+    assert f"proven needs {times_text(board.bar)}" in words(page)
+
+
+def test_who_is_not_ranked_stands_apart_with_the_reason_and_the_money(
+    first_round: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = opened("leaderboard", first_round, monkeypatch).dataframe[1].value.set_index("agent")
+    rows = [row for row in ranked(first_round).rows if row.kind != "market"]
+    assert list(table.index) == [row.agent for row in rows]
+    assert not {"place", "skill", "brier_stated"} & set(table.columns)
+    for row in rows:
+        assert table.loc[row.agent]["why_not"] == row.why_not
+        assert same(table.loc[row.agent]["pnl"], row.pnl)
 
 
 def test_luck_and_calibration_stand_beside_the_scores(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,15 +107,25 @@ def test_its_first_words_are_the_sentence_of_the_board(season: Path, monkeypatch
     assert "Simulated season" in words(page)
 
 
+def test_under_the_founding_texts_rules_it_says_what_decides(
+    season: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(tmp_path / "record.db").close()
+    assert BY_SEED in words(opened("leaderboard", tmp_path / "record.db", monkeypatch, cohort="2"))
+    assert BY_SEED not in words(opened("leaderboard", season, monkeypatch))
+
+
 @pytest.mark.parametrize("reading_", ["stated", "anchored", "implied"])
 @pytest.mark.parametrize("sort", SORTS)
 def test_it_stands_in_the_order_asked_for(
     season: Path, monkeypatch: pytest.MonkeyPatch, sort: str, reading_: str
 ) -> None:
     page = opened("leaderboard", season, monkeypatch, sort=sort, reading=reading_)
-    table = page.dataframe[0].value
+    shown, rows = page.dataframe[0].value["agent"], {row.agent: row for row in ranked(season).rows}
     key, sign = {
-        "best": ("skill", -1) if reading_ == "stated" else (f"brier_{reading_}", 1),
+        "best": ("skill_low", -1) if reading_ == "stated" else (f"brier_{reading_}", 1),
+        "evidence": ("evidence", -1),
+        "implied": ("brier_implied", 1),
         "profit": ("pnl", -1),
         "return": ("return_pct", -1),
         "wins": ("win_rate", -1),
@@ -105,10 +133,10 @@ def test_it_stands_in_the_order_asked_for(
         "cost": ("cost_per_forecast", 1),
         "name": ("agent", 1),
     }[sort]
-    known = [not unknown for unknown in table[key].isna()]
-    values = [value for value, is_known in zip(table[key], known, strict=True) if is_known]
+    figures = [getattr(rows[name], key) for name in shown]
+    values = [value for value in figures if value is not None]
     assert values == sorted(values, reverse=sign < 0)
-    assert known == sorted(known, reverse=True)
+    assert figures[: len(values)] == values
 
 
 def test_a_search_leaves_those_with_such_a_name_and_is_in_the_address(
@@ -170,16 +198,9 @@ def test_old_figures_are_called_old(season: Path, monkeypatch: pytest.MonkeyPatc
     assert "have changed since" not in words(opened("leaderboard", season, monkeypatch))
 
 
-def test_too_few_events_are_said_in_words(first_round: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = opened("leaderboard", first_round, monkeypatch).dataframe[0].value
-    reasons = {row.agent: row.reason for row in ranked(first_round).rows if row.reason}
-    assert reasons
-    shown = dict(zip(table["agent"], table["place"], strict=True))
-    assert {name: shown[name] for name in reasons} == reasons
-
-
 def a_line(agent: str, **figures: Any) -> LeaderboardLine:
-    numbers: dict[str, Any] = dict.fromkeys(LeaderboardRow.__dataclass_fields__) | {"ties": (), "stamps": ()}
+    numbers: dict[str, Any] = dict.fromkeys(LeaderboardRow.__dataclass_fields__)
+    numbers |= {"ties": (), "stamps": (), "verdict": "none"}
     return LeaderboardLine(LeaderboardRow(**(numbers | {"agent": agent, "kind": "llm"} | figures)))
 
 

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.dashboard import NOWHERE, environment, listening
-from arena.cli.dashboard_address import (
+from arena.cli.dashboard import (
+    NOWHERE,
     ListenAddress,
     PublicAddress,
     answers,
+    environment,
     listen_address,
+    listening,
     numbers,
     published,
 )

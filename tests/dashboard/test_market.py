@@ -8,10 +8,6 @@ import pytest
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
-from arena.record.queries.accounts import read_marked_cohort
-from arena.record.queries.cohorts import read_cohorts
-from arena.record.schema.database import connect, reading
-from arena.scores.positions import positions
 from dashboard.queries.markets import NULLS
 from tests.dashboard.opening import healthy, in_address, opened, words
 from tests.dashboard.spoiled import TEXT, spoiled
@@ -118,60 +114,6 @@ def test_what_nobody_asked_is_said_to_be_nowhere(season: Path, monkeypatch: pyte
     assert "Search for fewer words" in words(page)
 
 
-@pytest.mark.parametrize(("status", "ended"), [("open", False), ("resolved", True)])
-def test_a_status_keeps_only_markets_that_are_so(
-    first_round: Path, season: Path, monkeypatch: pytest.MonkeyPatch, status: str, ended: bool
-) -> None:
-    record = season if ended else first_round
-    found = opened("market", record, monkeypatch, status=status).dataframe[0].value
-    assert set(found["status"]) == {status}
-    assert all((outcome is not None) == ended for outcome in found["outcome"])
-
-
-@pytest.mark.parametrize(("sort", "column"), [("volume", "volume"), ("apart", "spread")])
-def test_the_list_is_sorted_by_what_was_chosen(
-    season: Path, monkeypatch: pytest.MonkeyPatch, sort: str, column: str
-) -> None:
-    figures = list(opened("market", season, monkeypatch, sort=sort).dataframe[0].value[column])
-    assert figures == sorted(figures, reverse=True)
-    assert len(set(figures)) > 1
-
-
-def test_an_event_in_the_address_keeps_only_its_markets(
-    season: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    event, count = ask(
-        season,
-        "SELECT event_id, count(DISTINCT market_id) FROM market_version JOIN (SELECT DISTINCT market_id FROM "
-        "snapshot_item) USING (market_id) GROUP BY 1 ORDER BY 2 DESC",
-    )[0]
-    page = opened("market", season, monkeypatch, event=event)
-    assert len(page.dataframe[0].value) == count > 1
-    assert set(page.dataframe[0].value["others"]) == {count - 1}
-
-
-def test_positions_are_those_of_the_command_line(first_round: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    market = traded(first_round)
-    page = opened("market", first_round, monkeypatch, market=market)
-    table = page.dataframe[0].value
-    engine = connect(first_round, read_only=True)
-    with reading(engine) as connection:
-        (stored,) = read_cohorts(connection)
-        marked = read_marked_cohort(connection, stored.id)
-    engine.dispose()
-    assert marked is not None
-    age = max(listing.quote.at for listing in marked.snapshot if listing.quote) - marked.at
-    known = [found for found in positions(marked, age) if found.market_id == market]
-    shown = {(row["agent"], row["side"]): row for _, row in table.iterrows()}
-    assert set(shown) == {(found.agent, found.side) for found in known}
-    for found in known:
-        row = shown[found.agent, found.side]
-        assert row["held"] == found.lot.shares / MILLION
-        assert row["cost"] == found.money.cost / MILLION
-        assert row["value"] == found.money.value / MILLION
-        assert row["profit"] == pytest.approx(found.money.total / MILLION)
-
-
 def test_what_is_closed_says_what_it_made(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     market = traded(season, "market_id IN (SELECT market_id FROM resolution)")
     table = opened("market", season, monkeypatch, market=market).dataframe[0].value
@@ -257,8 +199,3 @@ def test_a_correction_and_a_changed_page_are_told(
     last = {row["What"]: (row["Before"], row["After"]) for _, row in changes.iterrows()}
     assert last["question"][1] == f"Q {TEXT}"
     assert last["tick"] == ("1¢", "0.1¢")
-
-
-def test_what_was_not_chosen_stays_out_of_the_address(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not opened("market", season, monkeypatch).query_params
-    assert set(opened("market", season, monkeypatch, market=traded(season)).query_params) == {"market"}

@@ -48,19 +48,6 @@ def troubled(tmp_path: Path) -> Path:
     return record
 
 
-def test_it_says_what_the_status_says(troubled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("operations", troubled, monkeypatch)
-    status = read_status(Options(config=troubled.parent / "config.yaml", database=str(troubled)))
-    figures = {one.label: one.value for one in page.metric}
-    assert status.word == "trouble"
-    assert page.error[0].value.startswith("**Trouble.** Something does not mend itself.")
-    assert page.error[0].value.count("\n- ") == len(status.reasons)
-    assert figures["Rounds done"] == f"{status.calendar.done:,} of {status.calendar.due:,}"
-    assert figures["Positions held"] == f"{status.held.positions:,}"
-    assert figures["Spent today"] == f"${status.spend.today / 1_000_000:,.2f}"
-    assert figures["Running"] == "No"
-
-
 def test_what_went_wrong_is_listed_as_text(troubled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("operations", troubled, monkeypatch)
     tables = {name: table.value for table in page.dataframe for name in table.value.columns}

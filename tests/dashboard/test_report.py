@@ -90,12 +90,17 @@ def test_its_figures_and_its_sentence_are_those_of_the_leaderboard(
     width = 1 + len(COLUMNS)
     rows = [found.cells[at : at + width] for at in range(0, len(found.cells), width)]
     assert said["agents"] == len(rows) == len(board["leaderboard"])
+    numbers = [column for column in COLUMNS if "f" in column.format or column.format == "localized"]
+    assert len(numbers) == 18
     for row, known in zip(rows, board["leaderboard"], strict=True):
         assert row[0] == known["agent"]
-        for cell, column in zip(row[1:], COLUMNS, strict=True):
-            if column.key != "ties":
-                value = known[column.key]
-                assert cell == ("–" if value is None else format(value, column.form)), column.key
+        for column in numbers:
+            cell, value = row[1 + COLUMNS.index(column)], known[column.key]
+            if value is None:
+                assert cell == "–", column.key
+            else:
+                rounded = round(value * column.times, len(cell.partition(".")[2]))
+                assert float(cell.replace(",", "")) == rounded, column.key
     assert found.tags.count("img") == 2 + said["cohorts"] + len(rows) - 1
 
 

@@ -18,9 +18,10 @@ PERCENT = {"win_rate": 100, "coverage": 100}
 """What a page multiplies a share by."""
 SCORES = (
     *("skill", "skill_low", "skill_high", "brier_stated", "brier_anchored", "brier_implied", "pnl"),
-    *("return_pct", "win_rate", "events", "coverage", "cost_per_forecast", "cost_usd", "bets", "forecasts"),
+    *("return_pct", "win_rate", "events", "coverage", "cost_per_forecast", "cost_usd", "bets", "resolved"),
+    *("shown", "answered", "skill_low_by_week", "skill_per_dollar"),
 )
-STANDINGS = ("skill", "brier_stated", "pnl", "return_pct", "win_rate", "bets", "forecasts", "cost_usd")
+STANDINGS = ("skill", "brier_stated", "pnl", "return_pct", "win_rate", "bets", "resolved", "cost_usd")
 LOT = {
     "held": "shares",
     "cost": "cost",

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.dashboard import FLAGS, end_with
-from arena.cli.dashboard_address import HOST, free_port
+from arena.cli.dashboard import FLAGS, HOST, end_with, free_port
 from tests.dashboard.serving import a_free_port, serving
 
 

@@ -14,13 +14,14 @@ from dashboard.cohort_rules import settings
 from dashboard.lead import leading, progress, stamps
 from dashboard.model import CohortLine
 from dashboard.words import cents, code, dollars, share, span
+from portfolio.rules import REALISTIC
 from tests.builders import usd
 
 START = datetime(2026, 1, 4, tzinfo=UTC)
 
 
 def a_line(**changes: Any) -> CohortLine:
-    line = CohortLine(1, START, None, rounds=5, played=2, stamp="live")
+    line = CohortLine(1, START, None, rounds=5, played=2, stamp="live", rules=REALISTIC)
     return replace(line, **changes)
 
 

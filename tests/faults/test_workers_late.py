@@ -29,7 +29,11 @@ def test_workers_play_a_round_that_is_caught_up_a_day_later(database: str) -> No
         scheduler, outcomes = replace(a_world(LittleVenue(), {}, now=NOW + day), dispatch=None), list[str]()
 
         async def dispatch(
-            _stored: StoredCohort, _round: StoredRound, names: Sequence[str], missing: MissingTurns
+            _stored: StoredCohort,
+            _round: StoredRound,
+            names: Sequence[str],
+            missing: MissingTurns,
+            _again: bool,
         ) -> Collection[str]:
             assert missing() == set(names)
             outcomes.append(await play_job(JOB, worker(record, "a", Model(), day), record))

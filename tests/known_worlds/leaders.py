@@ -1,10 +1,11 @@
-"""How often the leading sentence names a leader, where nobody leads and where somebody does."""
+"""How often an agent is called ahead or proven, where nobody is better than the price and where one is."""
 
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from arena.scores.rules.comparisons.events import EventSums
+from arena.scores.rules.comparisons.evidence import Evidence
 from arena.scores.rules.comparisons.gain import sums_of
 from arena.scores.rules.comparisons.lead import chance_each
 from arena.scores.rules.comparisons.power import required_events
@@ -13,16 +14,20 @@ from arena.scores.rules.comparisons.wild_bootstrap import error
 from tests.known_worlds.truth import HASTY, MANY, SHARP, Share, chances
 from tests.known_worlds.worlds import Floats, KnownWorld, Shape, peer, played, seer, sizes, world
 
+NONE = Evidence(np.zeros(0), np.zeros(0))
 Agents = Callable[[KnownWorld, np.random.Generator], dict[str, Floats]]
 
 
 def _led(label: str, agents: Agents, shape: Shape, events: int, seasons: int) -> list[str | None]:
-    """Who is named as leader in each of some seasons."""
+    """Who is first and ahead of the market in each of some seasons."""
     named = []
     for number in range(seasons):
         rng = chances("leader", label, number)
         place = world(sizes(shape, events, 5, rng), rng)
-        named.append(standings(played(place, agents(place, rng)), seed=number).lead.leader)
+        season = played(place, agents(place, rng))
+        found = standings(season, dict.fromkeys(season.agents, NONE), seed=number, pairs=False)
+        first = found.gains[0].agent
+        named.append(first if found.verdicts[first].name == "ahead" else None)
     return named
 
 

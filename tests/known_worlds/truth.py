@@ -11,7 +11,7 @@ from arena.scores.rules.comparisons.events import EventSums
 from arena.scores.rules.comparisons.gain import sums_of
 from arena.scores.rules.comparisons.indirect_duel import indirect_duels
 from arena.scores.rules.comparisons.interval import intervals
-from arena.scores.rules.comparisons.wild_bootstrap import LEVEL, p_values, signed_sums
+from arena.scores.rules.comparisons.wild_bootstrap import LEVEL, error, p_values, signed_sums
 from markets.simulation.settings import Settings
 from tests.known_worlds.worlds import Floats, KnownWorld, Shape, peer, played, seer, sizes, together, world
 
@@ -126,12 +126,14 @@ def different_markets(events: int, seasons: int) -> Share:
         parts = []
         for name in "ab":
             kind = Settings(own_start=rng.uniform(0.3, 2.5))
-            place = world(sizes("skewed", events, 5, rng), rng, kind)
+            place = world(sizes("equal", events, 5, rng), rng, kind)
             parts.append((place, {name: peer(place, rng, kind)}))
         told["paired with the market"] += (
             indirect_duels(together(parts), pair, number)[0].winner() is not None
         )
-        told["raw Brier"] += indirect_duels(together(parts, raw=True), pair, number)[0].winner() is not None
+        raw = together(parts, raw=True)
+        a, b = (sums_of(raw, own) for own in raw.by_agent)
+        told["raw Brier"] += abs(a.mean - b.mean) > 1.96 * float(np.hypot(error(a), error(b)))
     shares = {name: count / seasons for name, count in told.items()}
     what = f"equal agents on different markets are told apart: {events} events each"
     return Share(what, shares.pop("paired with the market"), 0, 0.06, shares)

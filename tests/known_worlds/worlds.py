@@ -106,7 +106,7 @@ def peer(world: KnownWorld, rng: np.random.Generator, settings: Settings | None 
 
 
 def played(world: KnownWorld, forecasts: Mapping[str, Floats], *, raw: bool = False) -> SeasonForecasts:
-    """A season in which all agents forecast every market in every round. `raw`: against no market at all."""
+    """A season in which all agents forecast every market in every round. `raw`: against even odds instead."""
     return together([(world, forecasts)], raw=raw)
 
 
@@ -121,7 +121,7 @@ def together(
         shape = one.odds.shape
         instant, market = (np.broadcast_to(x, shape).ravel() for x in _axes(shape))
         outcome = np.broadcast_to(one.outcome, shape).ravel()
-        mid = outcome if raw else one.price.ravel()
+        mid = np.full(outcome.size, 0.5) if raw else one.price.ravel()
         about = np.broadcast_to(one.event, shape).ravel() + events
         for name, forecast in forecasts.items():
             who = np.full(mid.size, len(names))

@@ -52,6 +52,10 @@ LINES = {
                n.balance, n.held, n.ref
         FROM entry AS n JOIN entrant AS e ON n.entrant_id = e.id
         WHERE e.cohort_id = :cohort AND n.at > :before AND n.at <= :at ORDER BY e.position, n.number""",
+    "second_quote": f"""
+        SELECT e.position, x.market_id, x.quoted_at, x.taken_at, q.bid, q.ask, q.mid, q.last, q.volume, q.book
+        {OF_TURN} JOIN second_quote AS x ON x.turn_id = t.id LEFT JOIN quote AS q ON x.quote_id = q.id
+        WHERE t.round_id = :round ORDER BY e.position, x.market_id""",
 }
 """A round's lines, in the order in which the page has them."""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.oracles.golden import MONEY, TOLERANCE, check, differences, main
+from tests.oracles.golden import MONEY, TOLERANCE, check, differences
 from tests.oracles.replay import Found, opened, play, scores
 from tests.oracles.traces import Trace, read
 
@@ -90,60 +90,6 @@ def test_a_position_too_many_and_one_too_few_are_found(tmp_path: Path) -> None:
         traces = read(written(tmp_path, json.dumps(loaded)))
         (wrong,) = [step for trace in traces for step in check(trace) if step.wrong]
         assert "after.positions: expected" in str(wrong)
-
-
-def test_the_command_counts_what_passed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(BY_HAND)]) == 0
-    assert capsys.readouterr().out == "32 passed, 0 failed\n"
-
-
-def test_the_command_says_which_step_failed_and_how(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = written(tmp_path, json.dumps(changed(content(), ("traces", 0, "steps", 1, "after", "cash"), 0.01)))
-    assert main([str(path)]) == 1
-    assert capsys.readouterr().out == (
-        "trace two markets and a cup, step 1 (price): after.cash: expected 9500.01, found 9500.0\n"
-        "31 passed, 1 failed\n"
-    )
-
-
-def test_the_command_prints_no_more_failures_than_asked_for(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = written(tmp_path, json.dumps(changed(content(), ("traces", 0, "initial_cash"), 1)))
-    assert main([str(path), "--show", "3"]) == 1
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 5
-    assert lines[3].startswith("... and ")
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("", "not JSON"),
-        ("[]", "the whole file: "),
-        ("{}", "traces: Field required"),
-        ('{"traces": []}', "traces: List should have at least 1 item"),
-        (BY_HAND.read_text(encoding="utf-8").replace('"close"', '"shut"'), "'shut'"),
-        (BY_HAND.read_text(encoding="utf-8").replace("1843.75", "NaN"), "shares: Input should be a finite"),
-        (BY_HAND.read_text(encoding="utf-8").replace('"after"', '"then"'), "steps.0.bets.after: Field"),
-    ],
-)
-def test_what_is_no_file_of_traces_is_named_with_what_is_wrong(
-    text: str, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = written(tmp_path, text)
-    assert main([str(path)]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.startswith(f"{path}: not ")
-    assert why in said.err
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(tmp_path / "none.json")]) == 2
-    assert "none.json: can't be read" in capsys.readouterr().err
 
 
 def test_it_runs_as_a_command() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from arena.scores.rules.metaculus import community
-from tests.oracles.scoring import RULES, Found, check, differences, main, read
+from tests.oracles.scoring import RULES, Found, check, main, read
 from tests.oracles.scoring_figures import figure
 from tests.oracles.scoring_questions import forecasts_of
 
@@ -104,41 +104,6 @@ def test_every_misprint_is_listed_with_what_is_right(cases: list[Found]) -> None
 def test_cases_made_by_hand_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(written(tmp_path, {"cases": BY_HAND}))]) == 0
     assert capsys.readouterr().out == "3 passed, 0 failed\n"
-
-
-def test_a_failure_is_printed_and_ends_with_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    wrong = [changed(BY_HAND[0], ("brier",)), *BY_HAND[1:]]
-    assert main([str(written(tmp_path, {"cases": wrong}))]) == 1
-    assert capsys.readouterr().out == (
-        "coin (brier_binary): brier: expected 0.85, found 0.25\n2 passed, 1 failed\n"
-    )
-
-
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [
-        ({"rule": "astrology"}, "no rule 'astrology'"),
-        ({"inputs": {}}, "can't be played: KeyError"),
-        ({"inputs": {"p_yes": 1.5, "outcome": 1}}, "is not a probability"),
-        ({"expected": {"brier": 0.25, "more": 1}}, "more: expected 1, found None"),
-        ({"expected": {"brier": None}}, "brier: expected None, found 0.25"),
-    ],
-)
-def test_what_can_not_be_played_or_is_missing_is_a_failure(change: Found, why: str) -> None:
-    (wrong,) = check(BY_HAND[0] | change).wrong
-    assert why in wrong
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"cases": 3}', '{"cases": [{"id": "a"}]}'])
-def test_a_file_of_another_form_is_refused(
-    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([str(written(tmp_path, text))]) == 2
-    assert "cases.json" in capsys.readouterr().err
-
-
-def test_lists_of_another_length_differ() -> None:
-    assert list(differences([1, 2], [1], 0.1)) == [": expected [1, 2], found [1]"]
 
 
 def test_it_runs_as_a_program(tmp_path: Path) -> None:

@@ -152,17 +152,6 @@ def test_shares_that_were_never_held_are_refused_with_their_numbers() -> None:
     assert codes([], [a_sale(fraction="1"), a_sale(fraction="0.000001")]) == ["over_held"]
 
 
-def test_what_the_rules_forbid_is_refused_with_its_numbers() -> None:
-    cases = {
-        "bet $49.99 is under the minimum of $50.00": [a_bet("49.99")],
-        "bet $2,375.000001 is over the cap of $2,375.00: 25% of $9,500.00 cash": [a_bet("2375.000001")],
-        "bets on both sides of one market: $60.00 on YES, $70.00 on NO": [a_bet(60), a_bet(70, "NO")],
-        "$60.00 was not spent: the best price is $0.42, and the limit is $0.41": [a_bet(60, limit="0.41")],
-    }
-    for sentence, bets in cases.items():
-        assert {rejection.message for rejection in refused(bets)} == {sentence}
-
-
 def test_good_wishes_stand_beside_bad_ones() -> None:
     bets = [a_bet(100), *(Bet(RAIN, "YES", junk) for junk in JUNK.values()), a_bet(60, market=SUN)]
     alone, _ = execute([bets[0], bets[-1]], [], HELD, a_snapshot(BOOK, a_price("0.5", SUN)), SEED)

@@ -2,16 +2,15 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from markets.hashes import quote_hash
 from markets.millionths import ONE
-from markets.model import Listing, MarketId, Snapshot
+from markets.model import MarketId, Snapshot
 from portfolio.execute import cap, execute, is_out
 from portfolio.ledger import fold, post, settle
-from portfolio.matching import SnapshotOffers
 from portfolio.model import Bet, Fill, Holdings, Lot, Rejection, Sale
 from portfolio.money import number
 from portfolio.rules import REALISTIC, REFERENCE, REPLAY, SEED, Rules
@@ -20,8 +19,6 @@ from tests.builders import (
     RAIN,
     a_bet,
     a_book,
-    a_listing,
-    a_market,
     a_price,
     a_resolution,
     a_sale,
@@ -90,11 +87,6 @@ def test_the_cap_is_a_quarter_of_the_cash_and_over_it_is_refused_not_clipped() -
     assert refusals(a_bet("2600")) == ["bet $2,600.00 is over the cap of $2,500.00: 25% of $10,000.00 cash"]
 
 
-def test_a_bet_under_the_minimum_is_refused() -> None:
-    assert refusals(a_bet("49.99")) == ["bet $49.99 is under the minimum of $50.00"]
-    assert len(asked(a_bet(50))[0]) == 1
-
-
 def test_split_bets_are_one_bet() -> None:
     whole, _ = asked(a_bet(500))
     split, _ = asked(a_bet(30), a_bet(270), a_bet(200))
@@ -111,18 +103,6 @@ def test_merged_bets_keep_the_tightest_limit_and_all_reasons() -> None:
     assert (bought.wanted, bought.amount, bought.reason) == (usd(200), usd(85), "a; b")
 
 
-def test_five_bets_fill_no_better_than_one_of_their_sum() -> None:
-    snapshot = a_snapshot(a_book([("0.40", "1000")], [("0.42", "100"), ("0.43", "500")]))
-    (whole,), _ = asked(a_bet(250), snapshot=snapshot, rules=REALISTIC)
-    five = [a_bet(50)] * 5
-    (merged,), _ = asked(*five, snapshot=snapshot, rules=REALISTIC)
-    each, _ = asked(*five, snapshot=snapshot, rules=REALISTIC.model_copy(update={"merge": False}))
-    assert merged == whole
-    assert len(each) == 5
-    assert sum(fill.amount for fill in each) == whole.amount
-    assert sum(fill.shares for fill in each) <= whole.shares
-
-
 def test_a_sale_and_a_bet_on_the_other_side_share_the_same_bids() -> None:
     snapshot = a_snapshot(a_book([("0.40", "100"), ("0.39", "1000")], [("0.42", "1000")]))
     account = holding(a_bet(500))
@@ -131,13 +111,6 @@ def test_a_sale_and_a_bet_on_the_other_side_share_the_same_bids() -> None:
     )
     assert [level.price for level in sold.levels] == [usd("0.40")]
     assert [level.price for level in bought.levels] == [usd("0.61")]
-
-
-def test_bets_on_both_sides_of_a_market_are_refused() -> None:
-    fills, refused = asked(a_bet(500, "YES"), a_bet(300, "NO"), a_bet(400, market=SUN))
-    assert [fill.market_id for fill in fills] == [SUN]
-    assert [rejection.code for rejection in refused] == ["both_sides", "both_sides"]
-    assert refused[0].message == "bets on both sides of one market: $500.00 on YES, $300.00 on NO"
 
 
 def test_sales_come_first_and_what_they_bring_is_for_the_next_decision() -> None:
@@ -272,69 +245,6 @@ def test_merged_sales_keep_the_tightest_limit() -> None:
     assert sold.shares == usd(200)
 
 
-def test_a_second_bet_takes_what_the_first_left_of_a_price() -> None:
-    snapshot = a_snapshot(a_book([("0.40", "9")], [("0.42", "200"), ("0.42", "200"), ("0.43", "200")]))
-    rules = REALISTIC.model_copy(update={"merge": False})
-    fills, _ = asked(a_bet(100), a_bet(100), snapshot=snapshot, rules=rules)
-    levels = [(level.price, level.shares) for fill in fills for level in fill.levels]
-    assert sum(shares for price, shares in levels if price == usd("0.42")) == usd(400)
-    assert {price for price, _ in levels} == {usd("0.42"), usd("0.43")}
-
-
-def test_a_market_that_is_both_on_offer_and_held_has_the_price_on_offer() -> None:
-    ((bought,), _) = asked(a_bet(500), snapshot=a_snapshot(a_price("0.40"), held=[a_price("0.80")]))
-    assert bought.shares == usd(1_250)
-
-
-def test_what_is_not_held_can_not_be_sold() -> None:
-    assert codes(a_sale(10)) == ["not_held"]
-    assert refusals(a_sale(10, "NO"), account=holding(a_bet(500))) == [
-        "no NO shares of this market are held to sell"
-    ]
-
-
-@pytest.mark.parametrize(
-    "sale",
-    [
-        a_sale(0),
-        a_sale(-1),
-        a_sale(fraction="0"),
-        a_sale(fraction="1.01"),
-        a_sale(fraction="-0.5"),
-        a_sale(10, fraction="0.5"),
-        Sale(RAIN, "YES", shares=10**36),
-        Sale(RAIN, "YES", shares=cast(int, float("nan"))),  # agents send anything
-    ],
-)
-def test_sales_that_make_no_sense_are_refused(sale: Sale) -> None:
-    assert codes(sale, account=holding(a_bet(500))) == ["bad_shares"]
-
-
-ABSURD: list[Any] = [0, -1, -(10**9), 10**36, 10**5000, float("nan"), float("inf"), 5e8, True, None, "500"]
-
-
-@pytest.mark.parametrize("amount", ABSURD, ids=range(len(ABSURD)))
-def test_amounts_that_make_no_sense_are_refused_and_never_raise(amount: Any) -> None:
-    assert codes(Bet(RAIN, "YES", amount)) == ["bad_amount"]
-
-
-@pytest.mark.parametrize("limit", [0, -5, ONE + 1, float("nan"), "0.4"])
-def test_limits_that_make_no_sense_are_refused(limit: Any) -> None:
-    assert codes(Bet(RAIN, "YES", usd(500), limit)) == ["bad_limit"]
-
-
-@pytest.mark.parametrize("side", ["MAYBE", "yes", "", None, 10**5000, ["YES"]], ids=type)
-def test_unknown_sides_are_refused(side: Any) -> None:
-    assert codes(Bet(RAIN, side, usd(500))) == ["unknown_side"]
-
-
-@pytest.mark.parametrize("market", ["sim:nowhere", "", None, 7, ["sim:rain"], "x" * 10_000])
-def test_unknown_markets_are_refused(market: Any) -> None:
-    ((), (refused,)) = asked(Bet(market, "YES", usd(500)))
-    assert refused.code == "unknown_market"
-    assert len(refused.message) < 150
-
-
 def test_a_market_that_is_only_held_may_be_sold_but_not_bought() -> None:
     account = holding(a_bet(500))
     snapshot = a_snapshot(a_price("0.50", SUN), held=[a_price("0.60")])
@@ -350,23 +260,6 @@ def test_a_market_that_was_settled_takes_no_more_bets() -> None:
     assert codes(a_bet(500, "NO"), account=account) == ["settled"]
 
 
-@pytest.mark.parametrize(
-    ("listing", "code"),
-    [
-        (Listing(a_market(), None), "no_quote"),
-        (a_price("0.40", closes_at=NOW), "closed"),
-        (a_price("0.40", at=NOW + timedelta(seconds=1)), "late_quote"),
-        (a_price("0.40", at=NOW - timedelta(minutes=15, seconds=1)), "stale_quote"),
-        (a_listing("0.45", "0.43"), "crossed"),
-        (a_listing("0.20", "0.40"), "wide"),
-    ],
-)
-def test_nothing_is_traded_on_a_price_that_was_not_to_be_had(listing: Listing, code: str) -> None:
-    account = holding(a_bet(500))
-    assert codes(a_bet(500, market=RAIN), snapshot=a_snapshot(listing)) == [code]
-    assert codes(a_sale(), account=account, snapshot=a_snapshot(listing)) == [code]
-
-
 def test_the_age_that_a_quote_may_have_is_a_rule() -> None:
     week = a_snapshot(a_price("0.40", at=NOW - timedelta(days=7)))
     assert len(asked(a_bet(500), snapshot=week, rules=REPLAY)[0]) == 1
@@ -375,24 +268,11 @@ def test_the_age_that_a_quote_may_have_is_a_rule() -> None:
     assert len(asked(a_bet(500), snapshot=just)[0]) == 1
 
 
-def test_nobody_buys_on_credit() -> None:
-    account = replace(holding(a_bet(500)), cash=-usd(5))
-    fills, refused = asked(a_bet(100, market=SUN), a_sale(), account=account)
-    assert [fill.action for fill in fills] == ["sell"]
-    assert [rejection.message for rejection in refused] == [
-        "bet $100.00 while cash is -$5.00: no buying below $0.00"
-    ]
-
-
 def test_a_partial_fill_is_judged_by_what_was_wanted() -> None:
     snapshot = a_snapshot(a_book([("0.40", "100")], [("0.42", "100")]))
     ((bought,), _) = asked(a_bet(2_500), snapshot=snapshot, rules=REALISTIC)
     assert (bought.wanted, bought.amount) == (usd(2_500), usd(42))
     assert bought.left == "$2,458.00 was not spent: the book is exhausted"
-
-
-def test_no_wishes_bring_nothing() -> None:
-    assert asked() == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -409,11 +289,6 @@ def test_without_a_minimum_only_who_has_nothing_is_out() -> None:
     assert is_out(an_account(0), free)
     assert not is_out(an_account("0.000004"), free)  # a quarter of it is a millionth
     assert is_out(an_account("0.000003"), free)
-
-
-def test_who_holds_a_lot_is_not_out() -> None:
-    account = replace(holding(a_bet(500)), cash=0)
-    assert not is_out(account, SEED)
 
 
 def test_the_cap_is_never_more_than_the_cash_and_never_negative() -> None:
@@ -438,7 +313,3 @@ def test_a_sale_remembers_its_reason_and_the_cash_it_was_made_with() -> None:
     account = holding(a_bet(500))
     ((sold,), ()) = asked(replace(a_sale(100), reason="done"), account=account)
     assert (sold.reason, sold.base) == ("done", usd(9_500))
-
-
-def test_a_market_without_a_quote_has_no_hash_of_one() -> None:
-    assert SnapshotOffers(a_snapshot(Listing(a_market(), None)), SEED).quote_hash(RAIN) == ""

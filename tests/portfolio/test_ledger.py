@@ -11,7 +11,6 @@ from portfolio.execute import execute
 from portfolio.ledger import LedgerError, entry_hash, fold, open_account, post, settle
 from portfolio.model import Bet, Entry, Fill, Holdings, Lot, LotKey, Sale
 from portfolio.rules import SEED
-from portfolio.value import mark
 from tests.builders import NOW, RAIN, a_bet, a_price, a_resolution, a_sale, a_snapshot, an_account, usd
 
 SUN = MarketId("sim:sun")
@@ -50,24 +49,6 @@ def test_a_purchase_moves_cash_into_a_lot() -> None:
     assert account.lots == {(RAIN, "YES"): Lot(usd(1_250), usd(500))}
 
 
-def test_lots_are_at_average_cost() -> None:
-    account, _ = then(an_account(), a_bet(500))
-    account, _ = then(account, a_bet(500), price="0.80")
-    lot = account.lots[RAIN, "YES"]
-    assert lot == Lot(usd(1_875), usd(1_000))
-    assert round(lot.cost / lot.shares, 6) == 0.533333
-    assert mark(account, prices("0.80")).value == usd(1_500)
-
-
-def test_selling_all_releases_all_of_the_cost_and_a_new_bet_opens_a_new_lot() -> None:
-    account, _ = then(an_account(), a_bet(500))
-    account, (entry,) = then(account, a_sale(), price="0.80")
-    assert (entry.cash, entry.cost, entry.realised) == (usd(1_000), -usd(500), usd(500))
-    assert (account.cash, account.realised, account.lots) == (usd(10_500), usd(500), {})
-    account, _ = then(account, a_bet(400), price="0.80")
-    assert account.lots == {(RAIN, "YES"): Lot(usd(500), usd(400))}
-
-
 @pytest.mark.parametrize(("payout", "cash"), [(None, 10_060), ("0.5", 10_000)])
 def test_a_sale_of_a_part_releases_cost_in_proportion(payout: str | None, cash: int) -> None:
     account, _ = then(an_account(), a_bet(600), price="0.60")
@@ -100,12 +81,6 @@ def test_a_settlement_pays_each_share_what_its_side_is_worth(payout: str, yes: i
     assert [(entry.side, entry.cash) for entry in entries] == [("NO", usd(no)), ("YES", usd(yes))]
     assert {entry.kind for entry in entries} == {"settle"}
     assert {entry.ref for entry in entries} == {"resolution:1"}
-
-
-def test_a_refund_returns_the_cost_and_realises_nothing() -> None:
-    account, _ = then(an_account(), a_bet(500))
-    (entry,) = settle(account, [a_resolution(None)], NOW)
-    assert (entry.kind, entry.cash, entry.realised) == ("refund", usd(500), 0)
 
 
 def test_settling_the_same_version_again_changes_nothing() -> None:

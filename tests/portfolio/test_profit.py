@@ -116,18 +116,6 @@ def test_a_correction_leaves_what_the_last_version_alone_would_have() -> None:
     assert life.profit() == Life().then(a_bet(500)).ended("0").profit()
 
 
-def test_the_sides_of_a_market_are_two_lots() -> None:
-    life = Life().then(a_bet(400), a_bet(600, "NO"), a_bet(300, market=SUN)).ended("1")
-    lots = life.profit("0.50")
-    assert list(lots) == [NO, YES, (SUN, "YES")]
-    assert (money(lots, NO).realised, money(lots, YES).realised) == (-usd(600), usd(600))
-    assert lots[SUN, "YES"].money.unrealised == usd(75)
-
-
-def test_nothing_was_gained_where_nothing_was_done() -> None:
-    assert Life().profit() == {}
-
-
 def test_a_lot_that_is_held_must_have_a_value() -> None:
     with pytest.raises(KeyError, match=RAIN):
         profit_by_lot(Life().then(a_bet(500)).entries, {})

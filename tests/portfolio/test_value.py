@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from markets.millionths import ONE
 from markets.model import Listing, MarketId
 from portfolio.model import Holdings, Lot, LotKey
-from portfolio.value import LotValue, lot_values, mark
+from portfolio.value import lot_values, mark
 from tests.builders import NOW, RAIN, a_listing, a_market, a_price, a_quote, a_snapshot, usd
 
 SUN = MarketId("sim:sun")
@@ -27,11 +27,6 @@ def test_a_lot_is_worth_its_shares_at_the_mid_and_brings_the_bid() -> None:
     seen = mark(holding((YES, 100, 30), (NO, 100, 70), cash=50), a_snapshot(a_listing("0.40", "0.44")))
     assert (seen.value, seen.liquidation, seen.cost) == (usd(42) + usd(58), usd(40) + usd(56), usd(100))
     assert (seen.cash, seen.total, seen.stale, seen.at) == (usd(50), usd(150), 0, NOW)
-
-
-def test_600_of_no_at_a_yes_price_of_40_cents_is_worth_750_at_25_cents() -> None:
-    seen = mark(holding((NO, 1_000, 600)), a_snapshot(a_price("0.25")))
-    assert (seen.value, seen.value - seen.cost) == (usd(750), usd(150))
 
 
 def test_zero_is_a_price() -> None:
@@ -69,18 +64,6 @@ def test_without_any_price_a_lot_is_worth_its_cost_and_stale() -> None:
 def test_what_is_on_offer_is_valued_by_the_price_on_offer() -> None:
     both = a_snapshot(a_price("0.60"), held=[a_price("0.10")])
     assert mark(holding((YES, 100, 40)), both).value == usd(60)
-
-
-def test_no_100_shares_with_no_quote_after_a_last_value_of_30_are_still_30_and_stale() -> None:
-    """The venue is silent: what is held is listed with the quote of a day before."""
-    account, day = holding((NO, 100, 40)), timedelta(days=1)
-    before = a_snapshot(a_price("0.70", at=NOW - day), at=NOW - day)
-    assert mark(account, before, timedelta(minutes=15)).value == usd(30)
-    silent = a_snapshot(held=[a_price("0.70", at=NOW - day)])
-    (lot,) = lot_values(account, silent, timedelta(minutes=15))
-    assert lot == LotValue(RAIN, "NO", usd(100), usd(40), usd("0.30"), usd(30), 0, 86_400, "old")
-    seen = mark(account, silent, timedelta(minutes=15))
-    assert (seen.value, seen.stale, seen.age) == (usd(30), 1, 86_400)
 
 
 def test_each_lot_says_why_it_is_stale_and_how_old_its_price_is() -> None:

@@ -115,6 +115,7 @@ class Season:
 
     record: Record
     version: str = "1"
+    looks_again: bool = True
 
     def start(self, cohort: Cohort) -> None:
         """A cohort with its bankrolls."""
@@ -146,6 +147,7 @@ class Season:
         *calls: Call,
         version: str = "",
         rules: Rules | None = None,
+        second: Snapshot | None = None,
         bent: Callable[[Turn], Turn] = lambda turn: turn,
     ) -> Turn:
         """An entrant's part of the newest round of a cohort; by other rules, or bent, to test who checks."""
@@ -160,10 +162,10 @@ class Season:
         assert found is not None
         account = self.record.holdings(stored.id)[name]
         rules = rules or stored.cohort.rules
-        fills, refused = execute(decision.bets, decision.sales, account, found[1], rules)
+        fills, refused = execute(decision.bets, decision.sales, account, second or found[1], rules)
         entries = post(fills, account, round.at, f"fill:{round.number}")
         rejections = (*decision.rejections, *refused)
-        turn = bent(Turn(name, account.cash, decision, tuple(fills), rejections, tuple(entries)))
+        turn = bent(Turn(name, account.cash, decision, tuple(fills), rejections, tuple(entries), second))
         claimed = [TurnUnderClaim(key, tokens[key], turn)]
         self.record.add_turns(round.id, (number, round.number), claimed, version or self.version)
         return turn
@@ -195,9 +197,9 @@ def decides(
     )
 
 
-def build(path: Path | str, weeks: int = 5, watched: bool = False) -> Record:
+def build(path: Path | str, weeks: int = 5, watched: bool = False, looks_again: bool = True) -> Record:
     """The small season in a new record, or its first weeks; before it, if so wished, a venue was watched."""
-    season = Season(Record.open(str(path)))
+    season = Season(Record.open(str(path)), looks_again=looks_again)
     if watched:
         watch(season.record)
     play_on(season, range(weeks))
@@ -271,13 +273,27 @@ def _second_week(season: Season) -> None:
     )
     season.turn(1, "bob", decides(a_sale(market=SNOW), snow="0.1"))
     season.turn(1, "eve", decides(status="failed", note="timeout"), said(None, error=_timeout()))
-    season.turn(1, "eve", decides(a_bet(60, "NO", WIND), wind="0.2"), said("2"), version="2")
+    season.turn(
+        1,
+        "eve",
+        decides(a_bet(60, "NO", WIND), wind="0.2"),
+        said("2"),
+        version="2",
+        second=_again() if season.looks_again else None,
+    )
     season.value(1, week(1))
     season.turn(
         2, "ann", decides(a_bet(500, market=SUN), a_bet(400, market=SUN), a_bet(300, "NO", SUN), sun="1")
     )
     season.turn(2, "zoe", decides(a_bet(777, "NO", RAIN), a_bet(100, market=SNOW), rain="0.3"))
     season.value(2, week(1))
+
+
+def _again() -> Snapshot:
+    """The second week an hour later: prices have moved, and one is gone."""
+    later = week(1) + timedelta(hours=1)
+    listings = [the_book(market, later, 4) for market in MARKETS]
+    return Snapshot(week(1), (replace(listings[0], quote=None), *listings[1:]), taken_at=later)
 
 
 def _timeout() -> CallError:

@@ -49,12 +49,20 @@ def test_every_agent_with_a_model_has_its_calls_tokens_and_dollars(tmp_path: Pat
 def test_the_estimate_holds_for_a_season_that_is_played(tmp_path: Path) -> None:
     """The demo's models answer in full; what they cost lies between low and high."""
     demo_config(tmp_path, rounds=3, count=1)
-    cost = arena_json(tmp_path, "check")["cost"]
-    arena_json(tmp_path, "demo", "--headless", "--config", "config.yaml", "--database", "arena.db")
-    board = arena_json(tmp_path, "leaderboard", "--database", "arena.db")["leaderboard"]
+    here = ("--database", "arena.db")
+    cost = arena_json(tmp_path, "check", *here)["cost"]
+    arena_json(tmp_path, "demo", "--headless", "--config", "config.yaml", *here)
+    board = arena_json(tmp_path, "leaderboard", *here)["leaderboard"]
     paid = {row["agent"]: row["cost_usd"] for row in board}
     for one in cost["agents"]:
         assert spent(one, "cohort", "low") / 2 < paid[one["agent"]] < spent(one, "cohort", "high")
+    for one in arena_json(tmp_path, "check", *here)["cost"]["agents"]:
+        assert spent(one, "cohort", "low") == pytest.approx(paid[one["agent"]], abs=1e-5)
+    assert "sharp: from its last 3 turns." in " ".join(arena(tmp_path, "check", *here).stdout.split())
+    text = (tmp_path / "config.yaml").read_text("utf-8").replace("demo/sharp", "demo/blind")
+    (tmp_path / "config.yaml").write_text(text, "utf-8")
+    other = arena_json(tmp_path, "check", *here)["cost"]["agents"]
+    assert {one["agent"]: one["from_turns"] for one in other}["sharp"] == 0
 
 
 def test_an_unknown_price_is_a_dash_and_says_what_to_add(tmp_path: Path) -> None:

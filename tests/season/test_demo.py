@@ -10,7 +10,7 @@ from tests.season.demo import said_of, the_demo
 from tests.season.skill import gaps
 
 FIELDS = {
-    "agent", "cohorts", "turns", "bets", "forecasts", "events", "coverage", "brier_implied", "brier_anchored",
+    "agent", "cohorts", "turns", "bets", "resolved", "events", "coverage", "brier_implied", "brier_anchored",
     "brier_stated", "brier_market", "skill", "pnl", "return_pct", "win_rate", "cost_usd",
 }  # fmt: skip
 
@@ -110,9 +110,9 @@ def test_before_anything_is_resolved_scores_are_null_and_never_zero(tmp_path: Pa
     found = arena_json(tmp_path, "demo", "--headless", "--rounds", "1")
     rows = agents_of(found["leaderboard"])
     for row in rows.values():
-        assert row["forecasts"] == 0
+        assert row["resolved"] == 0
         assert [row[key] for key in ("brier_stated", "brier_market", "skill", "win_rate")] == [None] * 4
-        assert row["coverage"] == 1
+        assert row["coverage"] is None
         assert row["pnl"] is not None
 
 

@@ -38,7 +38,7 @@ def plays(folder: Path, home: Path = ROOT) -> None:
     rows = agents_of(arena_json(folder, *words, home=home)["leaderboard"])
     assert rows["contrarian"]["kind"] == "contrarian"
     assert rows["contrarian"]["coverage"] == 1
-    assert rows["contrarian"]["forecasts"] == rows["market"]["forecasts"] > 0
+    assert rows["contrarian"]["resolved"] == rows["market"]["resolved"] > 0
     assert rows["contrarian"]["skill"] < 0
 
 

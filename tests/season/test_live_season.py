@@ -62,7 +62,7 @@ async def buyer(view: View, _ask: Ask) -> Decision:
 
 def play(stored: StoredCohort, number: int, url: str, record: Record) -> RoundReport:
     """A round half a minute after its time."""
-    at = stored.cohort.decides_at(number)
+    at = stored.cohort.calendar.time(number)
 
     async def played() -> RoundReport:
         asides: list[Any] = []

@@ -65,13 +65,18 @@ def test_what_comes_next_after_it_is_the_schedules(folder: Path) -> None:
 
 
 def test_a_run_from_a_wednesday_on_starts_one_then_and_the_others_on_sundays(folder: Path) -> None:
+    text = (folder / "config.yaml").read_text("utf-8")
+    text = text.replace("rounds: 1,", "decide: daily at 12:00, rounds: 3 days, first: 2026-01-04,")
+    (folder / "config.yaml").write_text(text, "utf-8")
     clock_at(folder, WEDNESDAY)
     rehearse(folder)
-    assert rows(folder, "SELECT number, starts_at FROM cohort") == [
-        (1, "2026-01-07T14:37:00.000000Z"),
-        (2, "2026-01-11T00:00:00.000000Z"),
+    found = rows(folder, "SELECT cohort_id, substr(at, 6, 11) FROM round WHERE done = 1 ORDER BY at")
+    assert found == [
+        *[(1, f"01-{at}") for at in ("07T14:37", "08T12:00", "09T12:00")],
+        *[(2, f"01-{at}") for at in ("11T00:00", "11T12:00", "12T12:00")],
     ]
-    assert rows(folder, "SELECT count(*) FROM round WHERE done = 1") == [(2,)]
+    assert arena_json(folder, "verify") == AGREES
+    assert "; decide daily at 12:00\n" in arena(folder, "cohorts", "show", "1").stdout
 
 
 def test_a_day_that_is_still_to_come_is_waited_for(folder: Path) -> None:

@@ -244,11 +244,3 @@ def test_an_unknown_market_is_answered_with_ones_like_it(folder: Path) -> None:
     error = arena_json(folder, "markets", "show", "100", status=1)["error"]
     assert error["code"] == "unknown_market"
     assert "did you mean polymarket:1001, polymarket:1002, polymarket:1003?" in error["mend"]
-
-
-def test_every_command_teaches(folder: Path) -> None:
-    for words in ("markets", "db"):
-        assert "Usage" in arena(folder, words, "--help").stdout
-    for words in ("sync", "list", "show", "record", "check", "rejected"):
-        told = arena(folder, "markets", words, "--help").stdout
-        assert ("Example" in told, "Next" in told) == (True, True), words

@@ -63,8 +63,8 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Mapping[str, 
 def test_everyone_states_a_forecast_on_every_market(rows: Mapping[str, Mapping[str, Any]]) -> None:
     stating = [row for name, row in rows.items() if name != "kelly"]
     assert {row["coverage"] for row in stating} == {1}
-    assert len({row["forecasts"] for row in stating}) == 1
-    assert rows["market"]["forecasts"] > 0
+    assert len({row["resolved"] for row in stating}) == 1
+    assert rows["market"]["resolved"] > 0
 
 
 def test_a_crowd_beats_the_average_of_its_agents_and_kelly_bets_on_it(

@@ -32,7 +32,7 @@ markets:
   closes_within: 3000d
   min_volume: 0
   polymarket: {{url: "{venue}{gamma}", book_url: "{venue}{clob}", per_second: 1000}}
-cohorts: {{first: 2026-01-04, rounds: {rounds}, count: {count}, catch_up: {catch_up}}}
+cohorts: {{first: 2026-01-04, rounds: {rounds}, count: 1, catch_up: {catch_up}}}
 run: {{catalogue: 1d, quotes: 1d, resolutions: 1d, marks: 1d, scores: 1d, backup: off}}
 agents:
   - kind: market
@@ -59,13 +59,12 @@ def an_arena(
     venue: VenueServer,
     provider: FaultyProvider,
     rounds: int = 2,
-    count: int = 1,
     catch_up: str = "latest",
     over_at: datetime = SUNDAY + 2 * WEEK,
 ) -> PolymarketWire:
     """A folder at a venue with two markets, which are both over some time later by the folder's clock."""
     shape = {"venue": venue.url, "gamma": GAMMA, "clob": CLOB, "provider": provider.url}
-    text = CONFIG.format(rounds=rounds, count=count, catch_up=catch_up, **shape)
+    text = CONFIG.format(rounds=rounds, catch_up=catch_up, **shape)
     (folder / "config.yaml").write_text(text, "utf-8")
     clock_at(folder)
     names = ("1001", "1002")
@@ -189,23 +188,3 @@ def test_rounds_that_were_missed_are_caught_up_as_the_config_says(
     assert missed == [number for number in (2, 3) if number not in dict(played)]
     found = content(tmp_path)
     assert (found["differences"], found["ended"]) == ([], [(1, SUNDAY + 3 * WEEK)])
-
-
-def test_the_first_start_is_made_when_the_run_is_started_though_its_day_has_passed(
-    tmp_path: Path, venue: VenueServer, provider: FaultyProvider
-) -> None:
-    an_arena(tmp_path, venue, provider, rounds=1, count=3, over_at=SUNDAY + 4 * WEEK)
-    clock_at(tmp_path, SUNDAY + WEEK + DAY)
-    rehearse(tmp_path)
-    starts = rows(tmp_path, "SELECT number, starts_at FROM cohort ORDER BY number")
-    assert [(number, at[:10]) for number, at in starts] == [
-        (1, "2026-01-12"),
-        (2, "2026-01-18"),
-        (3, "2026-01-25"),
-    ]
-    assert sorted(at for _, at in looked(tmp_path)) == [
-        "2026-01-12T00:00",
-        "2026-01-18T00:00",
-        "2026-01-25T00:00",
-    ]
-    assert content(tmp_path)["differences"] == []

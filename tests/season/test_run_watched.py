@@ -80,16 +80,6 @@ def test_a_second_arena_at_the_same_port_says_so_and_touches_nothing(
     assert rows(tmp_path, "SELECT count(*) FROM cohort") == [(0,)]
 
 
-def test_without_a_webhook_what_was_noted_is_let_go(tmp_path: Path) -> None:
-    an_arena(tmp_path)
-    path = tmp_path / "config.yaml"
-    path.write_text(path.read_text("utf-8").replace("webhook_env: ARENA_WEBHOOK, ", ""), "utf-8")
-    rehearse(tmp_path)
-    assert rows(tmp_path, "SELECT kind, told_at FROM incident WHERE tries = 30") == [
-        ("cohort_finished", None)
-    ]
-
-
 def test_a_round_played_by_itself_tells_what_happened_too(tmp_path: Path) -> None:
     """By cron, say: nobody else is there to send it."""
     with serving(Curious(an_arena(tmp_path))) as hears, faulty() as models:

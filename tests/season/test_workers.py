@@ -30,7 +30,7 @@ from tests.bundles import simulated
 from tests.postgres import a_server, database
 from tests.program.forked import Forked, Forks
 from tests.program.rehearsal import clock_at, content, rehearse
-from tests.program.running import arena, arena_json
+from tests.program.running import arena_json
 from tests.provider.server import FaultyProvider, faulty
 
 PER_PROVIDER, BUDGET = 4, 0.5
@@ -194,14 +194,6 @@ def test_without_workers_the_turns_are_played_by_who_runs_the_schedule_which_say
         "no worker is running: turns are played here until one starts (`arena worker`)"
     ]
     assert (board.alone, board.rounds, board.failed) == (True, 3, 0)
-
-
-def test_a_record_in_a_file_has_no_queue(tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_text("markets: {venue: simulator}\nagents: [{kind: market}]\n", "utf-8")
-    Record.open(str(tmp_path / "arena.db")).close()
-    done = arena(tmp_path, "worker")
-    assert done.returncode == 1
-    assert "workers take their turns from PostgreSQL, and this record is a file" in done.stderr
 
 
 def test_a_worker_of_another_version_plays_nothing_and_says_so(tmp_path: Path) -> None:

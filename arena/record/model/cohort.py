@@ -7,12 +7,16 @@ from typing import Any
 
 from agents.guard import Guard
 from agents.model import Decision
+from arena.record.model.calendar import Cadence, Calendar
+from markets.model import Snapshot
 from markets.universe import Universe
 from portfolio.model import Entry, Fill, Rejection
 from portfolio.rules import Rules
 
 NO_EVIDENCE = "none"
 """The source of articles that has none."""
+MIN_COVERAGE = 800_000
+"""The part of what it was shown that an agent must have forecast to be ranked, in millionths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,37 +30,15 @@ class Entrant:
 
 
 @dataclass(frozen=True, slots=True)
-class Calendar:
-    """Times that are equally far apart, from the first one on: so many, or without end."""
-
-    first: datetime
-    every: timedelta
-    count: int | None = None
-
-    def number_at(self, at: datetime) -> int | None:
-        """The number of a time, from 1 on; None when it is none of them."""
-        passed = at - self.first
-        if passed < timedelta() or passed % self.every:
-            return None
-        number = passed // self.every + 1
-        return number if self.count is None or number <= self.count else None
-
-    def until(self, end: datetime | None) -> "Calendar":
-        """The same, without the times after an instant."""
-        if end is None:
-            return self
-        begun = max(0, (end - self.first) // self.every + 1)
-        return Calendar(self.first, self.every, begun if self.count is None else min(self.count, begun))
-
-
-@dataclass(frozen=True, slots=True)
 class Cohort:
     """One start with fresh bankrolls: everything that must not change while it plays.
 
     `prompts` maps the names that entrants use to the hash of each text. `stamp` is where the
     markets come from: `live`, `simulated` or `replay`. `evidence` is the source of articles, `guard` the
     rule over which of them are shown. `config_hash` is the SHA-256 of the config file that it was started
-    by, nothing where that isn't known; `by_hand` are those that the schedule did not start.
+    by, nothing where that isn't known; `by_hand` are those that the schedule did not start. `every` and
+    `offset` say when it decides after its first round, as in `Cadence`. `min_coverage` is the part of what
+    they are shown, in millionths, that agents must forecast to be ranked.
     """
 
     number: int
@@ -77,20 +59,26 @@ class Cohort:
     guard: Guard = field(default_factory=Guard)
     config_hash: str = ""
     by_hand: bool = False
+    offset: timedelta | None = None
+    min_coverage: int = MIN_COVERAGE
+
+    @property
+    def cadence(self) -> Cadence:
+        """How often it decides, as a config says it."""
+        return Cadence(self.every, self.offset)
 
     @property
     def calendar(self) -> Calendar:
         """When it decides."""
-        return Calendar(self.starts_at, self.every, self.rounds)
-
-    def decides_at(self, number: int) -> datetime:
-        """When round `number` (from 1) is decided."""
-        return self.starts_at + (number - 1) * self.every
+        return self.cadence.calendar(self.starts_at, self.rounds)
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One entrant's part of one round, as it is written down. `cash` is the cash before it."""
+    """One entrant's part of one round, as it is written down. `cash` is the cash before it.
+
+    It is filled and scored at the prices of its `second` look, if there was one, else at the snapshot's.
+    """
 
     entrant: str
     cash: int
@@ -98,6 +86,7 @@ class Turn:
     fills: tuple[Fill, ...] = ()
     rejections: tuple[Rejection, ...] = ()
     entries: tuple[Entry, ...] = ()
+    second: Snapshot | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,15 +34,20 @@ UNKNOWN = -(2**62)
 class ForecastColumns:
     """One row per turn and market shown in it. `forecast` and `mid` are in millionths.
 
-    `agent`, `market`, `event` and `category` are places in the tuples of names. Where an agent skipped a
-    market `stated` is False and its forecast is the mid. `at` is when the round was, `closes` when the market
-    was to close as it then read, `released` the day of the model's release, all in seconds since 1970, and
-    UNKNOWN where nobody said. `outcome` is 1, 0, OPEN or NO_SCORE.
+    `agent`, `market`, `event`, `story` and `category` are places in the tuples of names. Where an agent
+    skipped a market, or failed to answer, `stated` is False and its forecast is the mid. `at` is when the
+    round was, `closes` when the market was to close as it then read, `released` the day of the model's
+    release, all in seconds since 1970, and UNKNOWN where nobody said. `outcome` is 1, 0, OPEN or NO_SCORE,
+    `payout` what a YES share paid, from 0 to 1, NaN of a refund. `known` is from when on the end counts: when
+    it could first be known, though no earlier than the market was to close, since what ends early more often
+    ends YES; infinite while it is open. `quoted` says whether the price was one to be judged by: there, in
+    time and not too wide.
     """
 
     agents: tuple[str, ...]
     markets: tuple[str, ...]
     events: tuple[str, ...]
+    stories: tuple[str, ...]
     categories: tuple[str, ...]
     agent: Ints
     cohort: Ints
@@ -50,6 +55,7 @@ class ForecastColumns:
     at: Ints
     market: Ints
     event: Ints
+    story: Ints
     category: Ints
     closes: Ints
     forecast: Ints
@@ -57,6 +63,9 @@ class ForecastColumns:
     mid: Ints
     released: Ints
     outcome: Ints
+    payout: Floats
+    known: Floats
+    quoted: Flags
 
     @property
     def early(self) -> Flags:
@@ -136,6 +145,11 @@ def factorize(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
 def evidence_rows(rows: ForecastColumns) -> ForecastColumns:
     """The rows that count. What was decided before a model's release is no evidence."""
     return take_rows(rows, ~rows.early)
+
+
+def answered_rows(rows: ForecastColumns) -> ForecastColumns:
+    """The rows that count and on which the agent said something itself."""
+    return take_rows(rows, ~rows.early & rows.stated)
 
 
 Beliefs = NDArray[np.float64]

@@ -109,6 +109,8 @@ class ReservationTerms:
     per_provider: int
     lease: timedelta
     is_gone: Callable[[str], bool]
+    timed: bool = True
+    """Whether a provider's pause takes time, which on a pretended clock it doesn't."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from arena.record.schema.dialects import UtcTime
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.turn import CallRow, FillRow, TurnRow
 from arena.record.schema.typed import (
+    IDS,
     AnySelect,
     Condition,
     clause,
@@ -27,6 +28,7 @@ from arena.record.schema.typed import (
     column_of,
     columns_of,
     count,
+    joined,
     read_grouped_nouns,
     read_nouns,
     select,
@@ -72,16 +74,16 @@ def read_profits(connection: Connection) -> dict[int, dict[str, int]]:
 def _entrants(cohort: int | None) -> AnySelect:
     query = (
         select(EntrantRow.id, EntrantRow.name, EntrantRow.kind, CohortRow.number)
-        .select_from(EntrantRow.__table__.join(CohortRow, clause(EntrantRow.cohort_id == CohortRow.id)))
+        .select_from(joined(EntrantRow, CohortRow))
         .order_by(CohortRow.number, EntrantRow.position)
     )
     return query if cohort is None else query.where(CohortRow.number == cohort)
 
 
 def _bankrolls(connection: Connection) -> dict[int, int]:
-    query = select(EntryRow.entrant_id, func.sum(EntryRow.cash).label("given"))
+    query = select(EntryRow.entrant_id, func.sum(EntryRow.cash))
     rows = connection.execute(query.where(EntryRow.kind == "deposit").group_by(EntryRow.entrant_id))
-    return {row.entrant_id: int(row.given) for row in rows}
+    return {entrant: int(given) for entrant, given in rows}
 
 
 def _call_costs(connection: Connection) -> dict[int, int | None]:
@@ -94,11 +96,9 @@ def _call_costs(connection: Connection) -> dict[int, int | None]:
 
 def _sale_counts(connection: Connection) -> dict[int, int]:
     """How many sales each entrant has made."""
-    query = select(TurnRow.entrant_id, func.count().label("sales"))
-    query = query.select_from(TurnRow.__table__.join(FillRow, clause(FillRow.turn_id == TurnRow.id))).where(
-        FillRow.action == "sell"
-    )
-    return {row.entrant_id: row.sales for row in connection.execute(query.group_by(TurnRow.entrant_id))}
+    query = select(TurnRow.entrant_id, func.count()).select_from(joined(TurnRow, FillRow))
+    query = query.where(FillRow.action == "sell").group_by(TurnRow.entrant_id)
+    return dict(connection.execute(query).all())
 
 
 def _newest_totals(connection: Connection) -> dict[int, int]:
@@ -124,16 +124,14 @@ COHORT_ID: BindParameter[int] = bindparam("cohort_id")
 ENTRY_COLUMNS = columns_of(EntryRow, Entry.__dataclass_fields__)
 LEDGERS = (
     select(EntrantRow.name, *ENTRY_COLUMNS)
-    .select_from(EntrantRow.__table__.join(EntryRow, clause(EntryRow.entrant_id == EntrantRow.id)))
+    .select_from(joined(EntrantRow, EntryRow))
     .where(EntrantRow.cohort_id == COHORT_ID)
     .order_by(EntrantRow.position, EntryRow.number)
 )
 LEDGER_OF_ONE = LEDGERS.where(EntrantRow.name == bindparam("agent"))
 NEWER_ENTRIES = (
     select(EntryRow.entrant_id, *ENTRY_COLUMNS)
-    .where(
-        col(EntryRow.entrant_id).in_(bindparam("ids", expanding=True)), EntryRow.number > bindparam("known")
-    )
+    .where(col(EntryRow.entrant_id).in_(IDS), EntryRow.number > bindparam("known"))
     .order_by(EntryRow.entrant_id, EntryRow.number)
 )
 NEWEST_NUMBER = select(func.max(EntryRow.number)).where(EntryRow.entrant_id == EntrantRow.id)
@@ -239,9 +237,8 @@ def read_marked_cohort(
     connection: Connection, cohort_id: int, agent: str | None = None
 ) -> MarkedCohort | None:
     """A cohort at its newest mark, with all ledgers or one; None before the first mark."""
-    joined = MarkRow.__table__.join(EntrantRow, clause(MarkRow.entrant_id == EntrantRow.id))
-    newest = select(func.max(MarkRow.at)).select_from(joined).where(*_entrants_of(cohort_id, agent))
-    at = connection.scalar(newest)
+    newest = select(func.max(MarkRow.at)).select_from(joined(MarkRow, EntrantRow))
+    at = connection.scalar(newest.where(*_entrants_of(cohort_id, agent)))
     stored = None if at is None else read_snapshot(connection, cohort_id, at)
     if at is None or stored is None:
         return None
@@ -258,13 +255,12 @@ def _entrants_of(cohort_id: int, agent: str | None) -> list[Condition]:
 
 def _questions(connection: Connection, cohort_id: int, agent: str | None) -> dict[MarketId, str]:
     """What the markets that they ever traded ask, by the newest version of each page."""
-    joined = EntryRow.__table__.join(EntrantRow, clause(EntryRow.entrant_id == EntrantRow.id))
-    traded = select(EntryRow.market_id).select_from(joined).where(*_entrants_of(cohort_id, agent))
-    pages = select(MarketVersionRow.market_id, MarketVersionRow.question).where(
-        col(MarketVersionRow.market_id).in_(traded)
-    )
-    rows = connection.execute(pages.order_by(MarketVersionRow.market_id, MarketVersionRow.version))
-    return {MarketId(row.market_id): row.question for row in rows}
+    traded = select(EntryRow.market_id).select_from(joined(EntryRow, EntrantRow))
+    traded = traded.where(*_entrants_of(cohort_id, agent))
+    pages = select(MarketVersionRow.market_id, MarketVersionRow.question)
+    pages = pages.where(col(MarketVersionRow.market_id).in_(traded))
+    rows = connection.execute(pages.order_by(MarketVersionRow.market_id, MarketVersionRow.version)).all()
+    return {MarketId(market): question for market, question in rows}
 
 
 NEWEST_MARKS = aliased(MarkRow, name="newest")
@@ -291,11 +287,7 @@ ACCOUNT_EQUITY = (
         given=BANKROLL,
         total=MarkRow.cash + MarkRow.value,
     )
-    .select_from(
-        EntrantRow.__table__.join(CohortRow, clause(EntrantRow.cohort_id == CohortRow.id)).outerjoin(
-            MarkRow, clause(IS_LAST_MARK)
-        )
-    )
+    .select_from(joined(EntrantRow, CohortRow).outerjoin(MarkRow, clause(IS_LAST_MARK)))
     .order_by(CohortRow.number, EntrantRow.position)
 )
 
@@ -321,7 +313,6 @@ EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_AT: BindParameter[datetime] = bindparam("first", type_=UtcTime())
 LAST_AT: BindParameter[datetime] = bindparam("last", type_=UtcTime())
 MOST_POINTS: BindParameter[int] = bindparam("most")
-CURVE_ENTRANT_IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
 CURVE_TIMES: BindParameter[Sequence[datetime]] = bindparam("times", expanding=True)
 
 
@@ -372,7 +363,7 @@ PICKED_TIMES = (
 )
 """Of the instants between two, `most` evenly by their place, the first and the last one among them."""
 PICKED_MARKS = select(MarkRow.entrant_id, MarkRow.at, MarkRow.cash + MarkRow.value).where(
-    col(MarkRow.entrant_id).in_(CURVE_ENTRANT_IDS), col(MarkRow.at).in_(CURVE_TIMES)
+    col(MarkRow.entrant_id).in_(IDS), col(MarkRow.at).in_(CURVE_TIMES)
 )
 
 

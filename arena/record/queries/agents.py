@@ -13,7 +13,6 @@ from typing import Any
 from sqlalchemy import (
     ARRAY,
     BigInteger,
-    BindParameter,
     ColumnElement,
     Connection,
     FromClause,
@@ -29,9 +28,8 @@ from arena.record.schema.cohort import EntrantRow, RoundRow
 from arena.record.schema.dialects import UtcTime, instant_text
 from arena.record.schema.ledger import MarkRow
 from arena.record.schema.turn import CallRow, FillRow, ForecastRow, RejectionRow, TurnRow
-from arena.record.schema.typed import AnySelect, clause, col, count, read_nouns, select, select_as, total
+from arena.record.schema.typed import IDS, AnySelect, clause, col, count, read_nouns, select, select_as, total
 
-ENTRANT_IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
 OWN_TURNS = EntrantRow.__table__.join(RoundRow, clause(RoundRow.cohort_id == EntrantRow.cohort_id)).join(
     TurnRow, clause((TurnRow.round_id == RoundRow.id) & (TurnRow.entrant_id == EntrantRow.id))
 )
@@ -84,7 +82,7 @@ ACCOUNT_SPANS = (
         first_at=FIRST_MARK_TIME,
         last_at=select(func.max(OWN_MARKS.at)).where(IS_OWN_MARK).scalar_subquery(),
     )
-    .where(col(EntrantRow.id).in_(ENTRANT_IDS), FIRST_MARK_TIME.is_not(None))
+    .where(col(EntrantRow.id).in_(IDS), FIRST_MARK_TIME.is_not(None))
     .order_by(EntrantRow.id)
 )
 
@@ -124,7 +122,7 @@ def _wanted_table(
 STATUS_COUNTS = (
     select(EntrantRow.id, TurnRow.status, func.count())
     .select_from(OWN_TURNS)
-    .where(col(EntrantRow.id).in_(ENTRANT_IDS))
+    .where(col(EntrantRow.id).in_(IDS))
     .group_by(EntrantRow.id, TurnRow.status)
     .order_by(EntrantRow.id, TurnRow.status)
 )
@@ -138,7 +136,7 @@ def read_status_counts(connection: Connection, entrant_ids: Collection[int]) -> 
 ACTION_COUNTS = (
     select(EntrantRow.id, FillRow.action, func.count())
     .select_from(OWN_TURNS.join(FillRow, clause(FillRow.turn_id == TurnRow.id)))
-    .where(col(EntrantRow.id).in_(ENTRANT_IDS))
+    .where(col(EntrantRow.id).in_(IDS))
     .group_by(EntrantRow.id, FillRow.action)
     .order_by(EntrantRow.id, FillRow.action)
 )
@@ -152,7 +150,7 @@ def read_action_counts(connection: Connection, entrant_ids: Collection[int]) -> 
 REJECTION_COUNTS = (
     select(EntrantRow.id, RejectionRow.code, func.count())
     .select_from(OWN_TURNS.join(RejectionRow, clause(RejectionRow.turn_id == TurnRow.id)))
-    .where(col(EntrantRow.id).in_(ENTRANT_IDS))
+    .where(col(EntrantRow.id).in_(IDS))
     .group_by(EntrantRow.id, RejectionRow.code)
     .order_by(EntrantRow.id, RejectionRow.code)
 )
@@ -166,7 +164,7 @@ def read_rejection_counts(connection: Connection, entrant_ids: Collection[int]) 
 STAGE_COUNTS = (
     select(EntrantRow.id, ForecastRow.stage, func.count())
     .select_from(OWN_TURNS.join(ForecastRow, clause(ForecastRow.turn_id == TurnRow.id)))
-    .where(col(EntrantRow.id).in_(ENTRANT_IDS))
+    .where(col(EntrantRow.id).in_(IDS))
     .group_by(EntrantRow.id, ForecastRow.stage)
 )
 
@@ -201,7 +199,7 @@ CALL_SUMS = (
         first_at=func.min(CallRow.made_at),
         last_at=func.max(CallRow.made_at),
     )
-    .where(col(CallRow.entrant_id).in_(ENTRANT_IDS))
+    .where(col(CallRow.entrant_id).in_(IDS))
     .group_by(CallRow.entrant_id, ANSWERING_MODEL, FINGERPRINT, CallRow.error_code)
     .order_by(CallRow.entrant_id, func.min(CallRow.made_at))
 )

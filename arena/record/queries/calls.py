@@ -3,6 +3,7 @@
 Recent costs, those of cohorts that still play and those of calls under way are found by index.
 """
 
+import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,10 +21,12 @@ from arena.record.schema.database_errors import sqlite_path
 from arena.record.schema.dialects import NOW
 from arena.record.schema.turn import CallRow, ForecastRow, TurnRow
 from arena.record.schema.typed import (
+    IDS,
     clause,
     col,
     column_of,
     count,
+    joined,
     read_grouped_nouns,
     read_nouns,
     select,
@@ -33,10 +36,7 @@ from arena.record.schema.typed import (
 from arena.record.schema.work import ReservationRow
 from arena.record.write.reservations import COST
 
-AGENT_CALLS = CallRow.__table__.join(EntrantRow, clause(CallRow.entrant_id == EntrantRow.id))
-AGENT_TURNS = TurnRow.__table__.join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id)).join(
-    CohortRow, clause(EntrantRow.cohort_id == CohortRow.id)
-)
+AGENT_CALLS = joined(CallRow, EntrantRow)
 IS_ANSWERED = (col(CallRow.error_code).is_(None), CallRow.model != "")
 
 
@@ -124,8 +124,8 @@ def read_latencies(connection: Connection, agent: str) -> list[int]:
 
 def count_forecasts(connection: Connection, agent: str) -> int:
     """How many final probabilities an agent has stated."""
-    joined = AGENT_TURNS.join(ForecastRow, clause(ForecastRow.turn_id == TurnRow.id))
-    query = select(func.count()).select_from(joined).where(EntrantRow.name == agent)
+    query = select(func.count()).select_from(joined(ForecastRow, TurnRow, EntrantRow, CohortRow))
+    query = query.where(EntrantRow.name == agent)
     return connection.execute(query.where(ForecastRow.stage == "final")).scalar_one()
 
 
@@ -136,7 +136,6 @@ def read_rounds_by_cohort(connection: Connection) -> dict[int, list[StoredRound]
 
 
 OPEN_COHORTS = select(CohortRow.id).where(col(CohortRow.ended_at).is_(None))
-ROUND_IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
 
 SINCE: BindParameter[datetime] = bindparam("since", type_=column_of(CallRow.made_at).type)
 SPENT_SINCE = select(total(COST)).where(CallRow.made_at >= SINCE)
@@ -156,28 +155,18 @@ def read_spent_total(connection: Connection) -> int:
 
 
 COST_SUM = select(total(COST))
-OF_ROUND = (
-    COST_SUM.where(CallRow.round_id == RoundRow.id)
-    .correlate(RoundRow.__table__)
-    .scalar_subquery()
-    .label("cost")
-)
-OF_AGENT = (
-    COST_SUM.where(CallRow.entrant_id == EntrantRow.id)
-    .correlate(EntrantRow.__table__)
-    .scalar_subquery()
-    .label("cost")
-)
+OF_ROUND = COST_SUM.where(CallRow.round_id == RoundRow.id).correlate(RoundRow).label("cost")
+OF_AGENT = COST_SUM.where(CallRow.entrant_id == EntrantRow.id).correlate(EntrantRow).label("cost")
 COST_OF_ROUND = (
     select(CohortRow.number, RoundRow.number, OF_ROUND)
-    .select_from(RoundRow.__table__.join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id)))
-    .where(col(RoundRow.id).in_(ROUND_IDS))
+    .select_from(joined(RoundRow, CohortRow))
+    .where(col(RoundRow.id).in_(IDS))
     .order_by(OF_ROUND.desc(), CohortRow.number, RoundRow.number)
     .limit(1)
 )
 COST_OF_AGENT = (
     select(CohortRow.number, EntrantRow.name, OF_AGENT)
-    .select_from(EntrantRow.__table__.join(CohortRow, clause(EntrantRow.cohort_id == CohortRow.id)))
+    .select_from(joined(EntrantRow, CohortRow))
     .where(col(EntrantRow.cohort_id).in_(OPEN_COHORTS))
     .order_by(OF_AGENT.desc(), CohortRow.number, EntrantRow.name)
     .limit(1)
@@ -243,12 +232,8 @@ FAILED_TURNS = (
         code=CallRow.error_code,
         message=CallRow.error_message,
     )
-    .select_from(
-        TurnRow.__table__.join(RoundRow, clause(TurnRow.round_id == RoundRow.id))
-        .join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
-        .join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id))
-        .outerjoin(CallRow, clause(CallRow.id == LAST_CALL))
-    )
+    .select_from(joined(TurnRow, EntrantRow, RoundRow, CohortRow))
+    .outerjoin(CallRow, CallRow.id == LAST_CALL)
     .order_by(col(TurnRow.id).desc())
 )
 
@@ -257,13 +242,8 @@ def read_failed_turns(
     connection: Connection, most: int, statuses: Sequence[str] = ("failed",)
 ) -> list[FailedTurn]:
     """The newest turns that ended so, of each status at most so many."""
-    turns = [
-        turn
-        for status in statuses
-        for turn in read_nouns(
-            FailedTurn, connection.execute(FAILED_TURNS.where(TurnRow.status == status).limit(most))
-        )
-    ]
+    queries = [FAILED_TURNS.where(TurnRow.status == status).limit(most) for status in statuses]
+    turns = [turn for query in queries for turn in read_nouns(FailedTurn, connection.execute(query))]
     return sorted(turns, key=lambda turn: turn.at, reverse=True)[:most]
 
 
@@ -280,11 +260,7 @@ class AgentSpending:
 NEWEST_COHORT = select(func.max(CohortRow.number)).scalar_subquery()
 AGENT_SPENDING = (
     select_as(cohort=CohortRow.number, agent=EntrantRow.name, calls=count(CallRow.id), spent=total(COST))
-    .select_from(
-        CohortRow.__table__.join(EntrantRow, clause(EntrantRow.cohort_id == CohortRow.id)).join(
-            CallRow, clause(CallRow.entrant_id == EntrantRow.id)
-        )
-    )
+    .select_from(joined(CohortRow, EntrantRow, CallRow))
     .where(or_(col(CohortRow.ended_at).is_(None), CohortRow.number == NEWEST_COHORT))
     .group_by(CohortRow.number, EntrantRow.position, EntrantRow.name)
     .order_by(CohortRow.number, EntrantRow.position)
@@ -296,11 +272,41 @@ def read_agent_spending(connection: Connection) -> list[AgentSpending]:
     return read_nouns(AgentSpending, connection.execute(AGENT_SPENDING))
 
 
+RECENT_TURNS = 40
+USAGE_OF_TURNS = (
+    select(count(CallRow.id), total(CallRow.tokens_in), total(CallRow.tokens_out), total(COST))
+    .join(TurnRow, clause(TurnRow.entrant_id == CallRow.entrant_id))
+    .where(TurnRow.round_id == CallRow.round_id, col(TurnRow.status).in_(("played", "malformed")))
+    .group_by(CallRow.round_id, CallRow.entrant_id)
+    .order_by(func.max(CallRow.made_at).desc())
+    .limit(RECENT_TURNS)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RecentUsage:
+    """What so many of an agent's newest turns used in all (money at worst, where it is unknown)."""
+
+    turns: int
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: int = 0
+
+
+def read_recent_usage(connection: Connection, agent: str, model: str) -> RecentUsage:
+    """That of the turns in which it asked this model and decided."""
+    entrants = connection.execute(select(EntrantRow.id, EntrantRow.settings).where(EntrantRow.name == agent))
+    ids = [id for id, settings in entrants if json.loads(settings).get("model") == model]
+    turns = connection.execute(USAGE_OF_TURNS.where(col(CallRow.entrant_id).in_(ids))).all()
+    return RecentUsage(len(turns), *map(sum, zip(*turns, strict=True)))
+
+
 def read_daily_spending(connection: Connection, midnight: datetime, days: int) -> list[tuple[datetime, int]]:
     """What calls cost on each of so many days, the last of which begins at a midnight."""
     starts = [midnight - place * DAY for place in reversed(range(days))]
     days_of_calls = [(CallRow.made_at >= start) & (CallRow.made_at < start + DAY) for start in starts]
-    sums = [total(case((clause(that_day), COST), else_=0)) for that_day in days_of_calls]
+    sums: list[Any] = [total(case((clause(that_day), COST), else_=0)) for that_day in days_of_calls]
     row = connection.execute(select(*sums).where(CallRow.made_at >= starts[0])).one()
     return list(zip(starts, row, strict=True))
 

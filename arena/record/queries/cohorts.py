@@ -15,7 +15,7 @@ from sqlalchemy import BindParameter, Connection, Row, bindparam, exists, func
 
 from agents.model import Call, CallError, ErrorCode, Forecast, Message, Prompt
 from arena.errors import ArenaError
-from arena.record.model.cohort import Cohort
+from arena.record.model.cohort import MIN_COVERAGE, Cohort
 from arena.record.schema.codec import cohort_of
 from arena.record.schema.cohort import (
     CohortRow,
@@ -28,9 +28,19 @@ from arena.record.schema.cohort import (
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.statements import attributes_of
 from arena.record.schema.turn import CallRow, ForecastRow, TurnRow
-from arena.record.schema.typed import clause, col, columns_of, read_grouped_nouns, read_nouns, select
+from arena.record.schema.typed import (
+    IDS,
+    clause,
+    col,
+    columns_of,
+    joined,
+    read_grouped_nouns,
+    read_nouns,
+    select,
+)
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow
 from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, quote_of
+from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote, Resolution, Snapshot
 
 # The questions are made once each: that takes longer than to have them answered.
@@ -38,9 +48,6 @@ COHORT_ID: BindParameter[int] = bindparam("cohort_id")
 ROUND_ID: BindParameter[int] = bindparam("round_id")
 SNAPSHOT_ID: BindParameter[int] = bindparam("snapshot_id")
 AT: BindParameter[datetime] = bindparam("at")
-IDS: BindParameter[Sequence[Any]] = bindparam("ids", expanding=True)
-QUOTE_OF_ITEM = SnapshotItemRow.quote_id == QuoteRow.id
-
 
 LineUps = dict[int, dict[str, int]]
 """The ids of each cohort's entrants, by name and in line-up order."""
@@ -56,6 +63,16 @@ class StoredCohort:
     ended_at: datetime | None
     paused_at: datetime | None = None
     stopped_at: datetime | None = None
+
+
+NEWEST_COHORT = select(CohortRow.frozen).order_by(col(CohortRow.number).desc()).limit(1)
+
+
+def read_min_coverage(connection: Connection, cohort: int | None = None) -> float:
+    """How much agents must have forecast to be ranked, from 0 to 1, by one cohort or the newest."""
+    query = NEWEST_COHORT if cohort is None else NEWEST_COHORT.where(CohortRow.number == cohort)
+    frozen = json.loads(connection.scalar(query) or "{}")
+    return float(frozen.get("min_coverage", MIN_COVERAGE) / ONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +151,7 @@ SNAPSHOT_LISTINGS = (
         *columns_of(MarketVersionRow, PAGE_FIELDS),
         *columns_of(QuoteRow, QUOTE_FIELDS),
     )
-    .select_from(
-        SnapshotItemRow.__table__.join(
-            MarketVersionRow, clause(SnapshotItemRow.version_id == MarketVersionRow.id)
-        ).outerjoin(QuoteRow, clause(QUOTE_OF_ITEM))
-    )
+    .select_from(joined(SnapshotItemRow, MarketVersionRow).outerjoin(QuoteRow))
     .where(SnapshotItemRow.snapshot_id == SNAPSHOT_ID)
     .order_by(SnapshotItemRow.position)
 )
@@ -162,8 +175,8 @@ SNAPSHOT_TIME = select(SnapshotRow.id, SnapshotRow.taken_at).where(*OF_COHORT_AT
 
 def read_taken_at(connection: Connection, cohort_id: int, at: datetime) -> datetime | None:
     """When a cohort's snapshot of an instant was really taken; None where there is none."""
-    identity = read_snapshot_time(connection, cohort_id, at)
-    return None if identity is None else identity[1]
+    _, taken_at = read_snapshot_time(connection, cohort_id, at) or (None, None)
+    return taken_at
 
 
 def read_snapshot_time(connection: Connection, cohort_id: int, at: datetime) -> tuple[int, datetime] | None:
@@ -175,7 +188,7 @@ def read_snapshot_time(connection: Connection, cohort_id: int, at: datetime) -> 
 SNAPSHOT_PRICES = (
     select(SnapshotItemRow.market_id, SnapshotItemRow.quote_id, SnapshotItemRow.quoted_at)
     .add_columns(QuoteRow.bid, QuoteRow.ask, QuoteRow.mid, QuoteRow.last)
-    .select_from(SnapshotItemRow.__table__.outerjoin(QuoteRow, clause(QUOTE_OF_ITEM)))
+    .select_from(SnapshotItemRow.__table__.outerjoin(QuoteRow))
     .where(SnapshotItemRow.snapshot_id == SNAPSHOT_ID)
     .order_by(col(SnapshotItemRow.position).desc())
 )
@@ -190,18 +203,11 @@ def read_quotes(
         return None
     snapshot_id, taken_at = found
     rows = connection.execute(SNAPSHOT_PRICES, {"snapshot_id": snapshot_id})
-    return (
-        snapshot_id,
-        taken_at,
-        {  # the last comes first: of a market that is listed twice, the first counts
-            MarketId(row.market_id): None
-            if row.quote_id is None
-            else Quote(
-                MarketId(row.market_id), row.quoted_at, bid=row.bid, ask=row.ask, mid=row.mid, last=row.last
-            )
-            for row in rows
-        },
-    )
+    quotes = dict[MarketId, Quote | None]()
+    for row in rows:  # the last comes first: of a market that is listed twice, the first counts
+        market, prices = MarketId(row.market_id), attributes_of(row, "bid", "ask", "mid", "last")
+        quotes[market] = None if row.quote_id is None else Quote(market, row.quoted_at, **prices)
+    return snapshot_id, taken_at, quotes
 
 
 def _listing(row: Row[Any]) -> Listing:
@@ -262,9 +268,8 @@ def read_learnt_resolutions(
 ) -> list[tuple[Resolution, datetime]]:
     """All versions known by then, each with the decision time at which it was learnt."""
     rows = connection.execute(RESOLUTIONS.add_columns(ResolutionRow.learnt_at), {"ids": ids, "at": at})
-    return [
-        (Resolution(**attributes_of(row, *Resolution.__dataclass_fields__)), row.learnt_at) for row in rows
-    ]
+    nouns = Resolution.__dataclass_fields__
+    return [(Resolution(**attributes_of(row, *nouns)), row.learnt_at) for row in rows]
 
 
 TURN_STATUSES = select(TurnRow.entrant_id, TurnRow.status).where(TurnRow.round_id == ROUND_ID)
@@ -277,11 +282,7 @@ def read_turn_statuses(connection: Connection, round_id: int) -> dict[int, str]:
 
 FINAL_FORECASTS = (
     select(EntrantRow.name, *columns_of(ForecastRow, Forecast.__dataclass_fields__))
-    .select_from(
-        TurnRow.__table__.join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id)).join(
-            ForecastRow, clause(ForecastRow.turn_id == TurnRow.id)
-        )
-    )
+    .select_from(joined(TurnRow, EntrantRow, ForecastRow))
     .where(TurnRow.round_id == ROUND_ID, col(EntrantRow.name).in_(IDS), ForecastRow.stage == "final")
     .order_by(EntrantRow.position, ForecastRow.market_id)
 )
@@ -325,7 +326,7 @@ def _call(row: Row[Any]) -> Call:
 
 SNAPSHOT_MARKS = (
     select(MarkRow.at)
-    .select_from(MarkRow.__table__.join(SnapshotRow, clause(MarkRow.snapshot_id == SnapshotRow.id)))
+    .select_from(joined(MarkRow, SnapshotRow))
     .where(*OF_COHORT_AT, MarkRow.at == AT)
     .limit(1)
 )
@@ -349,29 +350,21 @@ def count_facts(connection: Connection) -> dict[str, int]:
     events = select(func.count(col(MarketVersionRow.event_id).distinct())).where(
         col(MarketVersionRow.id).in_(played)
     )
-    settled = select(func.count()).where(col(EntryRow.kind).in_(("settle", "refund")))
     tables = {
-        "cohorts": CohortRow.__table__,
-        "rounds": RoundRow.__table__,
-        "turns": TurnRow.__table__,
-        "entries": EntryRow.__table__,
-        "calls": CallRow.__table__,
+        "cohorts": CohortRow,
+        "rounds": RoundRow,
+        "turns": TurnRow,
+        "entries": EntryRow,
+        "calls": CallRow,
     }
-    counts = {
-        name: connection.execute(select(func.count()).select_from(t)).scalar_one()
-        for name, t in tables.items()
+    queries = {name: select(func.count()).select_from(table) for name, table in tables.items()} | {
+        "decision_times": select(func.count(col(RoundRow.at).distinct())),
+        "markets": select(func.count(col(SnapshotItemRow.market_id).distinct())),
+        "events": events,
+        "fills": select(func.count()).where(col(EntryRow.kind).in_(("buy", "sell"))),
+        "settlements": select(func.count()).where(col(EntryRow.kind).in_(("settle", "refund"))),
     }
-    counts["decision_times"] = connection.execute(
-        select(func.count(col(RoundRow.at).distinct()))
-    ).scalar_one()
-    markets = select(func.count(col(SnapshotItemRow.market_id).distinct()))
-    counts["markets"] = connection.execute(markets).scalar_one()
-    counts["events"] = connection.execute(events).scalar_one()
-    counts["fills"] = (
-        connection.scalar(select(func.count()).where(col(EntryRow.kind).in_(("buy", "sell")))) or 0
-    )
-    counts["settlements"] = connection.execute(settled).scalar_one()
-    return counts
+    return {name: connection.execute(query).scalar_one() for name, query in queries.items()}
 
 
 def select_cohorts(stored: Sequence[StoredCohort], number: int | None) -> list[StoredCohort]:

@@ -13,14 +13,16 @@ from arena.record.model.cohort import Turn
 from arena.record.queries import cohorts
 from arena.record.queries.accounts import read_ledgers
 from arena.record.queries.cohorts import StoredCohort
-from arena.record.queries.turns import FILL_FIELDS
 from arena.record.schema.codec import orders_of
 from arena.record.schema.cohort import EntrantRow, RoundRow, SnapshotRow
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.statements import attributes_of
-from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, RejectionRow, TurnRow
-from arena.record.schema.typed import clause, columns_of, read_grouped_nouns, select
-from markets.model import MarketId, Resolution, Snapshot
+from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, RejectionRow, SecondQuoteRow, TurnRow
+from arena.record.schema.typed import clause, columns_of, joined, read_grouped_nouns, select
+from arena.record.schema.world import QuoteRow
+from arena.record.write.listings import QUOTE_FIELDS, quote_of
+from arena.record.write.turns import FILL_FIELDS
+from markets.model import MarketId, Quote, Resolution, Snapshot
 from portfolio.model import Bet, Entry, Fill, FillLevel, Rejection, Sale
 from portfolio.whatif import WhatIfStep
 
@@ -67,7 +69,7 @@ ROUND_ENTRIES = (
 
 
 def read_turns(connection: Connection, round_id: int, entrant_ids: Collection[int]) -> list[Turn]:
-    """The turns of a round that are in, of these entrants, in line-up order."""
+    """The turns of a round that are in, of these entrants, in line-up order; without their second looks."""
     whose = {"round_id": round_id}
     forecasts = read_grouped_nouns(Forecast, connection.execute(ROUND_FORECASTS, whose))
     rejections = read_grouped_nouns(Rejection, connection.execute(ROUND_REJECTIONS, whose))
@@ -95,16 +97,15 @@ def read_turns(connection: Connection, round_id: int, entrant_ids: Collection[in
     return turns
 
 
-PLACED_TURNS = TurnRow.__table__.join(RoundRow, clause(TurnRow.round_id == RoundRow.id)).join(
-    EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id)
-)
+PLACED_TURNS = joined(TurnRow, RoundRow, EntrantRow)
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayDecision:
     """A turn's wishes and final probabilities, less the wishes for markets that had closed meanwhile.
 
-    `late` are those markets, and `shut` counts the wishes that came too late.
+    `late` are those markets, and `shut` counts the wishes that came too late. `again_at` and `second` are
+    as in `WhatIfStep`.
     """
 
     number: int
@@ -113,6 +114,19 @@ class ReplayDecision:
     beliefs: Mapping[MarketId, int]
     late: frozenset[MarketId]
     shut: int
+    again_at: datetime | None
+    second: Mapping[MarketId, Quote | None]
+
+
+SECOND_QUOTES = (
+    select(
+        SecondQuoteRow.turn_id, SecondQuoteRow.market_id, SecondQuoteRow.taken_at, SecondQuoteRow.quoted_at
+    )
+    .add_columns(*columns_of(QuoteRow, QUOTE_FIELDS))
+    .select_from(PLACED_TURNS.join(SecondQuoteRow, clause(SecondQuoteRow.turn_id == TurnRow.id)))
+    .outerjoin(QuoteRow, SecondQuoteRow.quote_id == QuoteRow.id)
+    .where(RoundRow.cohort_id == bindparam("cohort_id"))
+)
 
 
 def read_replay_decisions(
@@ -120,6 +134,10 @@ def read_replay_decisions(
 ) -> dict[str, dict[datetime, ReplayDecision]]:
     """Every turn of a cohort, by entrant and time; `too_late` is the code that late wishes were given."""
     shut, beliefs = _closed_markets(connection, cohort_id, too_late), _final_forecasts(connection, cohort_id)
+    again_at, second = dict[int, datetime](), defaultdict[int, dict[MarketId, Quote | None]](dict)
+    for row in connection.execute(SECOND_QUOTES, {"cohort_id": cohort_id}):
+        again_at[row.turn_id] = row.taken_at
+        second[row.turn_id][row.market_id] = quote_of(row, row.quoted_at) if row.quoted_at else None
     keys = (TurnRow.id, EntrantRow.name, RoundRow.number, RoundRow.at, TurnRow.orders)
     rows = connection.execute(select(*keys).select_from(PLACED_TURNS).where(RoundRow.cohort_id == cohort_id))
     found: dict[str, dict[datetime, ReplayDecision]] = defaultdict(dict)
@@ -129,7 +147,9 @@ def read_replay_decisions(
         in_time = tuple(bet for bet in bets if bet.market_id not in late)
         kept = tuple(sale for sale in sales if sale.market_id not in late)
         missed = len(bets) + len(sales) - len(in_time) - len(kept)
-        found[row.name][row.at] = ReplayDecision(row.number, in_time, kept, beliefs[row.id], late, missed)
+        found[row.name][row.at] = ReplayDecision(
+            row.number, in_time, kept, beliefs[row.id], late, missed, again_at.get(row.id), second[row.id]
+        )
     return found
 
 
@@ -268,4 +288,6 @@ def _with_decision(
         beliefs={market: p for market, p in turn.beliefs.items() if market in closes and closes[market] > by},
         held={(x.market_id, x.side): held.get((x.market_id, x.side), 0) for x in turn.sales},
         label=f"fill:{turn.number}",
+        again_at=turn.again_at,
+        second=turn.second,
     )

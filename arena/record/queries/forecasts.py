@@ -6,7 +6,7 @@ and forecasts in pairs, from before and after the prices were shown. No row is m
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -32,28 +32,51 @@ from arena.record.model.columns import (
 )
 from arena.record.queries.trades import read_payouts
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
-from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, TurnRow
-from arena.record.schema.typed import AnySelect, clause, col, select
+from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, SecondQuoteRow, TurnRow
+from arena.record.schema.typed import AnySelect, clause, col, joined, select
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow
 from markets.millionths import ONE
 
 __all__ = ["LINE_UP_ORDER", "PLACED_TURNS", "int_column", "read_outcomes", "transpose"]
 
-PLACED_TURNS = (
-    TurnRow.__table__.join(RoundRow, clause(TurnRow.round_id == RoundRow.id))
-    .join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id))
-    .join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
-)
+PLACED_TURNS = joined(TurnRow, EntrantRow, RoundRow, CohortRow)
 LINE_UP_ORDER = (CohortRow.number, RoundRow.number, EntrantRow.position)
 
 
-def read_outcomes(connection: Connection, markets: tuple[str, ...]) -> Ints:
-    """How each market ended by the latest version of its resolution."""
-    rows = connection.execute(
-        select(ResolutionRow.market_id, ResolutionRow.payout).order_by(ResolutionRow.version)
+@dataclass(frozen=True, slots=True)
+class MarketEnds:
+    """How each of some markets ended by the newest version of its resolution: as `ForecastColumns` has it.
+
+    `known` is since when the first version could be known, in seconds since 1970.
+    """
+
+    outcome: Ints
+    payout: Floats
+    known: Floats
+
+
+def read_ends(connection: Connection, markets: tuple[str, ...]) -> MarketEnds:
+    """The ends of these markets."""
+    query = select(ResolutionRow.market_id, ResolutionRow.payout, ResolutionRow.known_at)
+    paid: dict[str, int | None] = {}
+    first: dict[str, float] = {}
+    scores: dict[int | None, int] = {ONE: 1, 0: 0}
+    for market, payout, known_at in connection.execute(query.order_by(ResolutionRow.version)):
+        paid[market] = payout
+        first.setdefault(market, known_at.timestamp())
+    payouts = [paid.get(market) for market in markets]
+    return MarketEnds(
+        int_column(
+            [scores.get(p, NO_SCORE) if m in paid else OPEN for m, p in zip(markets, payouts, strict=True)]
+        ),
+        np.array([np.nan if p is None else p / ONE for p in payouts], dtype=np.float64),
+        np.array([first.get(market, np.inf) for market in markets], dtype=np.float64),
     )
-    ended = {row.market_id: {ONE: 1, 0: 0}.get(row.payout, NO_SCORE) for row in rows}
-    return int_column([ended.get(market, OPEN) for market in markets])
+
+
+def read_outcomes(connection: Connection, markets: tuple[str, ...]) -> Ints:
+    """How each market ended by the newest version of its resolution."""
+    return read_ends(connection, markets).outcome
 
 
 def transpose(rows: Any, width: int) -> list[Any]:
@@ -66,8 +89,8 @@ def int_column(values: Any) -> Ints:
     return np.array(values, dtype=np.int64)
 
 
-HAS_FORECASTS = col(TurnRow.status).in_(("played", "malformed"))
-"""Failed turns and those of agents that are out are absent."""
+WAS_SHOWN = col(TurnRow.status).in_(("played", "malformed", "failed"))
+"""Who is out, or waits for a key, was shown nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +106,7 @@ class ShownColumns:
     category: Ints
     closes: Ints
     mid: Ints
+    quoted: Flags
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,20 +127,25 @@ class TurnColumns:
 def read_forecast_columns(
     connection: Connection, cohort: int | None = None, stage: str = "final"
 ) -> ForecastColumns:
-    """What every turn that was played forecast for every market it was shown.
+    """What every turn that was played forecast for every market it was shown, beside the price then.
 
-    A skip is taken as agreement with the mid, or as even odds from an entrant that sees no prices. A
-    malformed turn has said nothing, whatever was read from it.
+    Where a turn has second quotes, the price is theirs. A skip is taken as agreement with the mid, or as
+    even odds from an entrant that sees no prices. A turn that is malformed or failed has said nothing,
+    whatever was read from it.
     """
     shown, turns = _shown_columns(connection, cohort), _turn_columns(connection, cohort)
     turn, item = _turn_market_pairs(turns.snapshot, shown.snapshot)
-    market, mid = shown.market[item], shown.mid[item]
-    chance = _stated_probabilities(connection, cohort, stage, turns, turn, shown.markets, market)
+    market = shown.market[item]
+    pairs = TurnMarketPairs(turns, turn, shown.markets, market)
+    mid, quoted = _second_prices(connection, cohort, pairs, shown.mid[item], shown.quoted[item])
+    ends = read_ends(connection, shown.markets)
+    chance = _stated_probabilities(connection, cohort, stage, pairs)
     skipped = np.where(turns.blind[turn] | (stage != "final"), ONE // 2, mid)
     return ForecastColumns(
         agents=turns.agents,
         markets=shown.markets,
         events=shown.events,
+        stories=shown.events,
         categories=shown.categories,
         agent=turns.agent[turn],
         cohort=turns.cohort[turn],
@@ -124,13 +153,17 @@ def read_forecast_columns(
         at=turns.at[turn],
         market=market,
         event=shown.event[item],
+        story=shown.event[item],
         category=shown.category[item],
         closes=shown.closes[item],
         forecast=np.where(chance >= 0, chance, skipped),
         stated=chance >= 0,
         mid=mid,
         released=turns.released[turn],
-        outcome=read_outcomes(connection, shown.markets)[market],
+        outcome=ends.outcome[market],
+        payout=ends.payout[market],
+        known=np.maximum(ends.known[market], shown.closes[item]),
+        quoted=quoted,
     )
 
 
@@ -147,22 +180,32 @@ def read_newest_mids(connection: Connection, markets: Sequence[str]) -> Floats:
     return np.array([mids.get(name, np.nan) for name in markets], dtype=np.float64)
 
 
-def read_line_ups(connection: Connection, cohort: int | None = None) -> list[tuple[str, str]]:
-    """Every entrant's name, with all that makes two of them twins; cohort by cohort in line-up order."""
+@dataclass(frozen=True, slots=True)
+class LineUpEntry:
+    """An entrant of a cohort, its kind and settings as one text: twins have the same."""
+
+    cohort: int
+    name: str
+    settings: str
+
+
+def read_line_ups(connection: Connection, cohort: int | None = None) -> list[LineUpEntry]:
+    """Every entrant, cohort by cohort in line-up order."""
     query = (
-        select(EntrantRow.name, EntrantRow.kind, EntrantRow.settings)
+        select(CohortRow.number, EntrantRow.name, EntrantRow.kind, EntrantRow.settings)
         .join(CohortRow, EntrantRow.cohort_id == CohortRow.id)
         .order_by(CohortRow.number, EntrantRow.position)
     )
     if cohort is not None:
         query = query.where(CohortRow.number == cohort)
-    return [(name, f"{kind} {settings}") for name, kind, settings in connection.execute(query)]
+    rows = connection.execute(query)
+    return [LineUpEntry(number, name, f"{kind} {settings}") for number, name, kind, settings in rows]
 
 
 def _turn_columns(connection: Connection, cohort: int | None) -> TurnColumns:
     columns_of = (EntrantRow.name, EntrantRow.id, CohortRow.number, RoundRow.number, RoundRow.at)
     query = (
-        select(TurnRow.id, *columns_of, RoundRow.snapshot_id).select_from(PLACED_TURNS).where(HAS_FORECASTS)
+        select(TurnRow.id, *columns_of, RoundRow.snapshot_id).select_from(PLACED_TURNS).where(WAS_SHOWN)
     ).order_by(*LINE_UP_ORDER)
     if cohort is not None:
         query = query.where(CohortRow.number == cohort)
@@ -183,14 +226,8 @@ def _turn_columns(connection: Connection, cohort: int | None) -> TurnColumns:
 
 
 def _shown_columns(connection: Connection, cohort: int | None) -> ShownColumns:
-    joined = (
-        SnapshotItemRow.__table__.join(
-            MarketVersionRow, clause(SnapshotItemRow.version_id == MarketVersionRow.id)
-        )
-        .join(RoundRow, clause(RoundRow.snapshot_id == SnapshotItemRow.snapshot_id))
-        .join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
-        .outerjoin(QuoteRow, clause(SnapshotItemRow.quote_id == QuoteRow.id))
-    )
+    of_item = clause(RoundRow.snapshot_id == SnapshotItemRow.snapshot_id)
+    shown = joined(SnapshotItemRow, MarketVersionRow).join(RoundRow, of_item).join(CohortRow)
     keys = (
         SnapshotItemRow.snapshot_id,
         SnapshotItemRow.market_id,
@@ -198,17 +235,45 @@ def _shown_columns(connection: Connection, cohort: int | None) -> ShownColumns:
         MarketVersionRow.category,
         MarketVersionRow.closes_at,
     )
-    query = select(*keys, QuoteRow.mid).select_from(joined).where(SnapshotItemRow.shown == 1)
+    quoted = (CohortRow.number, RoundRow.at, SnapshotItemRow.quoted_at, QuoteRow.bid, QuoteRow.ask)
+    query = select(*keys, QuoteRow.mid, *quoted).select_from(shown.outerjoin(QuoteRow))
+    query = query.where(SnapshotItemRow.shown == 1)
     if cohort is not None:
         query = query.where(CohortRow.number == cohort)
     query = query.order_by(CohortRow.number, RoundRow.number, SnapshotItemRow.position)
-    snapshots, ids, events, categories, closes, mids = transpose(connection.execute(query).all(), 6)
+    snapshots, ids, events, categories, closes, mids, numbers, *seen = transpose(
+        connection.execute(query).all(), 11
+    )
     markets, market = factorize(ids)
     event_names, event = factorize(events)
     category_names, category = factorize(categories)
     mid = int_column([ONE // 2 if price is None else price for price in mids])
     names = (markets, event_names, category_names)
-    return ShownColumns(*names, int_column(snapshots), market, event, category, _seconds_column(closes), mid)
+    limits = _frozen_rules(connection)
+    is_quoted = [
+        _is_quoted(limits[number], *each) for number, *each in zip(numbers, mids, *seen, strict=True)
+    ]
+    return ShownColumns(
+        *names, int_column(snapshots), market, event, category, _seconds_column(closes), mid,
+        np.array(is_quoted, dtype=np.bool_),
+    )  # fmt: skip
+
+
+def _is_quoted(
+    rules: Mapping[str, Any],
+    mid: int | None,
+    at: datetime,
+    quoted_at: datetime | None,
+    bid: int | None,
+    ask: int | None,
+) -> bool:
+    """Whether a price is one to be judged by, as a cohort's rules say of prices to trade at."""
+    if mid is None or quoted_at is None:
+        return False
+    is_fresh: bool = 0 <= (at - quoted_at).total_seconds() <= rules["max_quote_age"]
+    if bid is None or ask is None:
+        return is_fresh and bid is ask
+    return is_fresh and bool(0 <= ask - bid <= rules["max_spread"])
 
 
 def _turn_market_pairs(turns: Ints, snapshots: Ints) -> tuple[Ints, Ints]:
@@ -221,14 +286,32 @@ def _turn_market_pairs(turns: Ints, snapshots: Ints) -> tuple[Ints, Ints]:
     return turn, order[first[turn] + within]
 
 
+@dataclass(frozen=True, slots=True)
+class TurnMarketPairs:
+    """Every turn with every market that it was shown: the places of both, one row a pair."""
+
+    turns: TurnColumns
+    turn: Ints
+    markets: tuple[str, ...]
+    market: Ints
+
+    def rows(self, ids: Sequence[int], names: Sequence[str]) -> tuple[Ints, Flags]:
+        """The rows of some turns' ids with markets; those that there are, for what wasn't shown is no row."""
+        if not ids or not self.turn.size:
+            return int_column([]), np.zeros(len(ids), dtype=np.bool_)
+        place = {name: number for number, name in enumerate(self.markets)}
+        order, width = np.argsort(self.turns.id), len(self.markets) + 1
+        of_turn = order[np.searchsorted(self.turns.id, int_column(ids), sorter=order)]
+        key = of_turn * width + int_column([place.get(name, len(self.markets)) for name in names])
+        wanted = self.turn * width + self.market
+        by_key = np.argsort(wanted)
+        row = by_key[np.searchsorted(wanted, key, sorter=by_key).clip(max=self.turn.size - 1)]
+        there = wanted[row] == key
+        return row[there], there
+
+
 def _stated_probabilities(
-    connection: Connection,
-    cohort: int | None,
-    stage: str,
-    turns: TurnColumns,
-    turn: Ints,
-    markets: tuple[str, ...],
-    market: Ints,
+    connection: Connection, cohort: int | None, stage: str, pairs: TurnMarketPairs
 ) -> Ints:
     """What was stated for each pair of turn and market, in millionths; -1 where nothing was."""
     query = (
@@ -239,19 +322,36 @@ def _stated_probabilities(
     if cohort is not None:
         query = query.where(CohortRow.number == cohort)
     ids, names, chances = transpose(connection.execute(query).all(), 3)
-    probabilities = np.full(turn.size, -1, dtype=np.int64)
-    if not ids or not turn.size:
-        return probabilities
-    place = {name: number for number, name in enumerate(markets)}
-    order = np.argsort(turns.id)
-    of_turn = order[np.searchsorted(turns.id, int_column(ids), sorter=order)]
-    key = of_turn * (len(markets) + 1) + int_column([place.get(name, len(markets)) for name in names])
-    wanted = turn * (len(markets) + 1) + market
-    by_key = np.argsort(wanted)
-    at = np.searchsorted(wanted, key, sorter=by_key).clip(max=turn.size - 1)
-    matches = wanted[by_key[at]] == key  # what was said of a market that wasn't shown is no row
-    probabilities[by_key[at[matches]]] = int_column(chances)[matches]
+    probabilities = np.full(pairs.turn.size, -1, dtype=np.int64)
+    rows, there = pairs.rows(ids, names)
+    probabilities[rows] = int_column(chances)[there]
     return probabilities
+
+
+def _second_prices(
+    connection: Connection, cohort: int | None, pairs: TurnMarketPairs, mid: Ints, quoted: Flags
+) -> tuple[Ints, Flags]:
+    """The price for each pair, and whether it is one to be judged by: the second one where there is one."""
+    source = PLACED_TURNS.join(SecondQuoteRow, clause(SecondQuoteRow.turn_id == TurnRow.id)).outerjoin(
+        QuoteRow
+    )
+    seen = (SecondQuoteRow.taken_at, SecondQuoteRow.quoted_at, QuoteRow.bid, QuoteRow.ask)
+    query = select(SecondQuoteRow.turn_id, SecondQuoteRow.market_id, CohortRow.number, QuoteRow.mid, *seen)
+    query = query.select_from(source)
+    if cohort is not None:
+        query = query.where(CohortRow.number == cohort)
+    ids, names, numbers, mids, *times = transpose(connection.execute(query).all(), 8)
+    rows, there = pairs.rows(ids, names)
+    if not rows.size:
+        return mid, quoted
+    limits = _frozen_rules(connection)
+    is_quoted = [
+        _is_quoted(limits[number], *each) for number, *each in zip(numbers, mids, *times, strict=True)
+    ]
+    quoted[rows] = np.array(is_quoted, dtype=np.bool_)[there]
+    second = int_column([-1 if price is None else price for price in mids])[there]
+    mid[rows] = np.where(second >= 0, second, mid[rows])
+    return mid, quoted
 
 
 def _entrant_settings(connection: Connection) -> tuple[set[int], dict[int, int]]:
@@ -279,10 +379,9 @@ def read_bet_columns(connection: Connection, cohort: int | None = None) -> BetCo
     agents, agent = factorize(names)
     markets, market = factorize(market_ids)
     yes = np.array([side == "YES" for side in sides], dtype=np.bool_)
-    largest = _largest_stakes(connection)
-    c = confidence(
-        int_column(amounts), int_column(bases), int_column([largest[number] for number in cohorts])
-    )
+    rules = _frozen_rules(connection)
+    largest = int_column([rules[number]["max_bet"] for number in cohorts])
+    c = confidence(int_column(amounts), int_column(bases), largest)
     paid = _prices_paid(connection, cohort)
     own = np.array([paid[fill] for fill in ids], dtype=np.float64)
     price = np.where(yes, own, 1 - own)
@@ -313,10 +412,10 @@ def _purchases(cohort: int | None) -> AnySelect:
     return query if cohort is None else query.where(CohortRow.number == cohort)
 
 
-def _largest_stakes(connection: Connection) -> dict[int, int]:
-    """`max_bet` of the rules that each cohort has frozen."""
+def _frozen_rules(connection: Connection) -> dict[int, Mapping[str, Any]]:
+    """The rules that each cohort has frozen, by its number."""
     rows = connection.execute(select(CohortRow.number, CohortRow.frozen))
-    return {row.number: int(json.loads(row.frozen)["rules"]["max_bet"]) for row in rows}
+    return {row.number: json.loads(row.frozen)["rules"] for row in rows}
 
 
 def _prices_paid(connection: Connection, cohort: int | None) -> dict[int, float]:
@@ -345,11 +444,11 @@ ITEM_OF_PAIR = and_(
 FORECAST_PAIRS = (
     join(BEFORE, AFTER, ASKED_TWICE)
     .join(TurnRow, clause(and_(BEFORE.turn_id == TurnRow.id, TurnRow.status == "played")))
-    .join(RoundRow, clause(TurnRow.round_id == RoundRow.id))
-    .join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id))
-    .join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
+    .join(EntrantRow)
+    .join(RoundRow)
+    .join(CohortRow)
     .join(SnapshotItemRow, clause(ITEM_OF_PAIR))
-    .join(QuoteRow, clause(SnapshotItemRow.quote_id == QuoteRow.id))
+    .join(QuoteRow)
 )
 
 

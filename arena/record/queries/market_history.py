@@ -34,14 +34,13 @@ from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.newest import newest_rows
 from arena.record.schema.statements import attributes_of, batches
 from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, TurnRow
-from arena.record.schema.typed import AnySelect, clause, col, columns_of, read_nouns, select, select_as
+from arena.record.schema.typed import IDS, AnySelect, col, columns_of, joined, read_nouns, select, select_as
 from arena.record.schema.world import MarketVersionRow, QuoteRow
 from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, quote_of
 from markets.model import Market, MarketId, Quote, Resolution
 from portfolio.model import Entry
 
 MARKET_ID: BindParameter[str] = bindparam("market")
-IDS: BindParameter[Sequence[Any]] = bindparam("ids", expanding=True)
 EVER = datetime.max.replace(tzinfo=UTC)
 
 
@@ -79,7 +78,8 @@ class ResolutionVersion:
 
 def read_resolution_versions(connection: Connection, market: MarketId) -> list[ResolutionVersion]:
     """Every version of how a market ended, oldest first."""
-    return [ResolutionVersion(*told) for told in read_learnt_resolutions(connection, [market], EVER)]
+    known = read_learnt_resolutions(connection, [market], EVER)
+    return [ResolutionVersion(resolution=resolution, learnt_at=at) for resolution, at in known]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +103,7 @@ MARKET_ROUNDS = (
         at=RoundRow.at,
         shown=SnapshotItemRow.shown == 1,
     )
-    .select_from(
-        SnapshotItemRow.__table__.join(SnapshotRow, clause(SnapshotItemRow.snapshot_id == SnapshotRow.id))
-        .join(RoundRow, clause(IS_DECISION_SNAPSHOT))
-        .join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
-    )
+    .select_from(joined(SnapshotItemRow, SnapshotRow).join(RoundRow, IS_DECISION_SNAPSHOT).join(CohortRow))
     .where(SnapshotItemRow.market_id == MARKET_ID)
     .order_by(RoundRow.at, CohortRow.number)
 )
@@ -127,17 +123,11 @@ class MarketForecast:
     probability: int
 
 
-FORECAST_HERE = and_(
-    ForecastRow.turn_id == TurnRow.id, ForecastRow.market_id == MARKET_ID, ForecastRow.stage == "final"
-)
 MARKET_FORECASTS = (
     select_as(round_id=TurnRow.round_id, agent=EntrantRow.name, probability=ForecastRow.probability)
-    .select_from(
-        TurnRow.__table__.join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id)).join(
-            ForecastRow, clause(FORECAST_HERE)
-        )
-    )
+    .select_from(joined(EntrantRow, TurnRow, ForecastRow))
     .where(col(TurnRow.round_id).in_(IDS), TurnRow.status == "played")
+    .where(ForecastRow.market_id == MARKET_ID, ForecastRow.stage == "final")
     .order_by(TurnRow.round_id, EntrantRow.position)
 )
 
@@ -171,11 +161,9 @@ FILL_PRICE = select(AVERAGE_PRICE).where(FillLevelRow.fill_id == FillRow.id).sca
 # The ledger's lines about a market lead to the turns behind them; no fill is looked at in vain.
 FILL_JOIN = (
     select(TurnRow.id)
-    .select_from(
-        EntryRow.__table__.join(EntrantRow, clause(EntryRow.entrant_id == EntrantRow.id))
-        .join(RoundRow, clause(and_(RoundRow.cohort_id == EntrantRow.cohort_id, RoundRow.at == EntryRow.at)))
-        .join(TurnRow, clause(and_(TurnRow.round_id == RoundRow.id, TurnRow.entrant_id == EntrantRow.id)))
-    )
+    .select_from(joined(EntryRow, EntrantRow))
+    .join(RoundRow, (RoundRow.cohort_id == EntrantRow.cohort_id) & (RoundRow.at == EntryRow.at))
+    .join(TurnRow, (TurnRow.round_id == RoundRow.id) & (TurnRow.entrant_id == EntrantRow.id))
     .where(EntryRow.market_id == MARKET_ID, col(EntryRow.kind).in_(("buy", "sell")))
 )
 MARKET_TRADES = (
@@ -191,12 +179,7 @@ MARKET_TRADES = (
         fee=FillRow.fee,
         price=cast(FILL_PRICE, Double),
     )
-    .select_from(
-        FillRow.__table__.join(TurnRow, clause(FillRow.turn_id == TurnRow.id))
-        .join(RoundRow, clause(TurnRow.round_id == RoundRow.id))
-        .join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
-        .join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id))
-    )
+    .select_from(joined(FillRow, TurnRow, EntrantRow, RoundRow, CohortRow))
     .where(col(FillRow.turn_id).in_(FILL_JOIN), FillRow.market_id == MARKET_ID)
     .order_by(col(RoundRow.at).desc(), col(CohortRow.number).desc(), EntrantRow.position, FillRow.position)
     .limit(bindparam("most"))
@@ -225,11 +208,7 @@ MARKET_ENTRIES = (
         EntrantRow.name,
         *columns_of(EntryRow, Entry.__dataclass_fields__),
     )
-    .select_from(
-        EntryRow.__table__.join(EntrantRow, clause(EntryRow.entrant_id == EntrantRow.id)).join(
-            CohortRow, clause(EntrantRow.cohort_id == CohortRow.id)
-        )
-    )
+    .select_from(joined(EntryRow, EntrantRow, CohortRow))
     .where(EntryRow.market_id == MARKET_ID)
     .order_by(col(CohortRow.number).desc(), EntrantRow.position, EntryRow.number)
 )
@@ -244,11 +223,10 @@ def read_market_accounts(connection: Connection, market: MarketId) -> list[Marke
     return [MarketAccount(*key, tuple(entries)) for key, entries in accounts.items()]
 
 
-NEWEST_MARK = (
+VALUED_SNAPSHOTS = (
     select(MarkRow.snapshot_id).where(MarkRow.entrant_id == EntrantRow.id).order_by(col(MarkRow.at).desc())
 )
-IS_VALUED_SNAPSHOT = SnapshotRow.id == NEWEST_MARK.limit(1).correlate(EntrantRow.__table__).scalar_subquery()
-ITEM_HERE = and_(SnapshotItemRow.snapshot_id == SnapshotRow.id, SnapshotItemRow.market_id == MARKET_ID)
+VALUED_SNAPSHOT = VALUED_SNAPSHOTS.limit(1).correlate(EntrantRow).scalar_subquery()
 LAST_MARKS = (
     select(
         col(CohortRow.number).label("cohort"),
@@ -257,13 +235,11 @@ LAST_MARKS = (
         SnapshotItemRow.quoted_at,
         *columns_of(QuoteRow, QUOTE_FIELDS),
     )
-    .select_from(
-        EntrantRow.__table__.join(CohortRow, clause(EntrantRow.cohort_id == CohortRow.id))
-        .join(SnapshotRow, clause(IS_VALUED_SNAPSHOT))
-        .join(SnapshotItemRow, clause(ITEM_HERE))
-        .join(QuoteRow, clause(SnapshotItemRow.quote_id == QuoteRow.id))
-    )
-    .where(col(EntrantRow.id).in_(IDS))
+    .select_from(joined(EntrantRow, CohortRow))
+    .join(SnapshotRow, SnapshotRow.id == VALUED_SNAPSHOT)
+    .join(SnapshotItemRow, SnapshotItemRow.snapshot_id == SnapshotRow.id)
+    .join(QuoteRow, SnapshotItemRow.quote_id == QuoteRow.id)
+    .where(col(EntrantRow.id).in_(IDS), SnapshotItemRow.market_id == MARKET_ID)
 )
 
 
@@ -350,9 +326,8 @@ def _instants_parameter(connection: Connection, times: Sequence[datetime]) -> di
     return {"times": json.dumps([instant_text(at) for at in times])}
 
 
-EVENT_IDS: BindParameter[Sequence[str]] = bindparam("ids", expanding=True)
 QUESTIONS_OF_EVENTS = select(MarketVersionRow.event_id, MarketVersionRow.question).where(
-    col(MarketVersionRow.event_id).in_(EVENT_IDS)
+    col(MarketVersionRow.event_id).in_(IDS)
 )
 OLDEST_LAST = QUESTIONS_OF_EVENTS.order_by(col(MarketVersionRow.id).desc())
 

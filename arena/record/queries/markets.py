@@ -22,12 +22,14 @@ from arena.record.schema.newest import is_in_markets, markets_parameter, newest_
 from arena.record.schema.statements import attributes_of, batches
 from arena.record.schema.turn import ForecastRow, TurnRow
 from arena.record.schema.typed import (
+    IDS,
     AnySelect,
     clause,
     col,
     column_of,
     columns_of,
     count,
+    joined,
     read_grouped_nouns,
     select,
     select_as,
@@ -38,7 +40,6 @@ from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, last_sighting
 from arena.record.write.sync import markets_gone_since
 from markets.model import Listing, Market, MarketId, Quote, Resolution
 
-DIRECTORY_IDS: BindParameter[Sequence[Any]] = bindparam("ids", expanding=True)
 FIRST_ROUNDS = 4
 """So many rounds are looked through at first; twice as many each time that these are not enough."""
 
@@ -59,7 +60,7 @@ SHOWING_ROUNDS = (
 )
 SHOWN_IN_ROUND = (
     select(SnapshotItemRow.snapshot_id, SnapshotItemRow.market_id)
-    .where(col(SnapshotItemRow.snapshot_id).in_(DIRECTORY_IDS), SnapshotItemRow.shown == 1)
+    .where(col(SnapshotItemRow.snapshot_id).in_(IDS), SnapshotItemRow.shown == 1)
     .order_by(SnapshotItemRow.snapshot_id, SnapshotItemRow.position)
 )
 ANY_SHOWN = select(SnapshotItemRow.market_id).where(SnapshotItemRow.shown == 1).limit(1)
@@ -142,30 +143,23 @@ def read_forecast_spreads(
         return {}
     named = values(column("market_id", Text), column("round_id", BigInt), name="pairs")
     pairs = named.data([(market, last.round_id) for market, last in shown.items()]).cte("pairs")
-    said = and_(
-        ForecastRow.turn_id == TurnRow.id,
-        ForecastRow.market_id == pairs.c.market_id,
-        ForecastRow.stage == "final",
+    market, chance = pairs.c.market_id, ForecastRow.probability
+    query = (
+        select_as(market=market, agents=func.count(), low=func.min(chance), high=func.max(chance))
+        .select_from(pairs.join(TurnRow, clause(TurnRow.round_id == pairs.c.round_id)))
+        .join(EntrantRow, TurnRow.entrant_id == EntrantRow.id)
+        .join(ForecastRow, (ForecastRow.turn_id == TurnRow.id) & (ForecastRow.market_id == market))
+        .where(TurnRow.status == "played", ForecastRow.stage == "final")
+        .where(col(EntrantRow.kind).not_in(sorted(but)))
     )
-    joined = pairs.join(
-        TurnRow, clause(and_(TurnRow.round_id == pairs.c.round_id, TurnRow.status == "played"))
-    )
-    joined = joined.join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id)).join(
-        ForecastRow, clause(said)
-    )
-    chance = ForecastRow.probability
-    query = select_as(
-        market=pairs.c.market_id, agents=func.count(), low=func.min(chance), high=func.max(chance)
-    ).select_from(joined)
-    query = query.where(col(EntrantRow.kind).not_in(sorted(but))).group_by(pairs.c.market_id)
-    spreads = read_grouped_nouns(ForecastSpread, connection.execute(query))
+    spreads = read_grouped_nouns(ForecastSpread, connection.execute(query.group_by(market)))
     return {market: spread for market, [spread] in spreads.items()}
 
 
 IS_TRADE = case((col(EntryRow.kind).in_(("buy", "sell")), 1), else_=0)
 MARKET_LOTS = (
     select(EntryRow.market_id, func.sum(EntryRow.shares).label("shares"), func.sum(IS_TRADE).label("trades"))
-    .select_from(MarketRow.__table__.join(EntryRow, clause(EntryRow.market_id == MarketRow.id)))
+    .join_from(MarketRow, EntryRow, EntryRow.market_id == MarketRow.id)
     .group_by(EntryRow.market_id, EntryRow.entrant_id, EntryRow.side)
 )
 
@@ -268,17 +262,10 @@ def _last_items_query(dialect: str) -> AnySelect:
     one = aliased(SnapshotItemRow, name="one")
     until = one.quoted_at <= bindparam("until", type_=column_of(SnapshotItemRow.quoted_at).type)
     last = select(func.max(one.quoted_at)).where(one.market_id == MarketRow.id, until)
-    joined = MarketRow.__table__.join(
-        SnapshotItemRow, clause(SnapshotItemRow.market_id == MarketRow.id)
-    ).join(QuoteRow, clause(SnapshotItemRow.quote_id == QuoteRow.id))
-    prices = (
-        QuoteRow.market_id,
-        SnapshotItemRow.quoted_at,
-        *columns_of(QuoteRow, QUOTE_FIELDS),
-    )
     newest_one = SnapshotItemRow.quoted_at == last.correlate(MarketRow.__table__).scalar_subquery()
-    mine = is_in_markets(dialect)
-    return select(*prices).select_from(joined).where(newest_one, mine).order_by(SnapshotItemRow.quote_id)
+    prices = select(QuoteRow.market_id, SnapshotItemRow.quoted_at, *columns_of(QuoteRow, QUOTE_FIELDS))
+    prices = prices.select_from(joined(MarketRow, SnapshotItemRow, QuoteRow))
+    return prices.where(newest_one, is_in_markets(dialect)).order_by(SnapshotItemRow.quote_id)
 
 
 def read_price_changes(connection: Connection, market: MarketId, until: datetime) -> list[Quote]:
@@ -377,13 +364,12 @@ def filter_markets(
         and category.casefold() in ("", seen.listing.market.category.casefold())
         and all(word in _searched_text(seen) for word in words)
     ]
-    return sorted(matching, key=lambda seen: (-_traded_volume(seen), seen.listing.market.id))
+    volumes = {
+        seen.listing.market.id: seen.listing.quote.volume if seen.listing.quote else 0 for seen in matching
+    }
+    return sorted(matching, key=lambda seen: (-volumes[seen.listing.market.id], seen.listing.market.id))
 
 
 def _searched_text(seen: KnownMarket) -> str:
     market = seen.listing.market
     return f"{market.question}\n{market.rules}\n{market.id}".casefold()
-
-
-def _traded_volume(seen: KnownMarket) -> int:
-    return seen.listing.quote.volume if seen.listing.quote else 0

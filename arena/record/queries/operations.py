@@ -17,13 +17,12 @@ from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, Snapshot
 from arena.record.schema.dialects import NOW
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.turn import TurnRow
-from arena.record.schema.typed import clause, col, column_of, read_nouns, select, select_as, total
+from arena.record.schema.typed import IDS, col, column_of, joined, read_nouns, select, select_as, total
 from arena.record.schema.work import LeaseRow
 from arena.record.schema.world import QuarantineRow, SyncRow
 
 LEADER_LEASE = "scheduler"
 IS_OPEN = col(CohortRow.ended_at).is_(None)
-COHORT_IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
 VENUE_NAMES: BindParameter[Sequence[str]] = bindparam("names", expanding=True)
 
 LEADER_LEASE_ROW = select(LeaseRow.holder, LeaseRow.expires_at, LeaseRow.expires_at > NOW).where(
@@ -60,17 +59,14 @@ SHOWN_ROUNDS = (
         done=RoundRow.done == 1,
         agents=select(func.count()).where(EntrantRow.cohort_id == CohortRow.id).scalar_subquery(),
     )
-    .select_from(
-        RoundRow.__table__.join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id)).join(
-            SnapshotRow, clause(RoundRow.snapshot_id == SnapshotRow.id)
-        )
-    )
+    .join_from(RoundRow, CohortRow, RoundRow.cohort_id == CohortRow.id)
+    .join(SnapshotRow, RoundRow.snapshot_id == SnapshotRow.id)
     .where(IS_OPEN | (RoundRow.at == NEWEST_ROUND_TIME))
     .order_by(RoundRow.at, CohortRow.number)
 )
 STATUS_COUNTS = (
     select(TurnRow.round_id, TurnRow.status, func.count())
-    .where(col(TurnRow.round_id).in_(COHORT_IDS))
+    .where(col(TurnRow.round_id).in_(IDS))
     .group_by(TurnRow.round_id, TurnRow.status)
     .order_by(TurnRow.round_id, TurnRow.status)
 )
@@ -87,7 +83,7 @@ def read_round_states(connection: Connection) -> list[RoundState]:
 
 ENDED_ROUNDS = (
     select(func.count(), total(RoundRow.done))
-    .select_from(RoundRow.__table__.join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id)))
+    .select_from(joined(RoundRow, CohortRow))
     .where(col(CohortRow.ended_at).is_not(None))
 )
 
@@ -133,7 +129,7 @@ OPENED_LOTS = case((EntryRow.held > 0, 1), else_=0) - case((EntryRow.held > Entr
 OPEN_COHORT_IDS = select(CohortRow.id).where(col(CohortRow.ended_at).is_(None))
 OPEN_LOTS = (
     select(EntrantRow.cohort_id, EntryRow.market_id, func.sum(OPENED_LOTS))
-    .select_from(EntrantRow.__table__.join(EntryRow, clause(EntryRow.entrant_id == EntrantRow.id)))
+    .select_from(joined(EntrantRow, EntryRow))
     .where(col(EntrantRow.cohort_id).in_(OPEN_COHORT_IDS), EntryRow.market_id != "")
     .group_by(EntrantRow.cohort_id, EntryRow.market_id)
     .having(func.sum(OPENED_LOTS) > 0)
@@ -146,14 +142,10 @@ LAST_SNAPSHOT = (
     .order_by(col(NEWER_SNAPSHOT.at).desc())
     .limit(1)
 )
-IS_LAST_SNAPSHOT = SnapshotRow.id == LAST_SNAPSHOT.correlate(CohortRow.__table__).scalar_subquery()
 POSITION_PRICES = (
     select(CohortRow.id, SnapshotRow.taken_at, SnapshotItemRow.market_id, SnapshotItemRow.quoted_at)
-    .select_from(
-        CohortRow.__table__.join(SnapshotRow, clause(IS_LAST_SNAPSHOT)).outerjoin(
-            SnapshotItemRow, clause(SnapshotItemRow.snapshot_id == SnapshotRow.id)
-        )
-    )
+    .join_from(CohortRow, SnapshotRow, SnapshotRow.id == LAST_SNAPSHOT.correlate(CohortRow).scalar_subquery())
+    .outerjoin(SnapshotItemRow, SnapshotItemRow.snapshot_id == SnapshotRow.id)
     .where(col(CohortRow.ended_at).is_(None))
 )
 
@@ -182,9 +174,6 @@ def read_open_positions(
     return held, max(looked, default=None)
 
 
-MARKED_COHORT_IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
-
-
 @dataclass(frozen=True, slots=True)
 class RunFigures:
     """What calls cost since an instant, in millionths of a dollar; how many positions are open, and stale."""
@@ -196,17 +185,16 @@ class RunFigures:
 
 LAST_SNAPSHOT_TIMES = (
     select(func.max(SnapshotRow.at).label("at"), SnapshotRow.cohort_id)
-    .where(col(SnapshotRow.cohort_id).in_(MARKED_COHORT_IDS))
+    .where(col(SnapshotRow.cohort_id).in_(IDS))
     .group_by(SnapshotRow.cohort_id)
     .subquery()
 )
-IS_NEWEST_SNAPSHOT = (SnapshotRow.cohort_id == LAST_SNAPSHOT_TIMES.c.cohort_id) & (
-    SnapshotRow.at == LAST_SNAPSHOT_TIMES.c.at
+OF_COHORT = SnapshotRow.cohort_id == LAST_SNAPSHOT_TIMES.c.cohort_id
+STALE_COUNT = (
+    select(total(MarkRow.stale))
+    .join_from(SnapshotRow, LAST_SNAPSHOT_TIMES, OF_COHORT & (SnapshotRow.at == LAST_SNAPSHOT_TIMES.c.at))
+    .join(MarkRow, (MarkRow.at == SnapshotRow.at) & (MarkRow.snapshot_id == SnapshotRow.id))
 )
-LATEST_MARKS = SnapshotRow.__table__.join(LAST_SNAPSHOT_TIMES, clause(IS_NEWEST_SNAPSHOT)).join(
-    MarkRow, clause((MarkRow.at == SnapshotRow.at) & (MarkRow.snapshot_id == SnapshotRow.id))
-)
-STALE_COUNT = select(total(MarkRow.stale)).select_from(LATEST_MARKS)
 
 
 def count_stale_positions(connection: Connection, cohort_ids: Sequence[int]) -> int:

@@ -7,23 +7,31 @@ look-ups in indices.
 import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, bindparam, exists, func
+from sqlalchemy import Connection, bindparam, func
 
 from arena.record.queries import cohorts
 from arena.record.queries.cohorts import LineUps, StoredCohort
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.scores import RollupRow
+from arena.record.schema.statements import attributes_of
 from arena.record.schema.turn import CallRow, TurnRow
-from arena.record.schema.typed import clause, col, count, read_grouped_nouns, read_nouns, select, select_as
+from arena.record.schema.typed import (
+    IDS,
+    col,
+    count,
+    joined,
+    read_grouped_nouns,
+    read_nouns,
+    select,
+    select_as,
+)
 from arena.record.schema.work import IncidentRow, JobRow
 from arena.record.schema.world import QuarantineRow, QuoteRow, ResolutionRow
-
-OPEN_COHORT_IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +61,20 @@ class CohortProgress:
 
 BEGUN_ROUNDS = (
     select(RoundRow.id, RoundRow.cohort_id, RoundRow.number, RoundRow.at, SnapshotRow.taken_at, RoundRow.done)
-    .select_from(RoundRow.__table__.join(SnapshotRow, clause(RoundRow.snapshot_id == SnapshotRow.id)))
-    .where(col(RoundRow.cohort_id).in_(OPEN_COHORT_IDS))
+    .select_from(joined(RoundRow, SnapshotRow))
+    .where(col(RoundRow.cohort_id).in_(IDS))
     .order_by(RoundRow.cohort_id, RoundRow.number)
 )
 LAST_SNAPSHOTS = (
     select(SnapshotRow.cohort_id, func.max(SnapshotRow.at).label("at"))
-    .where(col(SnapshotRow.cohort_id).in_(OPEN_COHORT_IDS))
+    .where(col(SnapshotRow.cohort_id).in_(IDS))
     .group_by(SnapshotRow.cohort_id)
     .subquery()
 )
-IS_LAST_SNAPSHOT = (SnapshotRow.cohort_id == LAST_SNAPSHOTS.c.cohort_id) & (
-    SnapshotRow.at == LAST_SNAPSHOTS.c.at
-)
-IS_MARKED = exists().where(
-    clause(MarkRow.at == SnapshotRow.at), clause(MarkRow.snapshot_id == SnapshotRow.id)
-)
-NEWEST_SNAPSHOTS = select(SnapshotRow.cohort_id, SnapshotRow.at, IS_MARKED.label("marked")).select_from(
-    SnapshotRow.__table__.join(LAST_SNAPSHOTS, clause(IS_LAST_SNAPSHOT))
+HAS_MARKS = select(MarkRow.at).where(MarkRow.at == SnapshotRow.at, MarkRow.snapshot_id == SnapshotRow.id)
+NEWEST_SNAPSHOTS = select(SnapshotRow.cohort_id, SnapshotRow.at, HAS_MARKS.exists().label("marked")).join(
+    LAST_SNAPSHOTS,
+    (SnapshotRow.cohort_id == LAST_SNAPSHOTS.c.cohort_id) & (SnapshotRow.at == LAST_SNAPSHOTS.c.at),
 )
 
 
@@ -82,17 +86,12 @@ def read_progress(connection: Connection, line_ups: LineUps) -> list[CohortProgr
     rounds: dict[int, list[BegunRound]] = defaultdict(list)
     size = {stored.id: len(stored.entrant_ids) for stored in known}
     for row in connection.execute(BEGUN_ROUNDS, ids).all():
-        pending, failed = (0, 0) if row.done else _missing_turns(connection, row.id, size[row.cohort_id])
-        rounds[row.cohort_id].append(
-            BegunRound(
-                number=row.number,
-                at=row.at,
-                taken_at=row.taken_at,
-                done=bool(row.done),
-                pending=pending,
-                failed=failed,
-            )
-        )
+        round = BegunRound(**attributes_of(row, "number", "at", "taken_at"), done=bool(row.done))
+        if not round.done:
+            statuses = list(cohorts.read_turn_statuses(connection, row.id).values())
+            pending = size[row.cohort_id] - len(statuses)
+            round = replace(round, pending=pending, failed=statuses.count("failed"))
+        rounds[row.cohort_id].append(round)
     return [
         CohortProgress(
             stored,
@@ -104,14 +103,7 @@ def read_progress(connection: Connection, line_ups: LineUps) -> list[CohortProgr
     ]
 
 
-def _missing_turns(connection: Connection, round_id: int, size: int) -> tuple[int, int]:
-    statuses = cohorts.read_turn_statuses(connection, round_id)
-    return size - len(statuses), sum(status == "failed" for status in statuses.values())
-
-
-PLACED_TURNS = TurnRow.__table__.join(RoundRow, clause(TurnRow.round_id == RoundRow.id)).join(
-    EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id)
-)
+PLACED_TURNS = joined(TurnRow, RoundRow, EntrantRow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,19 +137,15 @@ def read_played_turns(connection: Connection, cohort_id: int) -> list[PlayedTurn
 
 LAST_ROUNDS = (
     select(TurnRow.entrant_id, func.max(RoundRow.at).label("at"))
-    .select_from(PLACED_TURNS.join(CohortRow, clause(EntrantRow.cohort_id == CohortRow.id)))
+    .select_from(joined(TurnRow, RoundRow, EntrantRow, CohortRow))
     .where(col(CohortRow.ended_at).is_(None))
     .group_by(TurnRow.entrant_id)
     .subquery()
 )
 WAITING_TURNS = (
     select(RoundRow.cohort_id, EntrantRow.name, TurnRow.note)
-    .select_from(
-        PLACED_TURNS.join(
-            LAST_ROUNDS,
-            clause((LAST_ROUNDS.c.entrant_id == EntrantRow.id) & (LAST_ROUNDS.c.at == RoundRow.at)),
-        )
-    )
+    .select_from(PLACED_TURNS)
+    .join(LAST_ROUNDS, (LAST_ROUNDS.c.entrant_id == EntrantRow.id) & (LAST_ROUNDS.c.at == RoundRow.at))
     .where(TurnRow.status == "waiting")
 )
 
@@ -215,9 +203,8 @@ def read_newest_snapshot_times(connection: Connection) -> dict[int, datetime]:
 def count_open_positions(connection: Connection) -> Counter[int]:
     """How many positions are open in each cohort that has not ended, by its id."""
     lots: tuple[Any, ...] = (EntrantRow.cohort_id, EntryRow.entrant_id, EntryRow.market_id, EntryRow.side)
-    joined = EntryRow.__table__.join(EntrantRow, clause(EntryRow.entrant_id == EntrantRow.id))
-    joined = joined.join(CohortRow, clause(EntrantRow.cohort_id == CohortRow.id))
-    query = select(*lots).select_from(joined).where(col(CohortRow.ended_at).is_(None)).group_by(*lots)
+    query = select(*lots).select_from(joined(EntryRow, EntrantRow, CohortRow)).group_by(*lots)
+    query = query.where(col(CohortRow.ended_at).is_(None))
     return Counter(row.cohort_id for row in connection.execute(query.having(func.sum(EntryRow.shares) > 0)))
 
 
@@ -256,11 +243,8 @@ def accounts_basis(connection: Connection) -> str:
 OF_COHORT = CohortRow.number == bindparam("number")
 SHOWN_MARKETS = (
     select(SnapshotItemRow.market_id)
-    .select_from(
-        CohortRow.__table__.join(RoundRow, clause(RoundRow.cohort_id == CohortRow.id)).join(
-            SnapshotItemRow, clause(SnapshotItemRow.snapshot_id == RoundRow.snapshot_id)
-        )
-    )
+    .select_from(joined(CohortRow, RoundRow))
+    .join(SnapshotItemRow, SnapshotItemRow.snapshot_id == RoundRow.snapshot_id)
     .where(OF_COHORT, SnapshotItemRow.shown == 1)
 )
 SHOWN_RESOLUTIONS = select(func.count(), func.coalesce(func.max(ResolutionRow.id), 0)).where(
@@ -271,9 +255,7 @@ SHOWN_RESOLUTIONS = select(func.count(), func.coalesce(func.max(ResolutionRow.id
 def resolutions_basis(connection: Connection, cohort: int) -> str:
     """How far the ends of a cohort's own markets have come: another text with each end and each round."""
     count, last = connection.execute(SHOWN_RESOLUTIONS, {"number": cohort}).one()
-    rounds = select(func.count()).select_from(
-        RoundRow.__table__.join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
-    )
+    rounds = select(func.count()).select_from(joined(RoundRow, CohortRow))
     begun = connection.scalar(rounds.where(OF_COHORT), {"number": cohort})
     return f"{count} ends in {begun} rounds, the last is {last}"
 
@@ -288,11 +270,7 @@ class SettlementCount:
 
 SETTLEMENT_COUNTS = (
     select_as(at=EntryRow.at, markets=func.count(col(EntryRow.market_id).distinct()))
-    .select_from(
-        CohortRow.__table__.join(EntrantRow, clause(EntrantRow.cohort_id == CohortRow.id)).join(
-            EntryRow, clause(EntryRow.entrant_id == EntrantRow.id)
-        )
-    )
+    .select_from(joined(CohortRow, EntrantRow, EntryRow))
     .where(OF_COHORT, col(EntryRow.kind).in_(("settle", "refund")))
     .group_by(EntryRow.at)
     .order_by(EntryRow.at)

@@ -12,7 +12,7 @@ from arena.record.model.trades import Trade
 from arena.record.schema.cohort import EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.ledger import MarkRow
 from arena.record.schema.turn import FillRow, ForecastRow, TurnRow
-from arena.record.schema.typed import clause, col, columns_of, read_nouns, select
+from arena.record.schema.typed import clause, col, columns_of, joined, read_nouns, select
 from arena.record.schema.world import MarketVersionRow, QuoteRow, ResolutionRow
 from arena.record.write.listings import PAGE_FIELDS
 from markets.millionths import ONE
@@ -28,11 +28,9 @@ FORECAST_OF_FILL = and_(
     TurnRow.status == "played",
 )
 TRADED_FILLS = (
-    FillRow.__table__.join(TurnRow, clause(FillRow.turn_id == TurnRow.id))
-    .join(RoundRow, clause(TurnRow.round_id == RoundRow.id))
-    .join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id))
+    joined(FillRow, TurnRow, RoundRow, EntrantRow)
     .outerjoin(SnapshotItemRow, clause(ITEM_OF_FILL))
-    .outerjoin(QuoteRow, clause(SnapshotItemRow.quote_id == QuoteRow.id))
+    .outerjoin(QuoteRow)
     .outerjoin(ForecastRow, clause(FORECAST_OF_FILL))
 )
 PRICE_COLUMNS = (QuoteRow.bid, QuoteRow.ask, QuoteRow.mid, QuoteRow.last)
@@ -68,15 +66,12 @@ def _trade(row: Any) -> Trade:
     """Without a mid: halfway between bid and ask, else the last trade, else what was paid."""
     buy, yes = row.action == "buy", row.side == "YES"
     gross = row.amount - row.fee if buy else row.amount + row.fee
-    mid = row.mid if row.mid is not None else _mid_price(row.bid, row.ask, row.last)
+    between = row.last if row.bid is None or row.ask is None else (row.bid + row.ask) // 2
+    mid = between if row.mid is None else row.mid
     if mid is None:
         paid = gross * ONE // row.shares
         mid = paid if yes else ONE - paid
     return Trade(row.market_id, yes, buy, row.shares, gross, row.fee, mid, row.probability, row.base)
-
-
-def _mid_price(bid: int | None, ask: int | None, last: int | None) -> int | None:
-    return last if bid is None or ask is None else (bid + ask) // 2
 
 
 def read_payouts(connection: Connection, markets: Collection[str]) -> dict[tuple[str, int], int | None]:
@@ -91,10 +86,9 @@ def read_payouts(connection: Connection, markets: Collection[str]) -> dict[tuple
 
 def read_equity_by_mark(connection: Connection, cohort_id: int) -> dict[str, list[int]]:
     """What every entrant's account came to, mark by mark."""
-    joined = MarkRow.__table__.join(EntrantRow, clause(MarkRow.entrant_id == EntrantRow.id))
     rows = connection.execute(
         select(EntrantRow.name, MarkRow.cash, MarkRow.value)
-        .select_from(joined)
+        .select_from(joined(MarkRow, EntrantRow))
         .where(EntrantRow.cohort_id == cohort_id)
         .order_by(MarkRow.at)
     )

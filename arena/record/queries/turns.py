@@ -2,7 +2,6 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,12 +16,12 @@ from arena.record.schema.dialects import BigInt
 from arena.record.schema.statements import attributes_of
 from arena.record.schema.turn import CallRow, FillLevelRow, FillRow, ForecastRow, RejectionRow, TurnRow
 from arena.record.schema.typed import (
-    AnySelect,
+    IDS,
     Condition,
-    clause,
     col,
     columns_of,
     count,
+    joined,
     read_grouped_nouns,
     read_nouns,
     select,
@@ -30,6 +29,7 @@ from arena.record.schema.typed import (
     total,
 )
 from arena.record.schema.world import MarketVersionRow, QuoteRow
+from arena.record.write.turns import FILL_FIELDS
 from markets.model import MarketId
 from portfolio.model import Bet, Fill, FillLevel, Rejection, Sale
 
@@ -66,11 +66,7 @@ class PlacedTurn:
         return orders_of(self.orders)[1]
 
 
-PLACED_TURN = (
-    TurnRow.__table__.join(RoundRow, clause(TurnRow.round_id == RoundRow.id))
-    .join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id))
-    .join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
-)
+PLACED_TURNS = joined(TurnRow, EntrantRow, RoundRow, CohortRow)
 TURN_OF_AGENT = and_(CohortRow.number == bindparam("cohort"), EntrantRow.name == bindparam("agent"))
 ONE_TURN = (
     select_as(
@@ -89,7 +85,7 @@ ONE_TURN = (
         code_version=TurnRow.code_version,
         orders=TurnRow.orders,
     )
-    .select_from(PLACED_TURN)
+    .select_from(PLACED_TURNS)
     .where(TURN_OF_AGENT, RoundRow.number == bindparam("round"), EntrantRow.cohort_id == CohortRow.id)
 )
 
@@ -102,7 +98,7 @@ def find_turn(connection: Connection, cohort: int, round: int, agent: str) -> Pl
 
 TURN_ROUNDS = (
     select(RoundRow.number)
-    .select_from(PLACED_TURN)
+    .select_from(PLACED_TURNS)
     .where(TURN_OF_AGENT, EntrantRow.cohort_id == CohortRow.id)
     .order_by(RoundRow.number)
 )
@@ -175,11 +171,7 @@ SEEN_MARKETS = (
         shown=SnapshotItemRow.shown == 1,
         mid=QuoteRow.mid,
     )
-    .select_from(
-        SnapshotItemRow.__table__.join(
-            MarketVersionRow, clause(SnapshotItemRow.version_id == MarketVersionRow.id)
-        ).outerjoin(QuoteRow, clause(SnapshotItemRow.quote_id == QuoteRow.id))
-    )
+    .select_from(joined(SnapshotItemRow, MarketVersionRow).outerjoin(QuoteRow))
     .where(SnapshotItemRow.snapshot_id == bindparam("snapshot_id"))
     .order_by(SnapshotItemRow.position)
 )
@@ -220,7 +212,6 @@ def read_forecasts(connection: Connection, turn: PlacedTurn) -> dict[MarketId, S
     }
 
 
-FILL_FIELDS = [name for name in Fill.__dataclass_fields__ if name != "levels"]
 FILLS = (
     select(FillRow.id, *columns_of(FillRow, FILL_FIELDS))
     .where(FillRow.turn_id == TURN_ID)
@@ -228,7 +219,7 @@ FILLS = (
 )
 LEVELS = (
     select(FillLevelRow.fill_id, *columns_of(FillLevelRow, FillLevel.__dataclass_fields__))
-    .where(col(FillLevelRow.fill_id).in_(bindparam("ids", expanding=True)))
+    .where(col(FillLevelRow.fill_id).in_(IDS))
     .order_by(FillLevelRow.fill_id, FillLevelRow.position)
 )
 
@@ -252,7 +243,6 @@ def read_rejections(connection: Connection, turn: PlacedTurn) -> list[Rejection]
     return read_nouns(Rejection, connection.execute(TURN_REJECTIONS, {"turn_id": turn.id}))
 
 
-ROUND_IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
 FIRST_ROUNDS = 8
 """So many rounds are looked through at first; twice as many each time that these are not enough."""
 
@@ -307,12 +297,8 @@ TURN_SUMMARIES = (
         unknown=_sum_of(func.count() - count(CallRow.cost), CALLS_OF_TURN),
         cost=_sum_of(case((func.count() == count(CallRow.cost), KNOWN_COST)), CALLS_OF_TURN),
     )
-    .select_from(
-        TurnRow.__table__.join(RoundRow, clause(TurnRow.round_id == RoundRow.id))
-        .join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
-        .join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id))
-    )
-    .where(col(TurnRow.round_id).in_(ROUND_IDS))
+    .select_from(PLACED_TURNS)
+    .where(col(TurnRow.round_id).in_(IDS))
     .order_by(col(RoundRow.at).desc(), col(CohortRow.number).desc(), EntrantRow.position)
     .limit(bindparam("most"))
 )
@@ -322,7 +308,9 @@ def read_newest_turns(
     connection: Connection, most: int, agent: str = "", status: str = ""
 ) -> list[TurnSummary]:
     """The newest turns, of one agent or with one status if these are given; no more than `most`."""
-    query, rounds = _newest_turns_query(agent, status), list(connection.scalars(NEWEST_ROUNDS))
+    named = [EntrantRow.name == agent] if agent else []
+    query = TURN_SUMMARIES.where(*named, *([TurnRow.status == status] if status else []))
+    rounds = list(connection.scalars(NEWEST_ROUNDS))
     turns, start, size = list[TurnSummary](), 0, FIRST_ROUNDS
     while start < len(rounds) and len(turns) < most:
         wanted = {"ids": rounds[start : start + size], "most": most - len(turns)}
@@ -331,17 +319,10 @@ def read_newest_turns(
     return turns
 
 
-def _newest_turns_query(agent: str, status: str) -> AnySelect:
-    query = TURN_SUMMARIES.where(EntrantRow.name == agent) if agent else TURN_SUMMARIES
-    return query.where(TurnRow.status == status) if status else query
-
-
-TRADE_COUNT = (
-    select(func.count()).where(FillRow.turn_id == TurnRow.id).correlate(TurnRow.__table__).scalar_subquery()
-)
+TRADE_COUNT = _sum_of(func.count(), FILL_OF_TURN)
 BUSIEST_TURNS = (
     select_as(agent=EntrantRow.name, status=TurnRow.status, trades=TRADE_COUNT)
-    .select_from(TurnRow.__table__.join(EntrantRow, clause(TurnRow.entrant_id == EntrantRow.id)))
+    .select_from(joined(TurnRow, EntrantRow))
     .where(TurnRow.round_id == bindparam("round_id"))
     .order_by(TRADE_COUNT.desc(), EntrantRow.position)
     .limit(bindparam("most"))

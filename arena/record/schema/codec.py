@@ -10,23 +10,27 @@ from typing import Any
 from agents.guard import Guard
 from agents.model import Decision
 from arena.record.model.cohort import Cohort, Entrant, Turn
-from markets.hashes import canonical, canonical_bytes, plain_value
+from markets.hashes import canonical, canonical_bytes, plain_value, quote_hash
 from markets.model import Level, Quote
 from markets.universe import Universe
 from portfolio.ledger import bet_json, sale_json
 from portfolio.model import Bet, Sale
 from portfolio.rules import Rules
 
-ADDED_FIELDS = ("config_hash", "by_hand")
-"""What cohorts of older records do not say. Left out where it says nothing, it is as if they had."""
+ADDED_FIELDS = {
+    name: Cohort.__dataclass_fields__[name].default
+    for name in ("config_hash", "by_hand", "offset", "min_coverage")
+}
+"""What cohorts of older records do not say. Left out where it is the default, it is as if they had."""
 EMPTY_BOOK = canonical({"bids": (), "asks": ()})
 
 
 def cohort_text(cohort: Cohort) -> str:
     """A cohort as its frozen canonical JSON."""
     whole = {f.name: getattr(cohort, f.name) for f in fields(cohort)}
-    shape = {name: value for name, value in whole.items() if value or name not in ADDED_FIELDS}
-    return canonical(shape | {"every": int(cohort.every.total_seconds())})
+    shape = {name: x for name, x in whole.items() if name not in ADDED_FIELDS or x != ADDED_FIELDS[name]}
+    lengths = {name: int(x.total_seconds()) for name, x in shape.items() if isinstance(x, timedelta)}
+    return canonical(shape | lengths)
 
 
 @lru_cache(maxsize=1024)
@@ -37,7 +41,7 @@ def cohort_of(text: str) -> Cohort:
         **shape
         | {
             "starts_at": datetime.fromisoformat(shape["starts_at"]),
-            "every": timedelta(seconds=shape["every"]),
+            **{name: timedelta(seconds=shape[name]) for name in ("every", "offset") if name in shape},
             "rules": Rules.model_validate(shape["rules"]),
             "universe": Universe.model_validate(shape["universe"]),
             "guard": Guard.model_validate(shape["guard"]),
@@ -90,6 +94,11 @@ def turn_text(cohort: int, number: int, turn: Turn, wishes: str) -> str:
         "forecasts": sorted([f.market_id, f.stage, f.probability, f.reason] for f in decision.forecasts),
         "rejections": [[r.code, r.message, r.market_id] for r in turn.rejections],
     }
+    if turn.second is not None:
+        fact["second_quotes"] = sorted(
+            [market, quote and quote_hash(quote), plain_value(quote and quote.at), plain_value(at)]
+            for at, market, quote in ((turn.second.seen_at, x.market.id, x.quote) for x in turn.second)
+        )
     return canonical_bytes(fact)
 
 

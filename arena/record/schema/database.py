@@ -101,7 +101,6 @@ def connect(database: str | Path, *, read_only: bool = False, older: bool = Fals
         engine = _sqlite(url, read_only) if url.get_backend_name() == "sqlite" else _server(url, read_only)
     except NoSuchModuleError as error:
         raise _bad_database(str(database)) from error
-    translate_errors(engine, url)
     if read_only:
         try:
             check_schema(engine, older)
@@ -123,14 +122,12 @@ def _sqlite(url: URL, read_only: bool) -> Engine:
     path = Path(url.database or "")
     if url.database and path.is_dir():
         raise ArenaError("cannot_open", f"{path} is a folder, not a record", "name a file in it")
-    if read_only:
-        if not path.exists():
-            raise NoRecord(str(path))
-        url = url.set(database=f"file:{path.resolve().as_uri()[7:]}", query={"mode": "ro", "uri": "true"})
-    options = {"isolation_level": None, "timeout": BUSY_MS / 1000}
-    engine = create_engine(url, connect_args=options, poolclass=NullPool if read_only else None)
-    _set_up(engine, read_only)
-    return engine
+    if not read_only:
+        return _sqlite_engine(url, url)
+    if not path.exists():
+        raise NoRecord(str(path))
+    file = f"file:{path.resolve().as_uri()[7:]}"
+    return _sqlite_reader(url, url.set(database=file, query={"mode": "ro", "uri": "true"}), read_only=True)
 
 
 def with_timeouts(url: URL) -> URL:
@@ -146,13 +143,20 @@ def _server(url: URL, read_only: bool) -> Engine:
     # In another zone the last hours of the year 9999, which some markets close in, are past all years.
     settings = "-c timezone=UTC" + (" -c default_transaction_read_only=on" if read_only else "")
     try:
-        return create_engine(with_timeouts(url), connect_args={"options": settings}, pool_pre_ping=True)
+        engine = create_engine(with_timeouts(url), connect_args={"options": settings}, pool_pre_ping=True)
     except ModuleNotFoundError as error:
         hint = 'pip install "paper-arena[postgres]", and give a URL that begins with postgresql+psycopg://'
         raise ArenaError("no_driver", f"{error.name} is not installed", hint) from error
+    translate_errors(engine, url)
+    return engine
 
 
-def _set_up(engine: Engine, read_only: bool) -> None:
+def _sqlite_engine(name: URL, url: URL, *, read_only: bool = False) -> Engine:
+    """An engine on a file, which errors call by its `name`."""
+    options = {"isolation_level": None, "timeout": BUSY_MS / 1000}
+    engine = create_engine(url, connect_args=options, poolclass=NullPool if read_only else None)
+    translate_errors(engine, name)
+
     @event.listens_for(engine, "connect")
     def pragmas(driver: Any, _: object) -> None:
         if not read_only:
@@ -168,6 +172,12 @@ def _set_up(engine: Engine, read_only: bool) -> None:
             execute_sqlite(connection, "BEGIN")
         else:
             _begin_writing(connection)
+
+    return engine
+
+
+_sqlite_reader = lru_cache(maxsize=8)(_sqlite_engine)
+"""It keeps no connection, only what each question is in SQL, which takes longer to make than most answers."""
 
 
 def _begin_writing(connection: Connection) -> None:

@@ -6,22 +6,21 @@ To bind each value and dress each row, SQLAlchemy takes longer than SQLite takes
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import (
-    Connection,
-    Dialect,
-    Table,
-    insert,
-)
+from sqlalchemy import Connection, Dialect, Table, insert
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.sql.dml import ReturningInsert
 from sqlalchemy.sql.elements import ClauseElement
 
 from arena.record.schema.database_errors import translated_driver_errors
 from arena.record.schema.dialects import UtcTime, instant_text
+
+if TYPE_CHECKING:  # who only checks a config needn't wait until sqlmodel is loaded
+    from arena.record.schema.fields import TableRow
 
 TableRows = list[dict[str, Any]]
 TableLine = tuple[Any, ...]
@@ -29,14 +28,27 @@ PLACEHOLDERS = {"qmark": "?", "format": "%s", "pyformat": "%s"}
 """What stands for a value in a statement, by the style of the driver."""
 
 
+def new_rows(row: "type[TableRow]") -> postgresql.Insert:
+    """Rows that go into a table, or give way: SQLite takes what PostgreSQL says ON CONFLICT as it is."""
+    return postgresql.insert(row.__table__)
+
+
 def attributes_of(fact: Any, *names: str) -> dict[str, Any]:
     """Some attributes of a fact, as a row for a table; or those of a row, for a fact."""
     return {name: getattr(fact, name) for name in names}
 
 
-def line_of(*names: str) -> Callable[[Any], TableLine]:
-    """What takes two or more attributes of a fact, in this order."""
-    return attrgetter(*names)
+def insert_facts(
+    connection: Connection,
+    row: "type[TableRow]",
+    keys: Sequence[str],
+    facts: Iterable[tuple[TableLine, Any]],
+    names: Sequence[str],
+) -> None:
+    """All facts in one statement: of each its keys, then two or more of its attributes; none is fine."""
+    attributes = attrgetter(*names)
+    lines = ((*key, *attributes(fact)) for key, fact in facts)
+    insert_lines(connection, row.__table__, (*keys, *names), lines)
 
 
 def insert_one(connection: Connection, table: Table, **row: Any) -> int:
@@ -89,12 +101,9 @@ def _statement(table: Table, names: tuple[str, ...], dialect: Dialect) -> tuple[
     return statement, instants if dialect.name == "sqlite" else []
 
 
-DriverRow = tuple[Any, ...]
-
-
 def run_statement(
     connection: Connection, statement: ClauseElement, values: Mapping[str, Any]
-) -> list[DriverRow]:
+) -> list[TableLine]:
     """The rows that a statement with bound parameters gives, as the driver has them: ask for no times."""
     text, order, fixed, instants = _compiled(statement, connection.dialect)
     bound = {**fixed, **values}
@@ -106,7 +115,7 @@ def run_statement(
     return execute_sqlite(connection, text, tuple([bound[name] for name in order]))
 
 
-def execute_sqlite(connection: Connection, text: str, values: DriverRow = ()) -> list[DriverRow]:
+def execute_sqlite(connection: Connection, text: str, values: TableLine = ()) -> list[TableLine]:
     """A statement by the driver of SQLite itself, whose complaints come as plain words."""
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)

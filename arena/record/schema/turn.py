@@ -83,7 +83,26 @@ class TurnRow(TableRow, table=True):
     cash: int = whole_field("the cash before it", DOLLARS)
     orders: str = text_field("orders as submitted: bets and sales", JSON, name="wishes")
     code_version: str = text_field("the version of the arena that played it", hashed=False)
-    hash: str = hash_field("the turn, its forecasts and its rejections")
+    hash: str = hash_field("the turn, its forecasts, its rejections and its second quotes")
+
+
+class SecondQuoteRow(TableRow, table=True):
+    """Prices of when an agent had answered, of turns that are filled and scored at these.
+
+    Those are the turns of agents that can look outside, and those that were played late or tried again: one
+    row for each market that the turn was shown.
+    """
+
+    __tablename__ = "second_quote"
+    __table_args__ = (Index("ix_second_quote_quote_id", "quote_id"), STRICT)
+
+    turn_id: int = parent_field("turn.id", primary_key=True)
+    market_id: str = market_field(primary_key=True)
+    quote_id: int | None = parent_field("quote.id", empty="it had no price any more")
+    quoted_at: datetime | None = time_field(
+        "when that quote was last found true", empty="it had no price any more"
+    )
+    taken_at: datetime = time_field("when the markets were read again, once the answer was in")
 
 
 class ForecastRow(TableRow, table=True):

@@ -9,10 +9,11 @@ columns, and `col()`, which would let a text be compared with a number.
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
+from functools import reduce
 from typing import Any, Protocol, Self, TypeAlias, TypeVar, TypeVarTuple, cast, overload
 
 import sqlalchemy
-from sqlalchemy import BindParameter, Column, ColumnElement, Label, Result, func
+from sqlalchemy import BindParameter, Column, ColumnElement, Join, Label, Result, Table, bindparam, func
 from sqlalchemy.sql._typing import _ColumnExpressionArgument
 from sqlalchemy.util import immutabledict
 from sqlmodel.sql.expression import Select
@@ -24,6 +25,10 @@ Value = str | int | float | datetime | None
 Condition = _ColumnExpressionArgument[bool] | bool
 Ts = TypeVarTuple("Ts")
 T = TypeVar("T")
+
+
+IDS: BindParameter[Any] = bindparam("ids", expanding=True)
+"""Whatever is asked for by `{"ids": [...]}`: `col(TurnRow.id).in_(IDS)`."""
 
 
 class CoreStatement:
@@ -108,6 +113,11 @@ def column_of(column: Any) -> Column[Any]:
     return found
 
 
+def joined(row: type[TableRow], *others: type[TableRow]) -> Join | Table:
+    """Tables of which each is joined to those before it by its foreign key, that of the last before first."""
+    return reduce(lambda left, other: left.join(other.__table__), others, cast("Join | Table", row.__table__))
+
+
 def count(column: Value) -> ColumnElement[int]:
     """How many rows have something in a column."""
     return func.count(cast("Any", column))
@@ -149,15 +159,6 @@ def col(column: T | None) -> Operators[T]:
 T1 = TypeVar("T1", bound=Value)
 T2 = TypeVar("T2", bound=Value)
 T3 = TypeVar("T3", bound=Value)
-T4 = TypeVar("T4", bound=Value)
-T5 = TypeVar("T5", bound=Value)
-T6 = TypeVar("T6", bound=Value)
-T7 = TypeVar("T7", bound=Value)
-T8 = TypeVar("T8", bound=Value)
-T9 = TypeVar("T9", bound=Value)
-T10 = TypeVar("T10", bound=Value)
-T11 = TypeVar("T11", bound=Value)
-T12 = TypeVar("T12", bound=Value)
 V = TypeVar("V", bound=Value)
 Cell: TypeAlias = ColumnElement[V] | V
 
@@ -169,94 +170,12 @@ def select(c1: Cell[T1], c2: Cell[T2], /) -> TypedSelect[T1, T2]: ...
 @overload
 def select(c1: Cell[T1], c2: Cell[T2], c3: Cell[T3], /) -> TypedSelect[T1, T2, T3]: ...
 @overload
-def select(c1: Cell[T1], c2: Cell[T2], c3: Cell[T3], c4: Cell[T4], /) -> TypedSelect[T1, T2, T3, T4]: ...
-@overload
-def select(
-    c1: Cell[T1], c2: Cell[T2], c3: Cell[T3], c4: Cell[T4], c5: Cell[T5], /
-) -> TypedSelect[T1, T2, T3, T4, T5]: ...
-@overload
-def select(
-    c1: Cell[T1], c2: Cell[T2], c3: Cell[T3], c4: Cell[T4], c5: Cell[T5], c6: Cell[T6], /
-) -> TypedSelect[T1, T2, T3, T4, T5, T6]: ...
-@overload
-def select(
-    c1: Cell[T1], c2: Cell[T2], c3: Cell[T3], c4: Cell[T4], c5: Cell[T5], c6: Cell[T6], c7: Cell[T7], /
-) -> TypedSelect[T1, T2, T3, T4, T5, T6, T7]: ...
-@overload
-def select(
-    c1: Cell[T1],
-    c2: Cell[T2],
-    c3: Cell[T3],
-    c4: Cell[T4],
-    c5: Cell[T5],
-    c6: Cell[T6],
-    c7: Cell[T7],
-    c8: Cell[T8],
-    /,
-) -> TypedSelect[T1, T2, T3, T4, T5, T6, T7, T8]: ...
-@overload
-def select(
-    c1: Cell[T1],
-    c2: Cell[T2],
-    c3: Cell[T3],
-    c4: Cell[T4],
-    c5: Cell[T5],
-    c6: Cell[T6],
-    c7: Cell[T7],
-    c8: Cell[T8],
-    c9: Cell[T9],
-    /,
-) -> TypedSelect[T1, T2, T3, T4, T5, T6, T7, T8, T9]: ...
-@overload
-def select(
-    c1: Cell[T1],
-    c2: Cell[T2],
-    c3: Cell[T3],
-    c4: Cell[T4],
-    c5: Cell[T5],
-    c6: Cell[T6],
-    c7: Cell[T7],
-    c8: Cell[T8],
-    c9: Cell[T9],
-    c10: Cell[T10],
-    /,
-) -> TypedSelect[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10]: ...
-@overload
-def select(
-    c1: Cell[T1],
-    c2: Cell[T2],
-    c3: Cell[T3],
-    c4: Cell[T4],
-    c5: Cell[T5],
-    c6: Cell[T6],
-    c7: Cell[T7],
-    c8: Cell[T8],
-    c9: Cell[T9],
-    c10: Cell[T10],
-    c11: Cell[T11],
-    /,
-) -> TypedSelect[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11]: ...
-@overload
-def select(
-    c1: Cell[T1],
-    c2: Cell[T2],
-    c3: Cell[T3],
-    c4: Cell[T4],
-    c5: Cell[T5],
-    c6: Cell[T6],
-    c7: Cell[T7],
-    c8: Cell[T8],
-    c9: Cell[T9],
-    c10: Cell[T10],
-    c11: Cell[T11],
-    c12: Cell[T12],
-    /,
-) -> TypedSelect[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12]: ...
+def select(*columns: *Ts) -> TypedSelect[*Ts]: ...
 @overload
 def select(*columns: Any) -> AnySelect: ...
-def select(*columns: Any) -> Any:
-    """A question for some columns, whose types its rows have: up to twelve of them."""
-    return TypedSelect(*columns)
+def select(*columns: *Ts) -> Any:
+    """A question for some columns, whose types its rows have: three of any kind, or more of row classes."""
+    return TypedSelect(*cast("tuple[Any, ...]", columns))
 
 
 def select_as(**columns: Any) -> AnySelect:

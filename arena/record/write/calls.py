@@ -10,7 +10,7 @@ from arena.record.schema.codec import call_fact
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.statements import attributes_of, insert_rows, run_statement
 from arena.record.schema.turn import CallRow
-from arena.record.schema.typed import clause, col, select
+from arena.record.schema.typed import col, joined, select
 from arena.record.schema.work import ClaimRow
 from arena.record.write.reservations import free_reservation
 from markets.hashes import canonical, canonical_bytes, sha256
@@ -40,11 +40,7 @@ PLACE = (
         col(EntrantRow.name).label("entrant"),
         LAST.label("last"),
     )
-    .select_from(
-        RoundRow.__table__.join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id)).join(
-            EntrantRow, clause(EntrantRow.cohort_id == CohortRow.id)
-        )
-    )
+    .select_from(joined(RoundRow, CohortRow, EntrantRow))
     .where(RoundRow.id == bindparam("round_id"), EntrantRow.id == bindparam("entrant_id"))
 )
 """Whose part of which round a call is, in words that outlive ids, and the number of the last attempt."""

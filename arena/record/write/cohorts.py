@@ -1,7 +1,6 @@
 """Writing facts down, in bulk, on a connection whose transaction the caller owns."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, func
@@ -20,22 +19,17 @@ from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.statements import (
     TableRows,
     attributes_of,
-    insert_lines,
+    insert_facts,
     insert_one,
     insert_rows,
-    line_of,
 )
-from arena.record.schema.typed import col, delete, select, update
+from arena.record.schema.typed import IDS, col, delete, select, update
 from arena.record.write.listings import add_page_rows, add_quote_rows
 from arena.record.write.operations import add_cohort_finished
 from markets.hashes import canonical, digest, plain_value
 from markets.model import Snapshot
 from portfolio.ledger import LedgerError
 from portfolio.model import Entry, Mark
-
-ENTRY_NAMES = tuple(field.name for field in fields(Entry))
-MARK_NAMES = tuple(field.name for field in fields(Mark))
-entry_line, mark_line = line_of(*ENTRY_NAMES), line_of(*MARK_NAMES)
 
 
 def add_cohort(
@@ -60,7 +54,7 @@ def add_cohort(
 
 NEWEST_ENTRIES = (
     select(EntryRow.entrant_id, func.max(EntryRow.at))
-    .where(col(EntryRow.entrant_id).in_(bindparam("ids", expanding=True)))
+    .where(col(EntryRow.entrant_id).in_(IDS))
     .group_by(EntryRow.entrant_id)
 )
 
@@ -71,8 +65,8 @@ def add_entries(connection: Connection, ledgers: Mapping[int, Sequence[Entry]]) 
     for entrant_id, entries in ledgers.items():
         if entrant_id in last and any(entry.at < last[entrant_id] for entry in entries):
             raise LedgerError(f"an entry of {entries[0].at} can't follow one of {last[entrant_id]}")
-    lines = ((key, *entry_line(entry)) for key, entries in ledgers.items() for entry in entries)
-    insert_lines(connection, EntryRow.__table__, ("entrant_id", *ENTRY_NAMES), lines)
+    lines = (((key,), entry) for key, entries in ledgers.items() for entry in entries)
+    insert_facts(connection, EntryRow, ("entrant_id",), lines, [*Entry.__dataclass_fields__])
 
 
 def add_snapshot(
@@ -146,7 +140,7 @@ def put_marks(
     `over` is the id of a round that is over with them: every turn is in. One that is done stays as it is.
     """
     connection.execute(DELETE_MARKS, {"taken": snapshot_id})
-    lines = ((key, snapshot_id, *mark_line(mark)) for key, mark in marks.items())
-    insert_lines(connection, MarkRow.__table__, ("entrant_id", "snapshot_id", *MARK_NAMES), lines)
+    lines = (((entrant_id, snapshot_id), mark) for entrant_id, mark in marks.items())
+    insert_facts(connection, MarkRow, ("entrant_id", "snapshot_id"), lines, [*Mark.__dataclass_fields__])
     if over is not None:
         connection.execute(update(RoundRow).where(RoundRow.id == over, RoundRow.done == 0).values(done=1))

@@ -5,12 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection
-from sqlalchemy.dialects import postgresql, sqlite
 
 from agents.model import Article
 from arena.record.schema.cohort import EvidenceRow, GatheringRow, RoundRow
-from arena.record.schema.statements import TableRows, attributes_of, insert_one, insert_rows
-from arena.record.schema.typed import clause, columns_of, read_grouped_nouns, select
+from arena.record.schema.statements import TableRows, attributes_of, insert_one, insert_rows, new_rows
+from arena.record.schema.typed import columns_of, joined, read_grouped_nouns, select
 from arena.record.schema.world import ArticleRow
 from markets.hashes import canonical, digest, plain_value
 from markets.model import MarketId
@@ -58,17 +57,14 @@ def add_evidence(
     fact = digest({"cohort": place[0], "round": place[1], "items": items} | counts)
     gathering_id = insert_one(connection, GatheringRow.__table__, round_id=round_id, **counts, hash=fact)
     if articles:
-        insert = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert
-        unless_stored = insert(ArticleRow.__table__).on_conflict_do_nothing(index_elements=["hash"])
-        connection.execute(unless_stored, list(articles.values()))
+        connection.execute(new_rows(ArticleRow).on_conflict_do_nothing(), list(articles.values()))
     insert_rows(connection, EvidenceRow.__table__, [{"gathering_id": gathering_id} | row for row in rows])
 
 
 def read_evidence(connection: Connection, round_id: int) -> dict[MarketId, tuple[Article, ...]]:
     """The articles of a round by market, newest first; markets without any are left out."""
-    joined = EvidenceRow.__table__.join(GatheringRow, clause(EvidenceRow.gathering_id == GatheringRow.id))
-    joined = joined.join(ArticleRow, clause(EvidenceRow.article == ArticleRow.hash))
     articles = (*columns_of(ArticleRow, ARTICLE_FIELDS), EvidenceRow.fetched_at)
-    query = select(EvidenceRow.market_id, *articles).select_from(joined)
-    rows = connection.execute(query.where(GatheringRow.round_id == round_id).order_by(EvidenceRow.position))
+    query = select(EvidenceRow.market_id, *articles).where(GatheringRow.round_id == round_id)
+    query = query.select_from(joined(EvidenceRow, GatheringRow).join(ArticleRow))
+    rows = connection.execute(query.order_by(EvidenceRow.position))
     return {market: tuple(found) for market, found in read_grouped_nouns(Article, rows).items()}

@@ -20,8 +20,19 @@ from sqlmodel import and_, not_, or_
 from arena.record.schema.codec import book_of, book_text
 from arena.record.schema.cohort import SnapshotItemRow
 from arena.record.schema.newest import is_in_markets, markets_parameter, newest_rows
-from arena.record.schema.statements import insert_lines, insert_one, line_of
-from arena.record.schema.typed import AnySelect, Condition, clause, col, column_of, columns_of, delete, select
+from arena.record.schema.statements import insert_facts, insert_lines, insert_one
+from arena.record.schema.turn import SecondQuoteRow
+from arena.record.schema.typed import (
+    AnySelect,
+    Condition,
+    clause,
+    col,
+    column_of,
+    columns_of,
+    delete,
+    joined,
+    select,
+)
 from arena.record.schema.world import MarketRow, MarketVersionRow, PruneRow, QuoteRow, SightingRow, SyncRow
 from markets.hashes import digest, market_hash, quote_hash
 from markets.model import Listing, Market, MarketId, Quote
@@ -74,26 +85,22 @@ def echoed_quotes(connection: Connection, quotes: Sequence[Quote]) -> list[Quote
 def _echo(connection: Connection, quote: Quote) -> Quote | None:
     """The price until this one comes, as the first sync afterwards found it."""
     sighted_at, market = _next_sighting(connection, quote.market_id, quote.at), quote.market_id
-    rows = (
-        {}
-        if sighted_at is None
-        else newest_rows(connection, QuoteRow, [market], "at", *QUOTE_FIELDS, until=sighted_at)
-    )
-    if sighted_at is None or market not in rows or rows[market].at > quote.at:
+    if sighted_at is None:
         return None
-    return (
-        replace(quote_of(rows[market]), at=sighted_at)
-        if _unpruned_markets(connection, rows, sighted_at)
-        else None
-    )
+    rows = newest_rows(connection, QuoteRow, [market], "at", *QUOTE_FIELDS, until=sighted_at)
+    if (
+        market not in rows
+        or rows[market].at > quote.at
+        or not _unpruned_markets(connection, rows, sighted_at)
+    ):
+        return None
+    return replace(quote_of(rows[market]), at=sighted_at)
 
 
 def _next_sighting(connection: Connection, market: MarketId, after: datetime) -> datetime | None:
     """The first sync after an instant at which a market had a price."""
-    joined = select(SyncRow.venue, SyncRow.at, SightingRow.quoted).select_from(
-        SightingRow.__table__.join(SyncRow)
-    )
-    sightings = connection.execute(joined.where(SightingRow.market_id == market).order_by(SyncRow.at)).all()
+    query = select(SyncRow.venue, SyncRow.at, SightingRow.quoted).select_from(joined(SightingRow, SyncRow))
+    sightings = connection.execute(query.where(SightingRow.market_id == market).order_by(SyncRow.at)).all()
     for sighting, following in pairwise([*sightings, None]):
         end = None if following is None else following.at
         if sighting is not None and sighting.quoted and (end is None or end > after):
@@ -110,22 +117,12 @@ def _last_sighting_query(dialect: str) -> AnySelect:
     seen, sync = aliased(SightingRow, name="seen"), aliased(SyncRow, name="latest")
     before = aliased(SyncRow, name="before")
     until = sync.at <= bindparam("until", type_=column_of(SyncRow.at).type)
-    last = (
-        select(sync.id)
-        .select_from(seen)
-        .join(sync, seen.sync_id == sync.id)
-        .where(seen.market_id == MarketRow.id, until)
-    )
-    last = last.order_by(col(sync.at).desc(), col(sync.id).desc()).limit(1)
-    joined = MarketRow.__table__.join(SightingRow, clause(SightingRow.market_id == MarketRow.id)).join(
-        SyncRow
-    )
+    last = select(sync.id).join_from(seen, sync).where(seen.market_id == MarketRow.id, until)
+    last = last.order_by(col(sync.at).desc(), col(sync.id).desc()).limit(1).correlate(MarketRow.__table__)
     follows = (before.venue == SyncRow.venue) & (before.number == SyncRow.number - 1)
     found = select(MarketRow.id, SightingRow.quoted, SyncRow.venue, before.at)
-    found = found.select_from(joined.outerjoin(before, clause(follows)))
-    return found.where(
-        is_in_markets(dialect), SyncRow.id == last.correlate(MarketRow.__table__).scalar_subquery()
-    )
+    found = found.select_from(joined(MarketRow, SightingRow, SyncRow).outerjoin(before, clause(follows)))
+    return found.where(is_in_markets(dialect), SyncRow.id == last.scalar_subquery())
 
 
 StoredRows = Mapping[str, tuple[str, int]]
@@ -133,7 +130,6 @@ StoredRows = Mapping[str, tuple[str, int]]
 
 PAGE_FIELDS = tuple(name for name in Market.__dataclass_fields__ if name != "id")
 PRICE_FIELDS = ("market_id", "at", "bid", "ask", "mid", "last", "volume")
-_page, _price = line_of(*PAGE_FIELDS), line_of(*PRICE_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +158,9 @@ def add_pages(connection: Connection, listings: Sequence[Listing], at: datetime)
     new = [market for market in changed if market not in known]
     insert_lines(connection, MarketRow.__table__, ("id", "first_seen_at"), [(market, at) for market in new])
     versions = {market: known[market].version + 1 if market in known else 1 for market in changed}
-    lines = [(market, versions[market], at, hashes[market], *_page(markets[market])) for market in changed]
-    insert_lines(
-        connection, MarketVersionRow.__table__, ("market_id", "version", "at", "hash", *PAGE_FIELDS), lines
-    )
+    keys = ("market_id", "version", "at", "hash")
+    pages = (((market, versions[market], at, hashes[market]), markets[market]) for market in changed)
+    insert_facts(connection, MarketVersionRow, keys, pages, PAGE_FIELDS)
     return WrittenListings(hashes, known, changed, new)
 
 
@@ -186,9 +181,10 @@ def add_quotes(connection: Connection, listings: Sequence[Listing], each: bool =
     stored = _stored_quotes(connection, [quotes[market] for market in changed if market in known], hashes)
     fresh = [market for market in changed if market not in stored]
     echoes = echoed_quotes(connection, [quotes[market] for market in fresh])
-    lines = [(*_price(quotes[market]), book_text(quotes[market]), hashes[market]) for market in fresh]
-    lines += [(*_price(echo), book_text(echo), quote_hash(echo)) for echo in echoes]
-    insert_lines(connection, QuoteRow.__table__, (*PRICE_FIELDS, "book", "hash"), lines)
+    hashed = [(quotes[market], hashes[market]) for market in fresh]
+    hashed += [(echo, quote_hash(echo)) for echo in echoes]
+    prices = (((book_text(quote), hash), quote) for quote, hash in hashed)
+    insert_facts(connection, QuoteRow, ("book", "hash"), prices, PRICE_FIELDS)
     return WrittenListings(hashes, known | stored, fresh)
 
 
@@ -221,8 +217,8 @@ def _stored_quotes(
 class PruneResult:
     """What is, or would be, let go of the quotes from before an instant, and why the others stay.
 
-    `used` are in snapshots, and with them under turns, fills and marks; `last` are the newest of their
-    markets before the instant; `later` are not from before it.
+    `used` are in snapshots or second quotes, and with them under turns, fills and marks; `last` are the
+    newest of their markets before the instant; `later` are not from before it.
     """
 
     older_than: datetime
@@ -234,7 +230,7 @@ class PruneResult:
 
 def plan_pruning(connection: Connection, older_than: datetime) -> PruneResult:
     """What pruning would do."""
-    old, used, followed = QuoteRow.at < older_than, _is_in_snapshot(), _is_followed(older_than)
+    old, used, followed = QuoteRow.at < older_than, _is_used(), _is_followed(older_than)
     parts: dict[str, Condition] = {
         "goes": and_(old, ~used, followed),
         "used": and_(old, used),
@@ -249,7 +245,7 @@ def plan_pruning(connection: Connection, older_than: datetime) -> PruneResult:
 
 
 def prune_quotes(connection: Connection, older_than: datetime, at: datetime) -> PruneResult:
-    """Let quotes from before an instant go: those that no snapshot holds and that another one followed.
+    """Let quotes from before an instant go: those that nothing stands on and that another one followed.
 
     The record keeps how many went: what a sync from before the instant has seen may be among them.
     """
@@ -260,13 +256,16 @@ def prune_quotes(connection: Connection, older_than: datetime, at: datetime) -> 
         fact = {"number": number, "at": at, "older_than": older_than, "quotes": pruning.goes}
         insert_one(connection, PruneRow.__table__, **fact, hash=digest(fact))
         connection.execute(
-            delete(QuoteRow).where(QuoteRow.at < older_than, ~_is_in_snapshot(), _is_followed(older_than))
+            delete(QuoteRow).where(QuoteRow.at < older_than, ~_is_used(), _is_followed(older_than))
         )
     return pruning
 
 
-def _is_in_snapshot() -> ColumnElement[bool]:
-    return exists(select(SnapshotItemRow.quote_id).where(SnapshotItemRow.quote_id == QuoteRow.id))
+def _is_used() -> ColumnElement[bool]:
+    return or_(
+        exists(select(SnapshotItemRow.quote_id).where(SnapshotItemRow.quote_id == QuoteRow.id)),
+        exists(select(SecondQuoteRow.quote_id).where(SecondQuoteRow.quote_id == QuoteRow.id)),
+    )
 
 
 def _is_followed(older_than: datetime) -> ColumnElement[bool]:

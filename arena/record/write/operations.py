@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Engine, bindparam, func, literal
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import and_, or_
 
 from arena.errors import ArenaError
@@ -29,13 +28,14 @@ from arena.record.model.incident import (
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.database import reading
 from arena.record.schema.dialects import NOW, FromNow, seconds
+from arena.record.schema.statements import new_rows
 from arena.record.schema.turn import CallRow, TurnRow
 from arena.record.schema.typed import (
     AnySelect,
-    Condition,
     clause,
     col,
     columns_of,
+    joined,
     read_nouns,
     select,
     update,
@@ -80,8 +80,7 @@ def take_lease(
     connection: Connection, name: str, holder: str, length: timedelta, is_gone: Callable[[str], bool]
 ) -> int | None:
     """The token of a duty that nobody has, or whose holder is gone or late; None where somebody has it."""
-    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-    connection.execute(insert(LeaseRow.__table__).values(name=name, **FIRST_LEASE).on_conflict_do_nothing())
+    connection.execute(new_rows(LeaseRow).values(name=name, **FIRST_LEASE).on_conflict_do_nothing())
     row = connection.execute(HELD_LEASE.with_for_update(), {"duty": name}).one()
     if not (row.over or row.holder == holder or is_gone(row.holder)):
         return None
@@ -115,12 +114,9 @@ def read_jobs(connection: Connection) -> dict[str, JobState]:
 
 def put_job(connection: Connection, state: JobState) -> None:
     """How a job goes."""
-    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
     row = asdict(state)
-    later = {name: value for name, value in row.items() if name != "name"}
-    connection.execute(
-        insert(JobRow.__table__).values(**row).on_conflict_do_update(index_elements=[JobRow.name], set_=later)
-    )
+    add = new_rows(JobRow).values(**row)
+    connection.execute(add.on_conflict_do_update(index_elements=["name"], set_=row))
 
 
 MOST_TRIES = 30
@@ -135,13 +131,14 @@ def add_incidents(engine: Engine, incidents: Sequence[Incident], unless: str = "
         return
     with engine.begin() as connection:
         for incident in incidents:
-            if not (unless and _is_ongoing(connection, incident.kind, unless)):
+            subject = col(IncidentRow.subject).startswith(unless, autoescape=True)
+            ongoing = select(IncidentRow.id).where(IS_OPEN, IncidentRow.kind == incident.kind, subject)
+            if not unless or connection.execute(ongoing.limit(1)).first() is None:
                 add_incident(connection, incident)
 
 
 def add_incident(connection: Connection, incident: Incident) -> None:
     """An incident, once."""
-    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
     row = {
         "kind": incident.kind,
         "subject": incident.subject,
@@ -150,7 +147,7 @@ def add_incident(connection: Connection, incident: Incident) -> None:
         "tries": 0,
         "ended_at": None if incident.kind in LASTING_KINDS else incident.at,
     }
-    connection.execute(insert(IncidentRow.__table__).values(**row).on_conflict_do_nothing())
+    connection.execute(new_rows(IncidentRow).values(**row).on_conflict_do_nothing())
 
 
 def add_cohort_finished(connection: Connection, cohort_id: int, at: datetime) -> None:
@@ -162,21 +159,17 @@ def add_cohort_finished(connection: Connection, cohort_id: int, at: datetime) ->
     add_incident(connection, cohort_finished(number, at, played, playing))
 
 
-def _is_ongoing(connection: Connection, kind: IncidentKind, prefix: str) -> bool:
-    mine = (IS_OPEN, IncidentRow.kind == kind, col(IncidentRow.subject).startswith(prefix, autoescape=True))
-    return connection.execute(select(IncidentRow.id).where(*mine).limit(1)).first() is not None
-
-
 def end_incidents(
     engine: Engine, kind: IncidentKind, at: datetime, about: str = "", but: Collection[str] = ()
 ) -> None:
     """What goes on of a kind is over, where its subject begins so, except for these subjects."""
-    mine: list[Condition] = [
+    subject = col(IncidentRow.subject)
+    mine = (
         IS_OPEN,
         IncidentRow.kind == kind,
-        col(IncidentRow.subject).startswith(about, autoescape=True),
-    ]
-    mine += [col(IncidentRow.subject).not_in(but)] if but else []
+        subject.startswith(about, autoescape=True),
+        subject.not_in(but),
+    )
     with reading(engine) as connection:
         if connection.execute(select(IncidentRow.id).where(*mine).limit(1)).first() is None:
             return  # as nearly always: nothing is written then
@@ -260,8 +253,7 @@ ROUND_ENDS = (
         CallRow.error_message,
     )
     .select_from(
-        RoundRow.__table__.join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
-        .join(EntrantRow, clause(EntrantRow.cohort_id == CohortRow.id))
+        joined(RoundRow, CohortRow, EntrantRow)
         .outerjoin(
             TurnRow, clause(and_(TurnRow.round_id == RoundRow.id, TurnRow.entrant_id == EntrantRow.id))
         )

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import case
 
+from arena.record.schema.statements import new_rows
 from arena.record.schema.typed import col, columns_of, read_nouns, select
 from arena.record.schema.world import QuarantineRow
 from markets.venue import QuarantinedRecord
@@ -41,14 +41,12 @@ def quarantine_records(connection: Connection, items: Sequence[QuarantinedRecord
         | {"first_seen_at": at, "last_seen_at": at, "times": 1}
         for item in items
     ]
-    add = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(QuarantineRow.__table__)
-    known, newest = QuarantineRow.__table__.c, add.excluded
+    add, known = new_rows(QuarantineRow), QuarantineRow.__table__.c
+    newest, seen_later = add.excluded, known.last_seen_at > add.excluded.last_seen_at
     changes = {
         "reason": newest.reason,
         "raw": newest.raw,
-        "last_seen_at": case(
-            (known.last_seen_at > newest.last_seen_at, known.last_seen_at), else_=newest.last_seen_at
-        ),
+        "last_seen_at": case((seen_later, known.last_seen_at), else_=newest.last_seen_at),
         "times": known.times + 1,
     }
     connection.execute(add.on_conflict_do_update(index_elements=KEY, set_=changes), rows)

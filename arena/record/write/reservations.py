@@ -12,7 +12,6 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Table, bindparam, func, insert, literal, true
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import case
 
 from agents.model import CallError
@@ -31,19 +30,16 @@ from arena.record.model.reservation import (
     provider_pause,
 )
 from arena.record.schema.dialects import NOW, BigInt, FromNow, SecondsUntil, UtcTime, seconds
-from arena.record.schema.statements import run_statement
+from arena.record.schema.statements import new_rows, run_statement
 from arena.record.schema.turn import CallRow
-from arena.record.schema.typed import AnySelect, col, column_of, delete, select, update
+from arena.record.schema.typed import IDS, AnySelect, col, column_of, delete, select, update
 from arena.record.schema.work import ClaimRow, ProviderRow, ReservationRow
 from markets.millionths import ONE
 
 MOST_CALLS = bindparam("most", type_=BigInt)
 OF_PROVIDER = ProviderRow.provider == bindparam("provider")
 FIRST_LIMIT = {"provider": bindparam("provider"), "room": MOST_CALLS}
-LIMIT_UPSERT = {
-    "sqlite": sqlite.insert(ProviderRow.__table__).values(FIRST_LIMIT).on_conflict_do_nothing(),
-    "postgresql": postgresql.insert(ProviderRow.__table__).values(FIRST_LIMIT).on_conflict_do_nothing(),
-}
+LIMIT_UPSERT = new_rows(ProviderRow).values(FIRST_LIMIT).on_conflict_do_nothing()
 LOCK_LIMIT = select(literal(1)).where(OF_PROVIDER).with_for_update()
 KNOWN_ROOM = case((col(ProviderRow.paused_until).is_(None), MOST_CALLS), else_=ProviderRow.room)
 WIDTH = case((KNOWN_ROOM < MOST_CALLS, KNOWN_ROOM), else_=MOST_CALLS)
@@ -74,7 +70,7 @@ def lock_rate_limit(connection: Connection, provider: str, most: int) -> None:
     """Keep others from taking room at a provider until the transaction ends; `most` is its width."""
     lane = {"provider": provider, "most": most * ONE}
     if not run_statement(connection, LOCK_LIMIT, lane):
-        run_statement(connection, LIMIT_UPSERT[connection.dialect.name], lane)
+        run_statement(connection, LIMIT_UPSERT, lane)
         run_statement(connection, LOCK_LIMIT, lane)
 
 
@@ -82,7 +78,7 @@ def update_rate_limit(connection: Connection, place: Reservation, error: CallErr
     """What the end of a call says of its provider."""
     lane: Mapping[str, Any] = {"provider": place.provider, "most": place.most * ONE}
     if (pause := provider_pause(error)) is not None:
-        run_statement(connection, LIMIT_UPSERT[connection.dialect.name], lane)
+        run_statement(connection, LIMIT_UPSERT, lane)
         run_statement(connection, NARROW, {**lane, "pause": pause})
     elif error is None and place.narrow:
         run_statement(connection, WIDEN, lane)
@@ -178,7 +174,7 @@ EXPIRE_HOLDER = (
     .where(ReservationRow.holder == bindparam("by"), IS_UNEXPIRED)
     .values(expires_at=NOW)
 )
-OF_THESE_RESERVATIONS = col(ReservationRow.id).in_(bindparam("ids", expanding=True))
+OF_THESE_RESERVATIONS = col(ReservationRow.id).in_(IDS)
 RENEW_RESERVATIONS = update(ReservationRow).where(OF_THESE_RESERVATIONS).values(expires_at=RESERVATION_EXPIRY)
 DELETE_RESERVATION = (
     delete(ReservationRow)
@@ -278,7 +274,7 @@ def _refusal(
     refusal = check_budget(terms.budget, request.worst, sight.spent, sight.held)
     if isinstance(refusal, CallRefused):
         return refusal
-    if sight.pause is not None and sight.pause > 0:
+    if terms.timed and sight.pause is not None and sight.pause > 0:
         return ProviderBusy(sight.pause)
     return ProviderBusy() if (sight.busy + 1) * ONE > sight.room else refusal
 

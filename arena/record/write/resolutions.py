@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import BindParameter, Connection, bindparam
+from sqlalchemy import Connection
 
 from arena.record.schema.statements import TableRows, attributes_of, batches, insert_rows
-from arena.record.schema.typed import col, columns_of, read_nouns, select
+from arena.record.schema.typed import IDS, col, columns_of, read_nouns, select
 from arena.record.schema.world import MarketRow, ResolutionRow
 from arena.record.write.quarantine import quarantine_records
 from markets.hashes import canonical, digest, plain_value
@@ -16,11 +16,10 @@ from markets.model import MarketId, Resolution
 from markets.venue import QuarantinedRecord
 
 FIELDS = tuple(Resolution.__dataclass_fields__)
-MARKET_IDS: BindParameter[Sequence[str]] = bindparam("ids", expanding=True)
-KNOWN_MARKETS = select(MarketRow.id).where(col(MarketRow.id).in_(MARKET_IDS))
+KNOWN_MARKETS = select(MarketRow.id).where(col(MarketRow.id).in_(IDS))
 KNOWN_RESOLUTIONS = (
     select(*columns_of(ResolutionRow, FIELDS))
-    .where(col(ResolutionRow.market_id).in_(MARKET_IDS))
+    .where(col(ResolutionRow.market_id).in_(IDS))
     .order_by(ResolutionRow.version)
 )
 ResolutionVersions = dict[MarketId, dict[int, Resolution]]

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, func
 
 from arena.errors import ArenaError
 from arena.record.schema.statements import BATCH, batches, insert_lines, insert_one
-from arena.record.schema.typed import clause, col, select
+from arena.record.schema.typed import clause, col, joined, select
 from arena.record.schema.world import ResolutionRow, SightingRow, SyncRow
 from arena.record.write.listings import add_pages, add_quotes
 from arena.record.write.quarantine import quarantine_records
@@ -17,6 +17,8 @@ from markets.garbage_collection import gc_paused
 from markets.hashes import digest
 from markets.model import Listing, MarketId
 from markets.venue import QuarantinedRecord
+
+SIGHTINGS = joined(SightingRow, SyncRow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +99,16 @@ def _add_catalogue(
 
 def last_synced_at(connection: Connection, source: VenueSource) -> datetime | None:
     """When a venue was last read."""
-    last: datetime | None = connection.scalar(
-        select(func.max(SyncRow.at)).where(SyncRow.venue == source.venue)
-    )
-    return last
+    last = select(func.max(SyncRow.at)).where(SyncRow.venue == source.venue)
+    return connection.execute(last).scalar_one_or_none()
 
 
 def markets_gone_since(connection: Connection, since: datetime) -> list[MarketId]:
     """Markets that lost their price since then, have none again, and of which no end is known."""
-    joined = SightingRow.__table__.join(SyncRow, clause(SightingRow.sync_id == SyncRow.id))
-    last = select(SightingRow.market_id, func.max(SyncRow.at).label("at")).select_from(joined)
+    last = select(SightingRow.market_id, func.max(SyncRow.at).label("at")).select_from(SIGHTINGS)
     newest = last.group_by(SightingRow.market_id).subquery()
     same = (SightingRow.market_id == newest.c.market_id) & (SyncRow.at == newest.c.at)
-    rows = select(SightingRow.market_id).select_from(joined.join(newest, clause(same)))
+    rows = select(SightingRow.market_id).select_from(SIGHTINGS.join(newest, clause(same)))
     ended = select(ResolutionRow.market_id)
     gone = (SightingRow.quoted == 0, SyncRow.at >= since, col(SightingRow.market_id).not_in(ended))
     return sorted(MarketId(market) for market in connection.scalars(rows.where(*gone)))
@@ -118,9 +117,8 @@ def markets_gone_since(connection: Connection, since: datetime) -> list[MarketId
 def _last_sync(connection: Connection, source: VenueSource, at: datetime) -> Row[Any] | None:
     """The sync before this one. What was known at an earlier time can't be added."""
     mine = SyncRow.venue == source.venue
-    last = connection.execute(
-        select(SyncRow.__table__).where(mine).order_by(col(SyncRow.number).desc()).limit(1)
-    ).first()
+    syncs = select(SyncRow.__table__).where(mine).order_by(col(SyncRow.number).desc())
+    last = connection.execute(syncs.limit(1)).first()
     if last is not None and last.at >= at:
         message = f"{source.venue} was read at {last.at:%Y-%m-%d %H:%M:%S} UTC, not before {at:%H:%M:%S}"
         raise ArenaError("not_newer", message, "check this machine's clock, then read it again")
@@ -149,11 +147,8 @@ def _add_sync(
 
 def _quoted_markets(connection: Connection, venue: str) -> set[str]:
     """The markets that had a price when this venue was last read."""
-    joined = SightingRow.__table__.join(SyncRow, clause(SightingRow.sync_id == SyncRow.id))
-    last = select(SightingRow.market_id, func.max(SyncRow.number).label("number"))
-    last_one = (
-        last.select_from(joined).where(SyncRow.venue == venue).group_by(SightingRow.market_id).subquery()
-    )
-    same = (SightingRow.market_id == last_one.c.market_id) & (SyncRow.number == last_one.c.number)
-    rows = select(SightingRow.market_id).select_from(joined.join(last_one, clause(same)))
+    last = select(SightingRow.market_id, func.max(SyncRow.number).label("number")).select_from(SIGHTINGS)
+    newest = last.where(SyncRow.venue == venue).group_by(SightingRow.market_id).subquery()
+    same = (SightingRow.market_id == newest.c.market_id) & (SyncRow.number == newest.c.number)
+    rows = select(SightingRow.market_id).select_from(SIGHTINGS.join(newest, clause(same)))
     return set(connection.scalars(rows.where(SyncRow.venue == venue, SightingRow.quoted == 1)))

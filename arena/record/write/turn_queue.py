@@ -43,6 +43,8 @@ OPEN_JOBS = (
 class TurnJob:
     """A turn to be played, in words that outlive ids, and the code version of who wants it.
 
+    It is wanted `again` where its round was begun before.
+
     >>> TurnJob(1, 3, "sonnet", "0.1.0").lock
     '1/3/sonnet'
     """
@@ -51,6 +53,7 @@ class TurnJob:
     round: int
     agent: str
     version: str
+    again: bool = False
 
     @property
     def lock(self) -> str:
@@ -154,8 +157,8 @@ async def run_worker(app: App, play: PlayTurn, at_once: int, grace: float) -> No
     """
 
     @app.task(name=TASK_NAME, queue=QUEUE)
-    async def turn(cohort: int, round: int, agent: str, version: str) -> None:
-        await play(TurnJob(cohort, round, agent, version))
+    async def turn(cohort: int, round: int, agent: str, version: str, again: bool) -> None:
+        await play(TurnJob(cohort, round, agent, version, again))
 
     asyncio.get_running_loop().set_exception_handler(_handle_stray_error)
     try:

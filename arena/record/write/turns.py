@@ -3,30 +3,29 @@
 A claim says who plays a turn, until when by the database's clock, and under which token.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 from sqlalchemy import BindParameter, Connection, bindparam
-from sqlalchemy.dialects import postgresql, sqlite
 
-from agents.model import Decision
+from agents.model import Decision, Forecast
 from arena.record.model.cohort import Turn
 from arena.record.schema.codec import orders_text, turn_text
 from arena.record.schema.cohort import RoundRow
 from arena.record.schema.dialects import NOW, FromNow, seconds
-from arena.record.schema.statements import TableLine, insert_lines, line_of
-from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, RejectionRow, TurnRow
-from arena.record.schema.typed import col, select, update
+from arena.record.schema.statements import TableLine, insert_facts, insert_lines, new_rows
+from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, RejectionRow, SecondQuoteRow, TurnRow
+from arena.record.schema.typed import IDS, col, select, update
 from arena.record.schema.work import ClaimRow
 from arena.record.write.cohorts import add_entries
+from arena.record.write.listings import add_quote_rows
 from markets.hashes import sha256
 from portfolio.ledger import fill_hash
-from portfolio.model import Fill, FillLevel
+from portfolio.model import Fill, FillLevel, Rejection
 
-CLAIM_ENTRANT_IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
 CLAIM_EXPIRY = FromNow(bindparam("length"))
-OF_THESE_TURNS = (ClaimRow.round_id == bindparam("round"), col(ClaimRow.entrant_id).in_(CLAIM_ENTRANT_IDS))
+OF_THESE_TURNS = (ClaimRow.round_id == bindparam("round"), col(ClaimRow.entrant_id).in_(IDS))
 HELD_CLAIMS = (
     select(ClaimRow.entrant_id, ClaimRow.token, ClaimRow.holder, (ClaimRow.expires_at <= NOW).label("over"))
     .where(*OF_THESE_TURNS)
@@ -36,25 +35,15 @@ HELD_CLAIMS = (
 OWN_CLAIMS = select(ClaimRow.entrant_id).where(*OF_THESE_TURNS, ClaimRow.holder == bindparam("by"))
 PLAYED_TURNS = select(TurnRow.entrant_id).where(
     TurnRow.round_id == bindparam("round"),
-    col(TurnRow.entrant_id).in_(CLAIM_ENTRANT_IDS),
+    col(TurnRow.entrant_id).in_(IDS),
     TurnRow.status != "failed",
 )
-FIRST_CLAIM = {
-    "round_id": bindparam("round"),
-    "token": 1,
-    "holder": bindparam("by"),
-    "expires_at": CLAIM_EXPIRY,
-}
-NEW_CLAIMS = {
-    "sqlite": sqlite.insert(ClaimRow.__table__)
-    .values(entrant_id=bindparam("entrant"), **FIRST_CLAIM)
-    .on_conflict_do_nothing(),
-    "postgresql": (
-        postgresql.insert(ClaimRow.__table__)
-        .values(entrant_id=bindparam("entrant"), **FIRST_CLAIM)
-        .on_conflict_do_nothing()
-    ),
-}
+FIRST_CLAIM = {"round_id": bindparam("round"), "entrant_id": bindparam("entrant"), "token": 1}
+NEW_CLAIMS = (
+    new_rows(ClaimRow)
+    .values(**FIRST_CLAIM, holder=bindparam("by"), expires_at=CLAIM_EXPIRY)
+    .on_conflict_do_nothing()
+)
 TAKE_CLAIM = (
     update(ClaimRow)
     .where(ClaimRow.round_id == bindparam("round"), ClaimRow.entrant_id == bindparam("entrant"))
@@ -90,9 +79,12 @@ def _new_claims(connection: Connection, ids: Sequence[int], lease: Mapping[str, 
     """Claims on turns that nobody ever held. On a server another may come first between look and write."""
     if not ids:
         return {}
-    server = connection.dialect.name
-    connection.execute(NEW_CLAIMS[server], [{**lease, "entrant": each} for each in ids])
-    mine = ids if server == "sqlite" else connection.scalars(OWN_CLAIMS, {**lease, "ids": ids}).all()
+    connection.execute(NEW_CLAIMS, [{**lease, "entrant": each} for each in ids])
+    mine = (
+        ids
+        if connection.dialect.name == "sqlite"
+        else connection.scalars(OWN_CLAIMS, {**lease, "ids": ids}).all()
+    )
     return dict.fromkeys(mine, 1)
 
 
@@ -123,17 +115,11 @@ def renew_claims(
     return mine
 
 
-FILL_NAMES, LEVEL_NAMES = (
-    tuple(field.name for field in fields(fact) if field.name != "levels") for fact in (Fill, FillLevel)
-)
-SAID, WHY = ("market_id", "stage", "probability", "reason"), ("code", "message", "market_id")
-TURN_FIELDS = ("verdict", "note", "cash", "wishes", "code_version", "hash")
-fill_line, level_line, said_line, why_line = (
-    line_of(*names) for names in (FILL_NAMES, LEVEL_NAMES, SAID, WHY)
-)
+FILL_FIELDS = tuple(name for name in Fill.__dataclass_fields__ if name != "levels")
+TURN_COLUMNS = ("verdict", "note", "cash", "wishes", "code_version", "hash")
 
+OF_TURN = ("turn_id", "position")
 ROUND_ID: BindParameter[int] = bindparam("round_id")
-TURN_ENTRANT_IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +151,11 @@ def add_turns(
     }
     ids = _add_rows(connection, round_id, place, turns, version)
     placed = [(ids[entrant_id], turn) for entrant_id, turn in turns.items()]
-    lines = ((id, *said_line(x)) for id, turn in placed for x in turn.decision.forecasts)
-    insert_lines(connection, ForecastRow.__table__, ("turn_id", *SAID), lines)
-    refused = ((id, n, *why_line(x)) for id, turn in placed for n, x in enumerate(turn.rejections))
-    insert_lines(connection, RejectionRow.__table__, ("turn_id", "position", *WHY), refused)
+    forecasts = (((id,), forecast) for id, turn in placed for forecast in turn.decision.forecasts)
+    insert_facts(connection, ForecastRow, ("turn_id",), forecasts, [*Forecast.__dataclass_fields__])
+    rejections = (((id, n), rejection) for id, turn in placed for n, rejection in enumerate(turn.rejections))
+    insert_facts(connection, RejectionRow, OF_TURN, rejections, [*Rejection.__dataclass_fields__])
+    _add_second_quotes(connection, placed)
     _add_fills(connection, placed)
     add_entries(connection, {entrant_id: turn.entries for entrant_id, turn in turns.items() if turn.entries})
     failed = [entrant_id for entrant_id, turn in turns.items() if turn.decision.status == "failed"]
@@ -179,7 +166,7 @@ def add_turns(
 TOKENS = (
     select(ClaimRow.entrant_id, ClaimRow.token)
     .join(RoundRow, RoundRow.id == ClaimRow.round_id)
-    .where(ClaimRow.round_id == ROUND_ID, col(ClaimRow.entrant_id).in_(TURN_ENTRANT_IDS), RoundRow.done == 0)
+    .where(ClaimRow.round_id == ROUND_ID, col(ClaimRow.entrant_id).in_(IDS), RoundRow.done == 0)
     .order_by(ClaimRow.entrant_id)
     .with_for_update(of=ClaimRow.__table__)
 )
@@ -205,10 +192,10 @@ def _add_rows(
     lines = {entrant_id: _turn_line(place, turn, version) for entrant_id, turn in turns.items()}
     known = _turn_ids(connection, round_id, turns)
     for entrant_id in known:
-        row = dict(zip(TURN_FIELDS, lines[entrant_id], strict=True))
+        row = dict(zip(TURN_COLUMNS, lines[entrant_id], strict=True))
         connection.execute(update(TurnRow).where(TurnRow.id == known[entrant_id]).values(**row))
     fresh = [(round_id, entrant_id, *line) for entrant_id, line in lines.items() if entrant_id not in known]
-    insert_lines(connection, TurnRow.__table__, ("round_id", "entrant_id", *TURN_FIELDS), fresh)
+    insert_lines(connection, TurnRow.__table__, ("round_id", "entrant_id", *TURN_COLUMNS), fresh)
     return _turn_ids(connection, round_id, turns) if fresh else known
 
 
@@ -219,7 +206,7 @@ def _turn_line(place: tuple[int, int], turn: Turn, version: str) -> TableLine:
 
 
 TURN_IDS = select(TurnRow.entrant_id, TurnRow.id).where(
-    TurnRow.round_id == ROUND_ID, col(TurnRow.entrant_id).in_(TURN_ENTRANT_IDS)
+    TurnRow.round_id == ROUND_ID, col(TurnRow.entrant_id).in_(IDS)
 )
 
 
@@ -227,22 +214,30 @@ def _turn_ids(connection: Connection, round_id: int, turns: dict[int, Turn]) -> 
     return dict(connection.execute(TURN_IDS, {"round_id": round_id, "ids": list(turns)}).all())
 
 
-FILL_IDS = select(FillRow.id, FillRow.turn_id, FillRow.position).where(
-    col(FillRow.turn_id).in_(TURN_ENTRANT_IDS)
-)
+def _add_second_quotes(connection: Connection, placed: Sequence[tuple[int, Turn]]) -> None:
+    for id, turn in placed:
+        if turn.second is None:
+            continue
+        quotes = add_quote_rows(connection, [*turn.second])
+        lines = (
+            (id, turn.second.seen_at, x.market.id, quotes[x.market.id][1], x.quote.at)
+            if x.quote
+            else (id, turn.second.seen_at, x.market.id, None, None)
+            for x in turn.second
+        )
+        names = ("turn_id", "taken_at", "market_id", "quote_id", "quoted_at")
+        insert_lines(connection, SecondQuoteRow.__table__, names, lines)
+
+
+FILL_IDS = select(FillRow.id, FillRow.turn_id, FillRow.position).where(col(FillRow.turn_id).in_(IDS))
 
 
 def _add_fills(connection: Connection, placed: Sequence[tuple[int, Turn]]) -> None:
     fills = {(id, n): fill for id, turn in placed for n, fill in enumerate(turn.fills)}
     if not fills:
         return
-    lines = ((*key, fill_hash(fill), *fill_line(fill)) for key, fill in fills.items())
-    insert_lines(connection, FillRow.__table__, ("turn_id", "position", "hash", *FILL_NAMES), lines)
-    keys = connection.execute(FILL_IDS, {"ids": [id for id, turn in placed if turn.fills]})
-    levels = (line for id, turn_id, place in keys for line in _level_lines(id, fills[turn_id, place]))
-    insert_lines(connection, FillLevelRow.__table__, ("fill_id", "position", *LEVEL_NAMES), levels)
-
-
-def _level_lines(fill_id: int, fill: Fill) -> Iterator[TableLine]:
-    for position, level in enumerate(fill.levels):
-        yield fill_id, position, *level_line(level)
+    hashed = (((*key, fill_hash(fill)), fill) for key, fill in fills.items())
+    insert_facts(connection, FillRow, (*OF_TURN, "hash"), hashed, FILL_FIELDS)
+    ids = connection.execute(FILL_IDS, {"ids": [id for id, turn in placed if turn.fills]}).all()
+    levels = (((id, n), level) for id, *key in ids for n, level in enumerate(fills[key[0], key[1]].levels))
+    insert_facts(connection, FillLevelRow, ("fill_id", "position"), levels, [*FillLevel.__dataclass_fields__])

@@ -1,7 +1,7 @@
 """A CSV text as columns of names, shares and times; a cell that means nothing is named by its line."""
 
 import csv
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import StringIO
@@ -60,6 +60,30 @@ def parse_cells(name: str, text: str, needed: Collection[str], allowed: Collecti
         raise ArenaError("bad_file", f"{name}: it has no forecasts", "add a line for each forecast")
     columns = map(list, zip(*rows, strict=True))
     return Cells(name, lines, dict(zip(header, columns, strict=True)))
+
+
+def cells_of(
+    name: str,
+    columns: Mapping[str, Sequence[object]],
+    needed: Collection[str],
+    allowed: Collection[str],
+) -> Cells:
+    """Columns that are in memory, as the cells of a file; None is an empty cell.
+
+    >>> cells_of("mine", {"question": ["a", None]}, ["question"], ["question"]).columns
+    {'question': ['a', '']}
+    """
+    _check_header(name, list(columns), needed, allowed)
+    lengths = {len(values) for values in columns.values()}
+    if len(lengths) > 1 or lengths == {0}:
+        rows = ", ".join(f"{column} {len(values):,}" for column, values in columns.items())
+        what = f"{name}: rows in each column: {rows}"
+        raise ArenaError("bad_file", what, "give all columns as many rows, one at least")
+    texts = {
+        column: ["" if value is None else str(value).strip() for value in values]
+        for column, values in columns.items()
+    }
+    return Cells(name, range(1, lengths.pop() + 1), texts)
 
 
 def _check_header(

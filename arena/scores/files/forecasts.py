@@ -10,6 +10,7 @@ from arena.scores.files.csv_columns import (
     Flags,
     Floats,
     Ints,
+    is_number,
     number_texts,
     parse_cells,
     parse_share,
@@ -18,15 +19,21 @@ from arena.scores.files.csv_columns import (
     read_times,
 )
 
-NEEDED = ("question", "forecaster", "probability", "outcome")
-TIMES = ("time", "open", "close", "scheduled_close")
-COLUMNS = (*NEEDED, *TIMES, "event", "market_probability", "category")
+REQUIRED_COLUMNS = ("question", "forecaster", "probability", "outcome")
+TIME_COLUMNS = ("time", "open", "close", "scheduled_close", "resolved")
+COLUMNS = (*REQUIRED_COLUMNS, *TIME_COLUMNS, "event", "market_probability", "category")
 
-ORDER = (("open", "scheduled_close"), ("open", "close"), ("open", "time"), ("time", "close"))
+TIME_ORDER = (
+    ("open", "scheduled_close"),
+    ("open", "close"),
+    ("open", "time"),
+    ("time", "close"),
+    ("time", "resolved"),
+)
 """What comes no later than what."""
 
-CHANCE = "write a probability of YES from 0 to 1, such as 0.35"
-OUTCOME = "write 1 for yes, 0 for no or a fraction; leave it empty while the question is open"
+PROBABILITY_HINT = "write a probability of YES from 0 to 1, such as 0.35"
+OUTCOME_HINT = "write 1 for yes, 0 for no or a fraction; leave it empty while the question is open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +41,8 @@ class ForecastTable:
     """Forecasts as columns; questions, forecasters, events and categories as places among their names.
 
     `outcome` is NaN while a question is open, `market` where no price is known. Times are None where the file
-    has no such column. `event_column` says whether events come from the file: else a question is its own.
+    has no such column, and `dated` says whether they are dates or plain numbers. `event_column` says whether
+    events come from the file: else a question is its own.
     """
 
     name: str
@@ -54,10 +62,21 @@ class ForecastTable:
     open: Floats | None
     close: Floats | None
     scheduled_close: Floats | None
+    resolved: Floats | None
+    dated: bool
 
     def take(self, rows: Ints) -> "ForecastTable":
         """Some of the rows; the names stay."""
-        columns = ("question", "forecaster", "probability", "outcome", "event", "category", "market", *TIMES)
+        columns = (
+            "question",
+            "forecaster",
+            "probability",
+            "outcome",
+            "event",
+            "category",
+            "market",
+            *TIME_COLUMNS,
+        )
         taken: dict[str, Any] = {}
         for name in columns:
             values = getattr(self, name)
@@ -67,29 +86,33 @@ class ForecastTable:
 
 def read_forecasts(name: str, text: str) -> ForecastTable:
     """The table of a CSV text, by the name of its file. Raises `ArenaError` with line, column and a hint."""
-    cells = parse_cells(name, text, NEEDED, COLUMNS)
+    return check_forecasts(parse_cells(name, text, REQUIRED_COLUMNS, COLUMNS))
+
+
+def check_forecasts(cells: Cells) -> ForecastTable:
+    """The table of the cells of a file."""
     question, questions = read_names(cells, "question")
     forecaster, forecasters = read_names(cells, "forecaster")
     has = cells.columns.keys()
-    outcome = read_column(cells, "outcome", parse_share, OUTCOME, blank=True)
-    probability = read_column(cells, "probability", parse_share, CHANCE)
+    outcome = read_column(cells, "outcome", parse_share, OUTCOME_HINT, blank=True)
+    probability = read_column(cells, "probability", parse_share, PROBABILITY_HINT)
     market, event, events = None, question, questions
     if "market_probability" in has:
-        market = read_column(cells, "market_probability", parse_share, CHANCE, blank=True)
+        market = read_column(cells, "market_probability", parse_share, PROBABILITY_HINT, blank=True)
     if "event" in has:  # a question without one is an event of its own
         named = zip(cells.columns["event"], question, strict=True)
         event, events = number_texts([text or f"question {questions[q]}" for text, q in named])
     category, categories = number_texts(cells.columns["category"]) if "category" in has else (None, ())
-    times = read_times(cells, TIMES, blank=TIMES[1:])
+    times = read_times(cells, TIME_COLUMNS, blank=TIME_COLUMNS[1:])
     own = {"outcome": outcome, "event": event, "category": category}
-    own |= {key: times.get(key) for key in TIMES[1:]}
+    own |= {key: times.get(key) for key in TIME_COLUMNS[1:]}
     for column, values in own.items():
         if values is not None:
-            one_of_each(cells, question, column, values)
-    question_lives(cells, times, question, ~np.isnan(outcome))
-    refuse_doubles(cells, question, forecaster, times.get("time"))
+            check_same_by_question(cells, question, column, values)
+    check_question_times(cells, times, question, ~np.isnan(outcome))
+    check_duplicates(cells, question, forecaster, times.get("time"))
     return ForecastTable(
-        name=name,
+        name=cells.name,
         questions=questions,
         question=question,
         forecasters=forecasters,
@@ -102,11 +125,12 @@ def read_forecasts(name: str, text: str) -> ForecastTable:
         categories=categories,
         category=category,
         market=market,
-        **{column: times.get(column) for column in TIMES},
+        dated=not any(is_number(text) for column in times for text in cells.columns[column] if text),
+        **{column: times.get(column) for column in TIME_COLUMNS},
     )
 
 
-def one_of_each(cells: Cells, question: Ints, column: str, values: Floats | Ints) -> None:
+def check_same_by_question(cells: Cells, question: Ints, column: str, values: Floats | Ints) -> None:
     """A question says the same in all its rows."""
     _, first = np.unique(question, return_index=True)
     before = values[first[question]]
@@ -120,15 +144,15 @@ def one_of_each(cells: Cells, question: Ints, column: str, values: Floats | Ints
         raise cells.wrong(column, torn, f"{what}{cells.lines[other]}", hint)
 
 
-def question_lives(cells: Cells, times: dict[str, Floats], question: Ints, ended: Flags) -> None:
+def check_question_times(cells: Cells, times: dict[str, Floats], question: Ints, ended: Flags) -> None:
     """Times follow each other, and a question that has ended has all of them."""
-    for column in [column for column in TIMES[1:] if column in times]:
+    for column in [column for column in TIME_COLUMNS[1:] if column in times]:
         missing = np.flatnonzero(np.isnan(times[column]) & ended)
         if missing.size:
             raise cells.wrong(
                 column, missing, "it is empty, and the question has an outcome", "say when it was"
             )
-    for early, late in ORDER:
+    for early, late in TIME_ORDER:
         wrong = np.flatnonzero(times[early] > times[late]) if {early, late} <= times.keys() else question[:0]
         if wrong.size:
             row = int(wrong[0])
@@ -137,10 +161,10 @@ def question_lives(cells: Cells, times: dict[str, Floats], question: Ints, ended
             raise cells.wrong(column, wrong, what, "correct one of them, or remove the line")
     end = next((column for column in ("scheduled_close", "close") if column in times), None)
     if end is not None and ("open" in times or "time" in times):
-        _some_life(cells, times, question, end)
+        _check_open_time(cells, times, question, end)
 
 
-def _some_life(cells: Cells, times: dict[str, Floats], question: Ints, end: str) -> None:
+def _check_open_time(cells: Cells, times: dict[str, Floats], question: Ints, end: str) -> None:
     """A question is to be open for some time, from its opening or else its first forecast on."""
     begins, column = times.get("open"), "open"
     if begins is None:
@@ -155,7 +179,7 @@ def _some_life(cells: Cells, times: dict[str, Floats], question: Ints, end: str)
         raise cells.wrong(end, wrong, what, f"correct {end} or {column}")
 
 
-def refuse_doubles(cells: Cells, question: Ints, forecaster: Ints, time: Floats | None) -> None:
+def check_duplicates(cells: Cells, question: Ints, forecaster: Ints, time: Floats | None) -> None:
     """Nobody forecasts a question twice at the same time."""
     at = np.zeros(question.size) if time is None else time
     order = np.lexsort((at, forecaster, question))

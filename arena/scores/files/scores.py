@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from math import isfinite, nan
 
 import numpy as np
@@ -12,8 +13,11 @@ from arena.scores.files.forecasts import ForecastTable
 from arena.scores.rules import brier, log
 from arena.scores.rules._columns import is_scored, none_for_nan
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
-from arena.scores.rules.comparisons.gain import NOTHING, Gain, gains
+from arena.scores.rules.comparisons.evidence import EvidenceRows, evidence
+from arena.scores.rules.comparisons.gain import NOTHING
+from arena.scores.rules.comparisons.lead import MIN_COVERAGE, VerdictName
 from arena.scores.rules.comparisons.season_rows import check_season
+from arena.scores.rules.comparisons.standings import Standings, standings
 from arena.scores.rules.metaculus import table as metaculus
 from arena.scores.rules.metaculus.question import Mode
 
@@ -23,10 +27,10 @@ def score_notes(table: ForecastTable, few: bool, boundless: bool) -> Iterator[st
     ended = is_scored(table.outcome)
     still_open = np.isnan(table.outcome)
     if still_open.any():
-        yield f"not scored yet: {_count(table, still_open)} without an outcome"
+        yield f"not scored yet: {_count_text(table, still_open)} without an outcome"
     parts = ~ended & ~still_open
     if parts.any():
-        yield f"not scored: {_count(table, parts)} that ended in a fraction or a refund"
+        yield f"not scored: {_count_text(table, parts)} that ended in a fraction or a refund"
     if not ended.any():
         yield "nothing resolved: no question has an outcome of 0 or 1, so there are no scores"
         return
@@ -53,24 +57,28 @@ def _skill_notes(table: ForecastTable, ended: Flags, few: bool) -> Iterator[str]
         return
     without = ended & np.isnan(table.market)
     if without.any():
-        yield f"not in skill: {_count(table, without)} without a market_probability"
+        yield f"not in skill: {_count_text(table, without)} without a market_probability"
     if not table.event_column:
         yield (
             "no column event: every question counts as its own event, so intervals are too narrow "
             "where questions move together"
         )
+    if table.time is None or (table.resolved is None and table.close is None):
+        yield (
+            "no columns time and resolved: every outcome counts only after the last forecast, so evidence is "
+            "looked at once and nobody can be proven"
+        )
     if few:
         yield f"not enough events: nobody has the {ENOUGH_EVENTS:.0f} effective events that an interval needs"
 
 
-def _count(table: ForecastTable, rows: Flags) -> str:
+def _count_text(table: ForecastTable, rows: Flags) -> str:
     questions = np.unique(table.question[rows]).size
     return f"{count_text(int(rows.sum()), 'forecast')} on {count_text(questions, 'question')}"
 
 
-ALONE = metaculus.ForecasterMeans("", 0, nan, nan, nan, nan)
-NO_GAIN = Gain("", 0, 0, 0, nan, None, None, None, None, None, "no market_probability")
-"""Of who has none of Metaculus's scores, and of who has no row with a price."""
+NO_MEANS = metaculus.ForecasterMeans("", 0, nan, nan, nan, nan)
+"""Of who has none of Metaculus's scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +86,12 @@ class ForecasterScores:
     """A forecaster's scores; None where nothing can be said, and `reason` says why there is no interval.
 
     `brier` and `log` are means over questions of each question's mean; `baseline`, `peer` and `relative` are
-    Metaculus's, `coverage` the share of the questions' lives that they rest on. `skill` is the market's Brier
-    score less the forecaster's where a price is known, and the true one lies between `skill_low` and
-    `skill_high` in 95% of cases.
+    Metaculus's, `coverage` the share of the questions' lives that they rest on. `ranked` says whether enough
+    of the questions that ended were forecast for the forecaster to be ranked, and `why_not` why not. `skill`
+    is the market's Brier score less the forecaster's where a price is known, and the true one lies between
+    `skill_low` and `skill_high` in 95% of cases. `evidence` is the capital of a bet on it, `evidence_reached`
+    when that first came up to the bar, in the file's own times, and `verdict` what follows; `copies` is whose
+    forecasts these are.
     """
 
     forecaster: str
@@ -94,39 +105,67 @@ class ForecasterScores:
     peer: float | None
     relative: float | None
     coverage: float | None
-    skill: float | None
-    skill_low: float | None
-    skill_high: float | None
-    skill_p: float | None
-    events_effective: float | None
-    reason: str | None
+    ranked: bool
+    why_not: str | None
+    skill: float | None = None
+    skill_low: float | None = None
+    skill_high: float | None = None
+    skill_p: float | None = None
+    skill_low_by_week: float | None = None
+    verdict: VerdictName = "none"
+    evidence: float | None = None
+    evidence_reached: str | float | None = None
+    copies: str | None = None
+    events_effective: float | None = None
+    weeks: int | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FileScores:
-    """The rows, best first, in which mode they were scored, and what there is to know about them."""
+    """The rows, best first, in which mode they were scored, and what there is to know about them.
+
+    `sentence` says who leads, and `leader` is its name where it is proven; `bar` is what evidence must reach.
+    Where every category is scored by itself there is no sentence over all of them.
+    """
 
     mode: Mode
+    sentence: str | None
+    leader: str | None
+    bar: float | None
     rows: tuple[ForecasterScores, ...]
     notes: tuple[str, ...]
 
 
 def score_file(
-    table: ForecastTable, mode: Mode = "exact", by_category: bool = False, seed: int = 0
+    table: ForecastTable,
+    mode: Mode = "exact",
+    by_category: bool = False,
+    seed: int = 0,
+    min_coverage: float = MIN_COVERAGE,
 ) -> FileScores:
     """Everyone's scores; with categories, within each of them.
 
     The best is first: by the lower end of the skill's interval, where there is one, else by peer score, else
-    by Brier score.
+    by Brier score. Who is not ranked comes last.
     """
     parts: list[tuple[str | None, ForecastTable]] = [(None, table)]
     if by_category and table.category is not None:
         own = [np.flatnonzero(table.category == number) for number in range(len(table.categories))]
         parts = [(name, table.take(rows)) for name, rows in zip(table.categories, own, strict=True)]
-    rows = [row for name, part in parts for row in _rows(part, name, mode, seed)]
+    scored = [(name, part, _standings(part, seed, min_coverage)) for name, part in parts]
+    rows = [
+        row for name, part, found in scored for row in _forecaster_rows(part, name, mode, found, min_coverage)
+    ]
     few = all(row.skill_low is None for row in rows)
+    whole = scored[0][2] if len(scored) == 1 and scored[0][0] is None else None
     return FileScores(
-        mode, tuple(rows), tuple(score_notes(table, few, any(row.log == -np.inf for row in rows)))
+        mode,
+        None if whole is None else whole.lead.sentence,
+        None if whole is None else whole.lead.leader,
+        None if whole is None else whole.lead.bar,
+        tuple(rows),
+        tuple(score_notes(table, few, any(row.log == -np.inf for row in rows))),
     )
 
 
@@ -135,20 +174,23 @@ def without_infinity(row: ForecasterScores) -> ForecasterScores:
     return row if row.log is None or isfinite(row.log) else replace(row, log=None)
 
 
-def _rows(table: ForecastTable, category: str | None, mode: Mode, seed: int) -> list[ForecasterScores]:
+def _forecaster_rows(
+    table: ForecastTable, category: str | None, mode: Mode, found: Standings | None, min_coverage: float
+) -> list[ForecasterScores]:
     ended = table.take(np.flatnonzero(is_scored(table.outcome)))
-    means, gained = _metaculus_means(ended, mode), _gains(ended, seed)
+    means, ranked = _metaculus_means(ended, mode), _ranked(ended, min_coverage).tolist()
     order = np.argsort(ended.forecaster, kind="stable")
     edges = np.searchsorted(ended.forecaster[order], np.arange(len(table.forecasters) + 1))
+    asked = np.unique(ended.question).size
     rows = []
     for place in np.unique(table.forecaster).tolist():
         own = ended.take(order[edges[place] : edges[place + 1]])
-        mean, gain = means.get(place, ALONE), gained.get(place, NO_GAIN)
+        mean, answered = means.get(place, NO_MEANS), np.unique(own.question).size
         row = ForecasterScores(
             forecaster=table.forecasters[place],
             category=category,
             forecasts=own.outcome.size,
-            questions=np.unique(own.question).size,
+            questions=answered,
             events=np.unique(own.event).size,
             brier=none_for_nan(brier.score(own.probability, own.outcome, own.question)),
             log=none_for_nan(log.score(own.probability, own.outcome, own.question)),
@@ -156,15 +198,43 @@ def _rows(table: ForecastTable, category: str | None, mode: Mode, seed: int) -> 
             peer=none_for_nan(mean.peer),
             relative=none_for_nan(mean.relative),
             coverage=none_for_nan(mean.coverage),
-            skill=gain.skill,
-            skill_low=gain.low,
-            skill_high=gain.high,
-            skill_p=gain.p,
-            events_effective=none_for_nan(gain.effective),
-            reason=gain.reason if own.outcome.size else NOTHING,
+            ranked=place in ranked,
+            why_not=None,
         )
-        rows.append(row)
-    return sorted(rows, key=_best_first)
+        rows.append(_judged(row, found, table.dated, asked))
+    return sorted(rows, key=_rank_key)
+
+
+def _judged(row: ForecasterScores, found: Standings | None, dated: bool, asked: int) -> ForecasterScores:
+    """The row with how sure its skill is, or why it is not ranked."""
+    if not row.ranked:
+        if not row.questions:
+            return replace(row, why_not="no forecast that is scored" if asked else NOTHING, reason=NOTHING)
+        return replace(row, why_not=f"covers {row.questions / asked:.0%} of the questions")
+    if found is None or row.forecaster not in found.verdicts:
+        return replace(row, reason="no market_probability")
+    gain = next(gain for gain in found.gains if gain.agent == row.forecaster)
+    verdict = found.verdicts[row.forecaster]
+    return replace(
+        row,
+        skill=gain.skill,
+        skill_low=gain.low,
+        skill_high=gain.high,
+        skill_p=gain.p,
+        skill_low_by_week=gain.low_by_week,
+        verdict=verdict.name,
+        evidence=verdict.evidence,
+        evidence_reached=_time_text(verdict.reached, dated),
+        copies=verdict.copies,
+        events_effective=gain.effective,
+        weeks=gain.weeks,
+        reason=gain.reason,
+    )
+
+
+def _time_text(at: float | None, dated: bool) -> str | float | None:
+    """A time as the file has it."""
+    return datetime.fromtimestamp(at, UTC).isoformat() if dated and at is not None else at
 
 
 def _metaculus_means(ended: ForecastTable, mode: Mode) -> dict[int, metaculus.ForecasterMeans]:
@@ -192,30 +262,85 @@ def latest(table: ForecastTable, time: Floats) -> Ints:
     return np.sort(order[last])
 
 
-def _gains(ended: ForecastTable, seed: int) -> dict[int, Gain]:
-    """Everyone against the market, on the rows where its price is known."""
-    if ended.market is None:
-        return {}
-    priced = ended.take(np.flatnonzero(~np.isnan(ended.market)))
-    if priced.market is None or not priced.market.size:
-        return {}
+def _standings(table: ForecastTable, seed: int, min_coverage: float) -> Standings | None:
+    """Everyone who is ranked against the market, on the rows with a price; None without any price."""
+    ended = table.take(np.flatnonzero(is_scored(table.outcome)))
+    if table.market is None or ended.market is None or (ended.market.size and np.isnan(ended.market).all()):
+        return None
+    ranked = _ranked(ended, min_coverage)
+    unranked = np.unique(table.forecaster).size - ranked.size if ended.market.size else 0
+    priced = ended.take(np.flatnonzero(~np.isnan(ended.market) & np.isin(ended.forecaster, ranked)))
+    if priced.market is None:
+        return None
     used, event = np.unique(priced.event, return_inverse=True)
     who, agent = np.unique(priced.forecaster, return_inverse=True)
-    at = np.zeros(event.size) if priced.time is None else priced.time
+    names = [priced.forecasters[place] for place in who.tolist()]
+    made, known = _times(table)
     season = check_season(
-        [priced.forecasters[place] for place in who.tolist()],
+        names,
         [priced.events[place] for place in used.tolist()],
         agent=agent,
-        instant=np.unique(at, return_inverse=True)[1],
+        instant=np.unique(_times(priced)[0], return_inverse=True)[1],
         market=priced.question,
         event=event,
         forecast=priced.probability,
         reference=priced.market,
         outcome=priced.outcome,
+        known=_times(priced, table)[1] * _seconds(table),
     )
-    return dict(zip(who.tolist(), gains(season, seed), strict=True))
+    priced_rows = ~np.isnan(table.market)
+    capital = {}
+    for place, name in zip(who.tolist(), names, strict=True):
+        own = np.flatnonzero((table.forecaster == place) & priced_rows)
+        capital[name] = evidence(
+            EvidenceRows(
+                story=table.event[own],
+                market=table.question[own],
+                made=made[own],
+                known=known[own],
+                forecast=table.probability[own],
+                price=table.market[own],
+                payout=table.outcome[own],
+            )
+        )
+    return standings(season, capital, seed=seed, unranked=unranked, pairs=False)
 
 
-def _best_first(row: ForecasterScores) -> tuple[float | str, ...]:
+def _ranked(ended: ForecastTable, min_coverage: float) -> Ints:
+    """Who has forecast enough of the questions that ended."""
+    pairs = np.unique(ended.forecaster * len(ended.questions) + ended.question) // len(ended.questions)
+    answered = np.bincount(pairs, minlength=len(ended.forecasters))
+    asked = np.unique(ended.question).size
+    return np.flatnonzero((answered > 0) & (answered >= min_coverage * asked))
+
+
+def _times(table: ForecastTable, whole: ForecastTable | None = None) -> tuple[Floats, Floats]:
+    """When each forecast was made, and from when on its outcome counts: infinite while it is open.
+
+    That is when it was resolved, or else closed, and not before it was to close; without either, after the
+    last forecast of the whole file.
+    """
+    made = np.zeros(table.outcome.size) if table.time is None else table.time
+    ends = table.close if table.resolved is None else table.resolved
+    if ends is None:
+        every = made if whole is None or whole.time is None else whole.time
+        ends = np.full(made.size, every.max(initial=0.0))
+    elif table.scheduled_close is not None:
+        ends = np.maximum(ends, np.nan_to_num(table.scheduled_close, nan=-np.inf))
+    return made, np.where(np.isnan(table.outcome), np.inf, ends)
+
+
+LARGE = 1e8
+"""Plain numbers up to here are days; larger ones are seconds since 1970."""
+
+
+def _seconds(table: ForecastTable) -> float:
+    """How many seconds the unit of the table's times has."""
+    if table.dated or table.time is None:
+        return 1.0
+    return 1.0 if table.time.max(initial=0.0) >= LARGE else 86_400.0
+
+
+def _rank_key(row: ForecasterScores) -> tuple[float | str, ...]:
     ups = (row.skill_low, row.skill, row.peer, None if row.brier is None else -row.brier)
-    return (*(np.inf if value is None else -value for value in ups), row.forecaster)
+    return (not row.ranked, *(np.inf if value is None else -value for value in ups), row.forecaster)

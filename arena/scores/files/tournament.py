@@ -22,7 +22,13 @@ from arena.scores.files.csv_columns import (
     read_names,
     read_times,
 )
-from arena.scores.files.forecasts import CHANCE, OUTCOME, one_of_each, question_lives, refuse_doubles
+from arena.scores.files.forecasts import (
+    OUTCOME_HINT,
+    PROBABILITY_HINT,
+    check_duplicates,
+    check_question_times,
+    check_same_by_question,
+)
 from arena.scores.rules.metaculus import peer, tournament, tournament_2022
 from arena.scores.rules.metaculus.forecasts import chance_forecasts
 from arena.scores.rules.metaculus.question import MetaculusQuestion, Mode
@@ -86,12 +92,12 @@ def _check_settings(document: Document, settings: TournamentSettings) -> None:
             document.add(("weights", name), f"{weight:g}", "a number from 0 on")
 
 
-NEEDED = ("question", "forecaster")
-STATED = ("probability", "outcome")
-LIFE = ("open", "close", "scheduled_close")
-TIMES = ("time", "end", *LIFE, "hidden_until")
-COLUMNS = (*NEEDED, *STATED, "chance", *TIMES)
-ALL_CHANCE = "write the probability, or density, that was given to what happened: a number above 0"
+REQUIRED_COLUMNS = ("question", "forecaster")
+FORECAST_COLUMNS = ("probability", "outcome")
+QUESTION_TIMES = ("open", "close", "scheduled_close")
+TIME_COLUMNS = ("time", "end", *QUESTION_TIMES, "hidden_until")
+COLUMNS = (*REQUIRED_COLUMNS, *FORECAST_COLUMNS, "chance", *TIME_COLUMNS)
+CHANCE_HINT = "write the probability, or density, that was given to what happened: a number above 0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,24 +125,24 @@ class TournamentForecasts:
 
 def read_entries(name: str, text: str) -> TournamentForecasts:
     """The entries of a CSV text. Raises `ArenaError` with line, column and a hint."""
-    cells = parse_cells(name, text, NEEDED, COLUMNS)
+    cells = parse_cells(name, text, REQUIRED_COLUMNS, COLUMNS)
     question, questions = read_names(cells, "question")
     who, forecasters = read_names(cells, "forecaster")
-    stated, outcome = _read_stated(cells)
+    stated, outcome = _read_probabilities(cells)
     ended = np.ones(stated.size, dtype=np.bool_) if outcome is None else ~np.isnan(outcome)
-    times = read_times(cells, TIMES, blank=TIMES[1:])
-    own = {key: times.get(key) for key in (*LIFE, "hidden_until")} | {"outcome": outcome}
+    times = read_times(cells, TIME_COLUMNS, blank=TIME_COLUMNS[1:])
+    own = {key: times.get(key) for key in (*QUESTION_TIMES, "hidden_until")} | {"outcome": outcome}
     for column, values in own.items():
         if values is not None:
-            one_of_each(cells, question, column, values)
+            check_same_by_question(cells, question, column, values)
     if times and not {"time", "close"} <= times.keys():
         missing = "time" if "time" not in times else "close"
         what = f"{name}:1: there is a column {next(iter(times))} and none named {missing}"
         raise ArenaError("bad_file", what, f"add {missing}, or leave all times out")
-    question_lives(cells, times, question, ended)
-    refuse_doubles(cells, question, who, times.get("time"))
-    start, end = _stood(cells, times, question, who)
-    opens, closes, scheduled = _life(times, question, start)
+    check_question_times(cells, times, question, ended)
+    check_duplicates(cells, question, who, times.get("time"))
+    start, end = _forecast_intervals(cells, times, question, who)
+    opens, closes, scheduled = _question_times(times, question, start)
     counted = np.flatnonzero(ended if outcome is None else (outcome == 0) | (outcome == 1))
     hidden = times.get("hidden_until")
     return TournamentForecasts(
@@ -156,19 +162,21 @@ def read_entries(name: str, text: str) -> TournamentForecasts:
     )
 
 
-def _read_stated(cells: Cells) -> tuple[Floats, Floats | None]:
+def _read_probabilities(cells: Cells) -> tuple[Floats, Floats | None]:
     """What was stated, and the outcomes unless it is read at them already."""
-    has = [column for column in (*STATED, "chance") if column in cells.columns]
+    has = [column for column in (*FORECAST_COLUMNS, "chance") if column in cells.columns]
     if has == ["chance"]:
-        return read_column(cells, "chance", parse_positive, ALL_CHANCE), None
-    if has != [*STATED]:
+        return read_column(cells, "chance", parse_positive, CHANCE_HINT), None
+    if has != [*FORECAST_COLUMNS]:
         hint = "give the columns probability and outcome, or the column chance alone"
         raise ArenaError("bad_file", f"{cells.name}:1: it lacks what was forecast, or has it twice", hint)
-    probability = read_column(cells, "probability", parse_share, CHANCE)
-    return probability, read_column(cells, "outcome", parse_share, OUTCOME, blank=True)
+    probability = read_column(cells, "probability", parse_share, PROBABILITY_HINT)
+    return probability, read_column(cells, "outcome", parse_share, OUTCOME_HINT, blank=True)
 
 
-def _stood(cells: Cells, times: dict[str, Floats], question: Ints, who: Ints) -> tuple[Floats, Floats]:
+def _forecast_intervals(
+    cells: Cells, times: dict[str, Floats], question: Ints, who: Ints
+) -> tuple[Floats, Floats]:
     """From when until when each forecast stood: until its end, and no longer than the forecaster's next."""
     start = times.get("time", np.zeros(question.size))
     end = times.get("end", np.full(question.size, np.nan))
@@ -183,7 +191,7 @@ def _stood(cells: Cells, times: dict[str, Floats], question: Ints, who: Ints) ->
     return start, np.fmin(end, following)
 
 
-def _life(times: dict[str, Floats], question: Ints, start: Floats) -> tuple[Floats, Floats, Floats]:
+def _question_times(times: dict[str, Floats], question: Ints, start: Floats) -> tuple[Floats, Floats, Floats]:
     """When each question opened, closed and was to close; without times, from 0 to 1."""
     if not times:
         return start, start + 1, start + 1
@@ -201,7 +209,7 @@ def score_tournament(
     order = np.argsort(entries.question, kind="stable")
     edges = np.flatnonzero(np.diff(entries.question[order])) + 1
     parts = [rows for rows in np.split(order, edges) if rows.size]
-    scores = [_totals(rules, entries, rows, mode) for rows in parts]
+    scores = [_question_totals(rules, entries, rows, mode) for rows in parts]
     if rules.form == "2022":
         return tournament_2022.board(scores, rules.pool)
     return tournament.board(
@@ -230,7 +238,9 @@ def _check_forecasts(rules: TournamentSettings, entries: TournamentForecasts, mo
                 raise ArenaError("unknown_name", what, "correct or remove the name")
 
 
-def _totals(rules: TournamentSettings, entries: TournamentForecasts, rows: Ints, mode: Mode) -> Totals:
+def _question_totals(
+    rules: TournamentSettings, entries: TournamentForecasts, rows: Ints, mode: Mode
+) -> Totals:
     """Everyone's score on one question, its forecasts read at what happened."""
     one = rows[0]
     times = (float(x[one]) for x in (entries.opens, entries.closes, entries.scheduled))

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arena.record.model.columns import ForecastColumns, evidence_rows, rows_of_agent, take_rows
+from arena.record.model.columns import ForecastColumns, answered_rows, evidence_rows, rows_of_agent, take_rows
 from arena.record.model.columns import stated_belief as probability
 from arena.record.model.trades import MarketEnd
 from arena.record.schema.database import Connection
-from arena.scores.comparisons import gains
+from arena.scores.comparisons import coverages, gains, is_covered
 from arena.scores.positions import AccountTrades, event_ties, merge_trades
 from arena.scores.profiles.coherence import CoherenceTrade, blind_of, coherence_of, coherence_trades
 from arena.scores.profiles.inputs import CacheInputs, read_inputs
@@ -40,7 +40,7 @@ class ProfitOrigin:
 
 @dataclass(frozen=True, slots=True)
 class AgentProfile:
-    """An agent over all its cohorts, or in one. `gain` is None before it was shown anything.
+    """An agent over all its cohorts, or in one. `gain` is None where it is not ranked.
 
     `bargains` are the trades that would make the worst of the sure profits that its statements give away, and
     `at_stake` what each event can still do to the accounts that are open, the worst first.
@@ -68,16 +68,18 @@ def build_profile(inputs: CacheInputs, agent: str, blind: BlindEffect, seed: int
         inputs.traded.get(agent, ()),
         inputs.families,
     )
-    counted = evidence_rows(rows)
+    counted, said = evidence_rows(rows), answered_rows(rows)
     lots = [lot for account in accounts for lot in account.lots]
     held = {lot.market: MarketEnd(lot.event, "open", lot.mid, 0) for lot in lots}
     equity = sum(account.values[-1] for account in accounts)
     coherence = coherence_of(rows, agent, families)
     return AgentProfile(
         agent=agent,
-        gain=next((gain for gain in gains(counted, seed) if gain.agent == agent), None),
+        gain=next((gain for gain in gains(counted, seed) if gain.agent == agent), None)
+        if is_covered(coverages(rows).get(agent), inputs.min_coverage)
+        else None,
         calibration=diagram(
-            probability(counted.forecast), counted.outcome, np.random.default_rng([seed, 1]), counted.market
+            probability(said.forecast), said.outcome, np.random.default_rng([seed, 1]), said.market
         ),
         coherence=coherence,
         bargains=tuple(coherence_trades(rows, agent, families, coherence.worst_event)),

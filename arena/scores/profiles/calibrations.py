@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import TypeAdapter
 
-from arena.record.model.columns import Floats, ForecastColumns, Ints, evidence_rows, rows_of_agent, take_rows
+from arena.record.model.columns import Floats, ForecastColumns, Ints, answered_rows, rows_of_agent, take_rows
 from arena.record.model.columns import stated_belief as probability
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
 from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns
 from arena.record.queries.progress import resolutions_basis
 from arena.record.schema.database import Connection
 from arena.scores.cache import CacheKind
-from arena.scores.leaderboard import MARKET
+from arena.scores.comparisons import MARKET
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram, diagram
 
 WORLDS = 250
@@ -43,7 +43,7 @@ class CohortCalibrations:
 
 
 CALIBRATIONS = CacheKind(
-    "calibration", "cohort calibration 1", TypeAdapter(CohortCalibrations), resolutions_basis
+    "calibration", "cohort calibration 2", TypeAdapter(CohortCalibrations), resolutions_basis
 )
 """The calibrations of a cohort by its number."""
 
@@ -72,7 +72,7 @@ def agent_calibrations(
     forecasts: ForecastColumns, names: Sequence[str], seed: int = 0
 ) -> tuple[ForecasterCalibration, ...]:
     """These agents' calibrations as they stated their probabilities."""
-    counted = [evidence_rows(rows_of_agent(forecasts, name)) for name in names]
+    counted = [answered_rows(rows_of_agent(forecasts, name)) for name in names]
     return tuple(
         _forecaster_calibration(name, probability(rows.forecast), rows.outcome, rows.market, [seed, 1, place])
         for place, (name, rows) in enumerate(zip(names, counted, strict=True))

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from arena.record.model.columns import ForecastColumns, evidence_rows, rows_of_agent
+from arena.record.model.columns import ForecastColumns, answered_rows, rows_of_agent
 from arena.record.model.columns import stated_belief as probability
 from arena.record.queries.accounts import read_accounts
+from arena.record.queries.cohorts import read_min_coverage
 from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns
 from arena.record.schema.database import Connection
 from arena.scores.leaderboard import score_agents
@@ -33,7 +34,7 @@ class CohortScore:
     brier_implied: float | None
     brier_stated: float | None
     brier_market: float | None
-    forecasts: int
+    resolved: int
     calibration: tuple[CalibrationBand, ...]
 
 
@@ -42,7 +43,8 @@ def read_cohort_scores(connection: Connection, number: int) -> list[CohortScore]
     stated = read_forecast_columns(connection, number)
     accounts = read_accounts(connection, number)
     played = {account.agent for account in accounts}
-    rows = score_agents(accounts, stated, read_bet_columns(connection, number))
+    least = read_min_coverage(connection, number)
+    rows = score_agents(accounts, stated, read_bet_columns(connection, number), least)
     scores = [
         CohortScore(
             row.agent,
@@ -51,8 +53,8 @@ def read_cohort_scores(connection: Connection, number: int) -> list[CohortScore]
             row.brier_implied,
             row.brier_stated,
             row.brier_market,
-            row.forecasts,
-            calibration_bands(evidence_rows(rows_of_agent(stated, row.agent))),
+            row.resolved,
+            calibration_bands(answered_rows(rows_of_agent(stated, row.agent))),
         )
         for row in rows
         if row.agent in played

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from arena.record.model.columns import (
     BetColumns,
     ForecastColumns,
-    evidence_rows,
+    answered_rows,
     rows_of_agent,
     take_rows,
 )
@@ -32,7 +32,7 @@ from arena.scores.rules.reliability.diagram import ReliabilityDiagram, diagram
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
 from arena.scores.slices import BY, Slice, slice_gains
 
-METHOD = "profiles 2"
+METHOD = "profiles 3"
 """The way in which profiles are computed, and so what is taken from them."""
 
 
@@ -114,11 +114,9 @@ def compute_profile(
 ) -> DetailedProfile:
     """An agent's profile; the same seed gives the same digits. `parts` are the slices of everyone."""
     rows, bets = rows_of_agent(inputs.stated, agent), rows_of_agent(inputs.bets, agent)
-    counted = evidence_rows(rows)
+    counted = answered_rows(rows)
     stated = probability(rows.forecast[rows.stated])
-    best, worst = _notable_forecasts(
-        take_rows(counted, counted.stated & (counted.outcome >= 0)), bets, inputs
-    )
+    best, worst = _notable_forecasts(take_rows(counted, counted.outcome >= 0), bets, inputs)
     return DetailedProfile(
         profile=build_profile(inputs, agent, blind, seed),
         anchored=diagram(bets.anchored, bets.outcome, np.random.default_rng([seed + 1, 1]), bets.market),
@@ -214,7 +212,7 @@ def agent_slices(connection: Connection, agent: str, by: str) -> list[AgentSlice
     stated = read_forecast_columns(connection)
     rows = rows_of_agent(stated, agent)
     skills = [one for one in slice_gains(stated, by) if one.gain.agent == agent]
-    return _pair_slices(skills, slice_calibrations(evidence_rows(rows), by))
+    return _pair_slices(skills, slice_calibrations(answered_rows(rows), by))
 
 
 def _pair_slices(skills: Sequence[Slice], calibrated: Sequence[Calibrated]) -> list[AgentSlice]:

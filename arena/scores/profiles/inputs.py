@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from arena.record.model.cohort import MIN_COVERAGE
 from arena.record.model.columns import AccountSummary, BetColumns, ForecastColumns
 from arena.record.queries.accounts import read_accounts
 from arena.record.queries.cohorts import StoredCohort, cohorts_of_agent, read_cohorts
@@ -15,6 +16,7 @@ from arena.record.schema.database import Connection
 from arena.scores.comparisons import twin_families
 from arena.scores.positions import AccountTrades, read_account_trades
 from markets.ladders import MarketFamily, families
+from markets.millionths import ONE
 from markets.model import Market
 
 
@@ -40,6 +42,11 @@ class CacheInputs:
     def agents(self) -> tuple[str, ...]:
         """Everyone who has ever played, in line-up order, the oldest cohort first."""
         return tuple(dict.fromkeys(account.agent for account in self.accounts))
+
+    @property
+    def min_coverage(self) -> float:
+        """How much agents must have forecast to be ranked, from 0 to 1, by the newest cohort."""
+        return self.cohorts[-1].cohort.min_coverage / ONE if self.cohorts else MIN_COVERAGE / ONE
 
 
 def read_inputs(connection: Connection, agent: str | None = None) -> CacheInputs:

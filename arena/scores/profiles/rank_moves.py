@@ -7,7 +7,7 @@ from datetime import datetime
 import numpy as np
 from pydantic import TypeAdapter
 
-from arena.cohorts.schedule import WEEK
+from arena.record.model.calendar import WEEK
 from arena.record.model.columns import OPEN, Floats, ForecastColumns, evidence_rows
 from arena.scores.cache import CacheKind
 from arena.scores.comparisons import events_of, season_forecasts

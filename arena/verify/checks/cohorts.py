@@ -13,7 +13,7 @@ from arena.verify.checks.fills import check_depth, check_fills
 from arena.verify.checks.ledgers import check_ledger, check_postings, check_profits
 from arena.verify.checks.marks import MarkProgress, check_marks, check_open_lots
 from arena.verify.checks.orders import check_orders, check_quotes, check_sizes
-from arena.verify.checks.turns import check_forecasts, check_turn
+from arena.verify.checks.turns import check_forecasts, check_second_quotes, check_turn
 from arena.verify.cohort import CheckedCohort, FrozenCohort, read_cohort
 from arena.verify.differences import Difference
 from arena.verify.hashes import json_in
@@ -157,6 +157,7 @@ def _turn(
     wishes, together = json_in(turn.row["wishes"]), checked_fills(shown, turn)
     yield from check_turn(facts, turn, wishes, shown.round["number"], books)
     yield from check_forecasts(facts, turn.forecasts, shown.by_market)
+    yield from check_second_quotes(facts, turn.second, shown.by_market, shown.seen_at)
     yield from check_fills(facts, together)
     yield from check_depth(facts, together)
     yield from check_quotes(facts, together)

@@ -18,7 +18,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import bindparam, exists, func
+from sqlalchemy import Table, bindparam, exists, func
 
 from arena.record.schema.cohort import SnapshotItemRow, SnapshotRow
 from arena.record.schema.typed import clause, col, column_of, select
@@ -181,33 +181,30 @@ def check_snapshot(
 
 
 def _place(facts: RecordReader, item: Row, page: Row | None, quote: Row | None) -> Iterator[Difference]:
-    for column, other in (("version_id", page), ("quote_id", quote)):
-        if other is not None and other["market_id"] != item["market_id"]:
-            expected = f"one of {item['market_id']}"
-            yield differs(
-                facts,
-                SnapshotItemRow.__table__,
-                item,
-                column,
-                expected,
-                f"that is one of {other['market_id']}",
-            )
-    if quote is not None and item["quoted_at"] is not None and item["quoted_at"] < quote["at"]:
-        why = "a price is true from when it was first seen"
-        yield differs(facts, SnapshotItemRow.__table__, item, "quoted_at", f"{quote['at']} or later", why)
-    if (item["quote_id"] is None) != (item["quoted_at"] is None):
-        yield differs(
-            facts,
-            SnapshotItemRow.__table__,
-            item,
-            "quoted_at",
-            "a time for a quote",
-            "each comes with the other",
-        )
+    yield from _other_market(facts, SnapshotItemRow.__table__, item, "version_id", page)
+    yield from check_quoted(facts, SnapshotItemRow.__table__, item, quote)
     if item["shown"] not in (0, 1):
         yield differs(
             facts, SnapshotItemRow.__table__, item, "shown", "0 or 1", "a market is on offer or it is not"
         )
+
+
+def check_quoted(facts: RecordReader, table: Table, row: Row, quote: Row | None) -> Iterator[Difference]:
+    """A row with another market's quote, or with one before its time; or with a time for none."""
+    yield from _other_market(facts, table, row, "quote_id", quote)
+    if quote is not None and row["quoted_at"] is not None and row["quoted_at"] < quote["at"]:
+        why = "a price is true from when it was first seen"
+        yield differs(facts, table, row, "quoted_at", f"{quote['at']} or later", why)
+    if (row["quote_id"] is None) != (row["quoted_at"] is None):
+        yield differs(facts, table, row, "quoted_at", "a time for a quote", "each comes with the other")
+
+
+def _other_market(
+    facts: RecordReader, table: Table, row: Row, column: str, other: Row | None
+) -> Iterator[Difference]:
+    if other is not None and other["market_id"] != row["market_id"]:
+        expected, why = f"one of {row['market_id']}", f"that is one of {other['market_id']}"
+        yield differs(facts, table, row, column, expected, why)
 
 
 def _seen(item: Row, page: Row | None, quote: Row | None) -> list[Any]:

@@ -13,8 +13,9 @@ from typing import Any
 from sqlalchemy import Table
 
 from arena.record.schema.cohort import EntrantRow, RoundRow
-from arena.record.schema.turn import CallRow, ForecastRow, RejectionRow, TurnRow
+from arena.record.schema.turn import CallRow, ForecastRow, RejectionRow, SecondQuoteRow, TurnRow
 from arena.record.schema.typed import select
+from arena.verify.checks.markets import check_quoted
 from arena.verify.cohort import ONE
 from arena.verify.differences import Difference
 from arena.verify.hashes import check_hash, json_in, without
@@ -62,10 +63,10 @@ def of_the_cohort(facts: RecordReader, table: Table, row: Row) -> Iterator[Diffe
 
 EMPTY = {
     "played": (),
-    "malformed": ("fill",),
-    "out": ("fill", "forecast"),
-    "failed": ("fill", "forecast", "rejection"),
-    "waiting": ("fill", "forecast", "rejection"),
+    "malformed": ("fill", "second_quote"),
+    "out": ("fill", "second_quote", "forecast"),
+    "failed": ("fill", "second_quote", "forecast", "rejection"),
+    "waiting": ("fill", "second_quote", "forecast", "rejection"),
 }
 """Verdicts, and the tables in which turns of that verdict have no row."""
 
@@ -88,7 +89,12 @@ def check_turn(
         yield differs(facts, TurnRow.__table__, row, "wishes", "bets and sales", "it is JSON of two lists")
     if row["verdict"] not in EMPTY:
         yield differs(facts, TurnRow.__table__, row, "verdict", " or ".join(EMPTY), "there is no other")
-    behind = {"fill": turn.fills, "forecast": turn.forecasts, "rejection": turn.rejections}
+    behind = {
+        "fill": turn.fills,
+        "second_quote": turn.second,
+        "forecast": turn.forecasts,
+        "rejection": turn.rejections,
+    }
     for table in EMPTY.get(row["verdict"], ()):
         if behind[table]:
             yield differs(facts, TurnRow.__table__, row, "verdict", "played", f"there is a {table} of it")
@@ -101,8 +107,30 @@ def _sealed(facts: RecordReader, turn: CheckedTurn) -> Iterator[Difference]:
     refused = [[r["code"], r["message"], r["market_id"]] for r in turn.rejections]
     content = without(row, "id", "round_id", "entrant_id", "code_version", "hash") | place_of(facts, row)
     content |= {"forecasts": sorted(said), "rejections": refused}
-    why = "it seals the turn, each forecast and each rejection in it"
+    if turn.second:
+        seen = [(row, quote and quote["hash"]) for row, quote in turn.second]
+        content["second_quotes"] = sorted(
+            [row["market_id"], hash, row["quoted_at"], row["taken_at"]] for row, hash in seen
+        )
+    why = "it seals the turn, each forecast, each rejection and each second_quote in it"
     yield from check_hash(facts, TurnRow.__table__, row, content, why)
+
+
+def check_second_quotes(
+    facts: RecordReader, second: list[tuple[Row, Row | None]], there: Collection[str], seen_at: str
+) -> Iterator[Difference]:
+    """Second quotes of a market that was not in the snapshot, or from before it; see `check_quoted`."""
+    table = SecondQuoteRow.__table__
+    for row, quote in second:
+        if row["market_id"] not in there:
+            yield differs(facts, table, row, "market_id", "one of the snapshot", "nobody was shown others")
+        if row["taken_at"] < seen_at:
+            yield differs(facts, table, row, "taken_at", f"{seen_at} or later", "the snapshot came first")
+        if row["taken_at"] != second[0][0]["taken_at"]:
+            yield differs(facts, table, row, "taken_at", second[0][0]["taken_at"], "all were read together")
+        if row["quoted_at"] is not None and row["quoted_at"] > row["taken_at"]:
+            yield differs(facts, table, row, "quoted_at", f"{row['taken_at']} or before", "it was known then")
+        yield from check_quoted(facts, table, row, quote)
 
 
 def _are_orders(value: Any) -> bool:

@@ -33,7 +33,9 @@ def test_check_tells_every_mistake_with_its_line_and_ends_in_status_1(
     write(tmp_path, SMALL.replace("rounds: 5", "rounds: five") + "extra: 1\n", "x.yaml")
     done = arena(*flags, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
-    known = "agents, ask, backup, budget, calls, cohorts, database, evidence, markets, run, seed, watch"
+    known = (
+        "agents, ask, backup, budget, calls, cohorts, database, evidence, markets, run, scores, seed, watch"
+    )
     assert done.stderr.splitlines() == [
         (
             'x.yaml:4: cohorts.rounds: found "five", expected a whole number of rounds, '

@@ -140,6 +140,9 @@ def test_who_never_bet_has_a_line_among_the_agents(weeks: Weeks) -> None:
 
 def test_the_table(weeks: Weeks) -> None:
     names = "question,side,shares,average,price,stale,realised,unrealised"
+    wrong = run(weeks(4), "--columns", "sides", "--json")
+    assert (wrong.exit_code, json.loads(wrong.stdout)["error"]["code"]) == (64, "no_column")
+    assert "there is no column 'sides'; did you mean side?" in wrong.stdout
     lines = run(weeks(4), *ANN, "--columns", names).stdout.splitlines()
     assert lines[0] == "Cohort 1, ann, as marked at 2026-01-25 12:00 UTC"
     assert [" ".join(line.split()) for line in lines[1:6]] == [

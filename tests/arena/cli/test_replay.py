@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -111,12 +110,6 @@ def test_a_record_of_another_season_is_left_alone() -> None:
     assert answer.exit_code == 1
     assert json.loads(answer.stdout)["error"]["code"] == "not_empty"
     assert Path("replay-small.db").read_bytes() == before
-
-
-def test_help_teaches() -> None:
-    said = re.sub(r"[\s│]+", " ", run("replay", "--help").stdout)
-    for words in ("at the recording's own times", "Example: arena replay", "Next: arena leaderboard"):
-        assert words in said
 
 
 def test_a_bundle_is_checked_in_words_and_as_json() -> None:

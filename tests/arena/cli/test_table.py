@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from arena.cli.table import TableChoice, TableColumn, json_rows, print_table
-from arena.errors import ArenaError
 from tests.program.command_line import command, environment
 
 COLUMNS = (
@@ -81,9 +80,6 @@ def test_a_user_names_columns_or_wants_all(
         "a note of several words that goes on and on"
         in shown(capsys, monkeypatch, 40, TableChoice(wide=True))[1]
     )
-    with pytest.raises(ArenaError) as caught:
-        print_table(COLUMNS, ROWS, choice=TableChoice(columns="agent,pln"))
-    assert caught.value.message == "there is no column 'pln'; did you mean pnl?"
 
 
 def test_the_same_columns_are_the_keys_of_json() -> None:
@@ -101,7 +97,7 @@ def test_a_leaderboard_in_a_terminal(columns: int, built: Path) -> None:
     os.close(ours)
     lines = text.replace("\r", "").splitlines()
     assert (done.returncode, max(map(len, lines)) <= columns, "\x1b" in text) == (0, True, False)
-    head = next(line for line in lines if line.startswith("rank"))
+    head = next(line for line in lines if line.startswith("rank "))
     for name in ("agent", "skill", "implied", "P/L", "cost"):
         assert name in head
     assert ("bets" in head) == (columns == 132)

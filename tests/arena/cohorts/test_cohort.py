@@ -4,14 +4,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from arena.cohorts.cohort import (
     CohortState,
     cohort_state,
     deciding_numbers,
-    forecast_sources,
     newest_numbers,
     next_round_number,
     play_waves,
@@ -42,16 +39,6 @@ def test_rounds_count_from_one_and_end() -> None:
     assert [a_cohort().calendar.number_at(at) for at in times] == [None, 1, 2, 5, None]
 
 
-def test_between_decision_times_nothing_is_decided() -> None:
-    assert a_cohort().calendar.number_at(SUNDAY + timedelta(hours=1)) is None
-
-
-@given(st.integers(1, 50))
-def test_the_number_at_a_decision_time_is_its_own(number: int) -> None:
-    cohort = a_cohort(rounds=50)
-    assert cohort.calendar.number_at(cohort.decides_at(number)) == number
-
-
 def test_entrants_wait_for_those_they_are_made_from() -> None:
     names = [
         [entrant.name for entrant in wave]
@@ -65,12 +52,6 @@ def test_entrants_wait_for_those_they_are_made_from() -> None:
 def test_a_ring_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="x, y"):
         play_waves([an_entrant("x", "y"), an_entrant("a"), an_entrant("y", "x")])
-
-
-def test_an_agent_may_name_one_or_several() -> None:
-    assert forecast_sources({"of": "a"}) == ("a",)
-    assert forecast_sources({"of": ["a", "b"]}) == ("a", "b")
-    assert forecast_sources({}) == ()
 
 
 def stored(number: int, week: int | None = None, **stood: datetime) -> StoredCohort:

@@ -1,15 +1,16 @@
 """How often cohorts decide, against a season that is walked through hour by hour."""
 
 from collections import Counter
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 
 import pytest
 
-from arena.calls.budget_warnings import MONTH, round_counts
+from arena.calls.budget_warnings import round_counts
 from arena.cohorts.cohort import deciding_numbers
-from arena.cohorts.schedule import WEEK
 from arena.config.sections import CohortsSection
+from arena.record.model.calendar import WEEK
 from arena.record.queries.cohorts import StoredCohort
 from tests.builders import NOW
 from tests.records.little_world import a_cohort
@@ -19,24 +20,15 @@ HOUR = timedelta(hours=1)
 
 def walked(rounds: int, every: timedelta, count: int, keep: int) -> dict[int, list[datetime]]:
     """The times at which each cohort of a season decides."""
-    shape = {name: getattr(a_cohort(["ann"]), name) for name in a_cohort([]).__dataclass_fields__}
-    cohorts = [
-        type(a_cohort([]))(
-            **shape | {"number": n, "starts_at": NOW + (n - 1) * WEEK, "rounds": rounds, "every": every}
-        )
-        for n in range(1, count + 1)
-    ]
-    end = cohorts[-1].decides_at(rounds)
+    shape = replace(a_cohort(["ann"]), rounds=rounds, every=every)
+    cohorts = [replace(shape, number=n, starts_at=NOW + (n - 1) * WEEK) for n in range(1, count + 1)]
+    end = cohorts[-1].calendar.time(rounds)
     found: dict[int, list[datetime]] = {cohort.number: [] for cohort in cohorts}
     at = NOW
     while at <= end:
         newest = deciding_numbers((StoredCohort(x.number, x, {}, None) for x in cohorts), at, keep)
         for cohort in cohorts:
-            if (
-                cohort.starts_at <= at
-                and cohort.calendar.number_at(at) is not None
-                and cohort.number in newest
-            ):
+            if cohort.calendar.number_at(at) is not None and cohort.number in newest:
                 found[cohort.number].append(at)
         at += HOUR
     return found
@@ -109,10 +101,6 @@ def test_by_hand(
 def test_a_day_is_one_of_utc() -> None:
     shape = {"start": "sun 18:00", "decide": "6h", "rounds": 4, "first": date(2026, 1, 4)}
     assert round_counts(CohortsSection.model_validate(shape)).day == 3  # one on Sunday, three on Monday
-
-
-def test_a_month_is_a_twelfth_of_a_year() -> None:
-    assert abs(MONTH - timedelta(days=365.25) / 12) < timedelta(hours=1)
 
 
 def test_many_short_rounds_are_counted_at_once() -> None:

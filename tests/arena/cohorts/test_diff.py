@@ -51,12 +51,14 @@ def test_a_cohort_is_the_same_as_itself_whatever_its_number_start_and_seed() -> 
     [
         ({"rounds": 9}, "cohort: rounds 9, was 5"),
         ({"bankroll": usd(500)}, "cohort: bankroll $500.00, was $10,000.00"),
-        ({"every": timedelta(hours=36)}, "cohort: every 36h, was 7d"),
+        ({"every": timedelta(hours=36)}, "cohort: decide 36h, was weekly"),
+        ({"offset": timedelta(hours=12)}, "cohort: decide sun 12:00, was weekly"),
         (
             {"venue": "big", "venue_settings": {"seed": 7}},
             "venue: venue big, was little; seed 7, was not set",
         ),
         ({"stamp": "live"}, "venue: stamp live, was simulated"),
+        ({"min_coverage": 500_000}, "scores: min coverage 50%, was 80%"),
         ({"evidence": "folder"}, "evidence: from folder, was none"),
         ({"prompts": {"bet": "1a"}}, ""),
     ],
@@ -119,7 +121,7 @@ def test_of_a_kind_that_is_gone_the_prompts_are_those_that_its_settings_name() -
 
 
 def test_values_are_told_in_their_units() -> None:
-    told = {"min_bet": "$0.00", "closes_after": "0d", "max_quote_age": "0d", "show": "0", "max_price": "0¢"}
+    told = {"min_bet": "$0.00", "closes_after": "0s", "max_quote_age": "0s", "show": "0", "max_price": "0¢"}
     assert {key: value_in_words(key, 0) for key in told} == told
     assert value_in_words("strata", ()) == "none"
     assert value_in_words("closes_within", 61) == "61s"

@@ -8,6 +8,7 @@ from arena.cohorts.freeze import freeze_cohort, plan_of
 from arena.config import Config, load
 from arena.record.queries.cohorts import read_prompts
 from arena.record.record import Record
+from arena.record.schema.codec import cohort_of, cohort_text
 from arena.rounds.season import begin_due_cohort
 from markets.hashes import digest
 from tests.arena.config_files import write
@@ -40,6 +41,14 @@ def test_rules_universe_and_every_setting_are_frozen(tmp_path: Path) -> None:
         "./mine.md",
     )
     assert (kelly.kind, kelly.settings["of"]) == ("kelly", "demo/sharp")
+
+
+def test_what_coverage_is_enough_is_frozen_where_it_is_not_the_default(tmp_path: Path) -> None:
+    usual, _ = freeze_cohort(a_config(tmp_path), 1, SUNDAY)
+    config = load(write(tmp_path, f"{CONFIG}scores: {{min_coverage: 0.5}}\n"))
+    other, _ = freeze_cohort(config, 1, SUNDAY)
+    assert "min_coverage" not in cohort_text(usual)
+    assert [cohort_of(cohort_text(x)).min_coverage for x in (usual, other)] == [800_000, 500_000]
 
 
 def test_prompts_are_frozen_by_the_hash_of_their_text(tmp_path: Path) -> None:

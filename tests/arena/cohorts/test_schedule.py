@@ -69,15 +69,14 @@ def test_the_times_around_an_instant_are_a_period_apart_and_no_time_lies_between
 ) -> None:
     before, after = job.latest(at), job.following(at)
     assert before <= at < after
-    assert after - before == (job.cadence.every or WEEK)
+    assert after - before == job.cadence.every
     assert job.latest(before) == before
     assert job.following(before) == after
 
 
 @given(job=a_job, first=instants, second=instants)
 def test_due_times_do_not_depend_on_when_one_asks(job: Job, first: datetime, second: datetime) -> None:
-    period = job.cadence.every or WEEK
-    assert (job.latest(first) - job.latest(second)) % period == timedelta()
+    assert (job.latest(first) - job.latest(second)) % job.cadence.every == timedelta()
 
 
 def test_durations_count_from_midnight_of_a_sunday_and_weekdays_are_those_of_the_calendar() -> None:

@@ -1,6 +1,6 @@
 """A good config means what it says; a bad one is told file, line, key, what was found and what is meant."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def test_the_card_plays_three_models_on_polymarket_by_either_of_two_rules(tmp_pa
         "market",
         "constant",
     ]
-    assert (config.markets.venue, config.cohorts.decide) == ("polymarket", timedelta(weeks=1))
+    assert (config.markets.venue, str(config.cohorts.decide)) == ("polymarket", "weekly")
     assert config.cohorts.rules == REALISTIC
     assert all(price_of(agent.model) for agent in config.agents if agent.model)
     text = (ROOT / "config.yaml").read_text("utf-8")
@@ -76,6 +76,7 @@ def test_a_cohort_may_be_given_as_long_as_it_decides(tmp_path: Path) -> None:
 
     assert [rounds(f"rounds: {text}") for text in ("5 weeks", "35d", "5")] == [5, 5, 5]
     assert rounds("decide: every 6 hours\n  rounds: 2 days") == 8
+    assert rounds("decide: daily at 12:00\n  rounds: 5 weeks") == 35
 
 
 def test_the_simulated_world_has_the_seed_of_the_arena_unless_it_has_its_own(tmp_path: Path) -> None:
@@ -103,8 +104,9 @@ MISTAKES = {
     "with at most six decimals": ("rounds: 5", "bankroll: 0.1234567"),
     'config.yaml:4: cohorts.start: found "no", expected a weekday and a time in UTC, such as "sun 00:00"': (
         "rounds: 5", "start: no"),
-    'config.yaml:4: cohorts.decide: found "often", expected "weekly", "daily", "every 6 hours" or a duration '
-    'such as "120s", "15m", "2h" or "60d"': ("rounds: 5", "decide: often"),
+    'config.yaml:4: cohorts.decide: found "off", expected "weekly", "daily", "every 6 hours", '
+    '"daily at 12:00", a weekday and a time in UTC, such as "sun 00:00", or a duration such as "120s", '
+    '"15m", "2h" or "60d"': ("rounds: 5", "decide: off"),
     'config.yaml:4: cohorts.first: found "soon", expected a date such as 2026-01-04': (
         "rounds: 5", "first: soon"),
     'config.yaml:4: cohorts.rules: found "realstic", expected one of realistic, replay, seed, reference. '

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from arena.cohorts.schedule import Plan, next_of
 from arena.operations.due import CatchUp, Due, DueSituation, DueWork, blocked_cohorts, due_work, upcoming_work
+from arena.record.model.calendar import Cadence
 from arena.record.model.cohort import Cohort, JobState
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.queries.progress import BegunRound, CohortProgress
@@ -57,7 +58,7 @@ def at_work(
     def freeze(number: int, at: datetime) -> tuple[Cohort, dict[str, str]]:
         raise AssertionError("nobody starts in this test")
 
-    plan = Plan(NOW, WEEK, 5, count, keep, freeze)
+    plan = Plan(NOW, Cadence(WEEK), 5, count, keep, freeze)
     return DueSituation(plan, progress, {job.name: job for job in jobs}, real, catch_up, now)
 
 
@@ -259,7 +260,7 @@ def test_whatever_is_due_is_due_by_now_and_after_all_that_was_looked_at(
     coming = next_of(found.schedules, now)
     assert coming is None or coming > now
     if not found.due:
-        left = [at for at in map(cohort().decides_at, range(1, 6)) if last < at <= now]
+        left = [at for at in map(cohort().calendar.time, range(1, 6)) if last < at <= now]
         assert not left or (real and policy == "none")
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -14,7 +15,6 @@ from hypothesis import strategies as st
 from arena.clock import SystemClock, now
 from arena.cohorts import schedule
 from arena.cohorts.schedule import (
-    JOB_NAMES,
     Job,
     Plan,
     Schedule,
@@ -24,6 +24,7 @@ from arena.cohorts.schedule import (
     trigger,
 )
 from arena.config import cadence, load
+from arena.config.field_types import decisions
 from arena.errors import ArenaError
 from arena.operations import wake
 from arena.operations.due import DueSituation, due_work
@@ -31,7 +32,8 @@ from arena.operations.jobs import JOB_FUNCTIONS, JobContext
 from arena.operations.progress import RunEvent
 from arena.operations.run import Run, run
 from arena.operations.wake import SchedulerWake
-from arena.record.model.cohort import Calendar, JobState
+from arena.record.model.calendar import Cadence, Calendar
+from arena.record.model.cohort import JobState
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.queries.progress import BegunRound, CohortProgress
 from arena.record.record import Record
@@ -45,8 +47,14 @@ WAITS = 60
 instants = st.datetimes(datetime(2020, 1, 1), datetime(2060, 1, 1), timezones=st.just(UTC)).map(  # noqa: DTZ001
     lambda at: at.replace(microsecond=0)
 )
+counts = st.none() | st.integers(1, 60)
 calendars = st.builds(
-    Calendar, instants, st.integers(10, 2_000_000).map(lambda n: n * SECOND), st.none() | st.integers(1, 60)
+    Calendar, instants, st.integers(10, 2_000_000).map(lambda n: n * SECOND), counts
+) | st.builds(
+    lambda cadence, first, count: cadence.calendar(first, count),
+    st.sampled_from(["daily at 12:00", "daily at 00:00", "sun 00:00", "wed 23:59"]).map(decisions),
+    instants,
+    counts,
 )
 
 
@@ -55,11 +63,20 @@ def test_a_calendar_walked_by_its_trigger_is_the_calendar_that_was_frozen(
     calendar: Calendar, at: datetime
 ) -> None:
     count = min(calendar.count or 20, 20)
-    found = list(schedule_times(calendar, calendar.first, calendar.first + (count - 1) * calendar.every))
-    assert found == [calendar.first + number * calendar.every for number in range(count)]
+    found = list(schedule_times(calendar, calendar.first, calendar.time(count)))
+    assert found == [calendar.time(number) for number in range(1, count + 1)]
+    assert {later - at for at, later in pairwise(found[1:])} <= {calendar.every}
+    assert all(timedelta() < later - calendar.first <= calendar.every for later in found[1:2])
     assert [calendar.number_at(time) for time in found] == list(range(1, count + 1))
     since = max(calendar.first, at - 3 * calendar.every)
     assert list(schedule_times(calendar.until(at), since)) == list(schedule_times(calendar, since, at))
+
+
+def test_a_time_of_day_holds_from_the_second_round_on() -> None:
+    first = datetime(2026, 3, 3, 8, 17, tzinfo=UTC)
+    noons, weeks = (decisions(text).calendar(first, 3) for text in ("daily at 12:00", "mon 09:30"))
+    assert [f"{noons.time(n):%a %H:%M}" for n in (1, 2, 3)] == ["Tue 08:17", "Tue 12:00", "Wed 12:00"]
+    assert [f"{weeks.time(n):%d %H:%M}" for n in (1, 2, 3)] == ["03 08:17", "09 09:30", "16 09:30"]
 
 
 def test_all_that_is_scheduled_has_a_trigger_of_apscheduler() -> None:
@@ -68,17 +85,16 @@ def test_all_that_is_scheduled_has_a_trigger_of_apscheduler() -> None:
     course = CohortProgress(
         StoredCohort(1, live(a_cohort(["ann"])), {"ann": 1}, None, None, None), (left,), NOW
     )
-    plan = Plan(NOW, WEEK, 5, 3, 5, freeze=lambda number, at: (a_cohort([]), {}))
+    plan = Plan(NOW, Cadence(WEEK), 5, 3, 5, freeze=lambda number, at: (a_cohort([]), {}))
     found = due_work(DueSituation(plan, [course], {"cohort 1": failed}, True, "latest", NOW)).schedules
     assert found == {
         "start": Calendar(NOW, WEEK, 3),
         "cohort 1": Calendar(NOW, WEEK, 5),
         "cohort 1 again": NOW + timedelta(minutes=4),
     }
-    ways = [(cadence("1h"), None), (cadence("sun 04:00"), None), (cadence("1h"), failed)]
-    jobs = [[job_schedule(Job(name, each), last) for name in JOB_NAMES] for each, last in ways]
-    made = [{type(trigger(one)).__name__ for one in group} for group in (found.values(), *jobs)]
-    assert made == [{"IntervalTrigger", "DateTrigger"}, {"IntervalTrigger"}, {"CronTrigger"}, {"DateTrigger"}]
+    job = job_schedule(Job("quotes", cadence("1h")), failed)
+    made = [type(trigger(one)).__name__ for one in (*found.values(), job)]
+    assert made == ["IntervalTrigger", "IntervalTrigger", "DateTrigger", "DateTrigger"]
 
 
 @pytest.fixture

@@ -63,15 +63,15 @@ def test_turns_calls_and_forecasts_are_those_of_the_dossier(name: str, engine: E
         answers = read_call_sums(connection, own)
         verdicts, stages = read_status_counts(connection, own), read_stage_counts(connection, own)
     assert known is not None
-    assert [verdicts.get(key, {}) for key in own] == [stay.statuses for stay in known.stays]
+    assert [verdicts.get(key, {}) for key in own] == [stay.statuses for stay in known.cohorts]
     assert sum(each.get("final", 0) for each in stages.values()) == known.forecasts
-    assert sum(each.calls for each in answers) == sum(each.calls for each in known.asked)
+    assert sum(each.calls for each in answers) == sum(each.calls for each in known.calls)
     assert sum(each.cost for each in answers) == known.cost
     assert sum(each.unknown for each in answers) == known.unknown
-    assert sum(each.tokens_in for each in answers) == sum(each.tokens_in for each in known.asked)
+    assert sum(each.tokens_in for each in answers) == sum(each.tokens_in for each in known.calls)
     errors = {each.error: each.calls for each in answers if each.error is not None}
     assert sum(errors.values()) == sum(known.errors.values())
-    assert {each.model for each in answers if each.model} == {each.model for each in known.served}
+    assert {each.model for each in answers if each.model} == {each.model for each in known.models}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -19,7 +19,6 @@ from arena.record.queries.cohorts import (
     read_calls,
     read_final_forecasts,
     read_followed_markets,
-    read_prompts,
     read_resolutions,
     read_rounds,
     read_turn_statuses,
@@ -57,17 +56,6 @@ def season(tmp_path: Path) -> Season:
 def count(record: Record, table: Table) -> int:
     with reading(record.engine) as connection:
         return int(connection.execute(select(func.count()).select_from(table)).scalar_one())
-
-
-def test_a_cohort_comes_back_as_it_was_frozen(season: Season) -> None:
-    second = replace(a_cohort(2, week(1), SEED, "zoë", "ann"), every=timedelta(days=1), stamp="live")
-    season.start(second)
-    stored = season.record.cohorts()
-    assert [one.cohort for one in stored] == [a_cohort(1, NOW, REALISTIC, "ann", "bob"), second]
-    assert [list(one.entrant_ids) for one in stored] == [["ann", "bob"], ["zoë", "ann"]]
-    assert season.record.read(read_prompts, second.prompts.values()) == {
-        second.prompts["bet"]: "Which of these will happen?"
-    }
 
 
 def test_a_cohort_that_ends_twice_ended_the_first_time(season: Season) -> None:

@@ -178,15 +178,6 @@ def test_two_processes_that_write_at_once_lose_nothing(record: Record) -> None:
     assert replies == sorted([f"1/{number}" for number in range(EACH)] * PROCESSES)
 
 
-def test_threads_that_want_the_same_turn_leave_it_to_one(record: Record) -> None:
-    others = [Record.open(str(record.engine.url.database)) for _ in range(8)]
-    with ThreadPoolExecutor(8) as pool:
-        taken = list(pool.map(lambda pair: claim(pair[1], f"worker {pair[0]}"), enumerate(others)))
-    assert sorted(len(tokens) for tokens in taken) == [0] * 7 + [2]
-    for other in others:
-        other.close()
-
-
 def test_a_record_written_by_many_agrees_with_itself(record: Record) -> None:
     with ThreadPoolExecutor(4) as pool:
         list(

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from agents.model import Agent
 from arena.cohorts.schedule import Plan
 from arena.errors import ArenaError
+from arena.record.model.calendar import Cadence
 from arena.record.model.cohort import Cohort
 from arena.record.queries.cohorts import StoredCohort, read_rounds, read_turn_statuses
 from arena.record.record import Record
@@ -38,7 +39,7 @@ def a_plan(rounds: int = 2, count: int | None = 2, keep: int = 5, every: timedel
         cohort = replace(a_cohort(["ann"]), number=number, starts_at=at)
         return replace(cohort, rounds=rounds, every=every), {}
 
-    return Plan(NOW, every, rounds, count, keep, freeze)
+    return Plan(NOW, Cadence(every), rounds, count, keep, freeze)
 
 
 def play(at: datetime, plan: Plan, world: World, record: Record) -> None:

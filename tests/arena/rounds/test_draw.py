@@ -37,7 +37,7 @@ def a_simulated_cohort() -> Cohort:
 
 
 def snapshot(record: Record, cohort: Cohort, number: int) -> Snapshot:
-    found = record.snapshot(record.cohorts()[-1].id, cohort.decides_at(number))
+    found = record.snapshot(record.cohorts()[-1].id, cohort.calendar.time(number))
     assert found is not None
     return found[1]
 
@@ -61,7 +61,7 @@ def test_anyone_can_repeat_the_draws_of_a_record(record: Record) -> None:
     for number in (1, 2, 3):
         asyncio.run(play_round(stored, number, world, record))
         frozen = record.cohorts()[-1].cohort
-        at, seed = frozen.decides_at(number), seed_for(frozen.seed, "draw", number)
+        at, seed = frozen.calendar.time(number), seed_for(frozen.seed, "draw", number)
         listed = asyncio.run(venue(SEASON).catalogue(at))
         Random(number).shuffle(listed)
         shown = snapshot(record, frozen, number).shown

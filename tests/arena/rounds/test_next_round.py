@@ -7,6 +7,7 @@ import pytest
 
 from arena.cohorts.schedule import Plan
 from arena.errors import ArenaError
+from arena.record.model.calendar import Cadence
 from arena.record.model.cohort import Cohort
 from arena.record.record import Record
 from arena.rounds.season import check_decision_time, next_decision_time, play_time
@@ -23,7 +24,7 @@ def a_plan(rounds: int = 2, count: int | None = 2, first: datetime = NOW) -> Pla
         shape = {name: getattr(whole, name) for name in whole.__dataclass_fields__}
         return Cohort(**shape | {"number": number, "starts_at": at, "rounds": rounds}), {}
 
-    return Plan(first, WEEK, rounds, count, keep_deciding=5, freeze=freeze)
+    return Plan(first, Cadence(WEEK), rounds, count, keep_deciding=5, freeze=freeze)
 
 
 def play(at: datetime, plan: Plan, world: World, record: Record) -> None:

@@ -15,6 +15,7 @@ from arena.cohorts.schedule import Plan
 from arena.errors import ArenaError
 from arena.record.hashes import state_hash
 from arena.record.model import lease
+from arena.record.model.calendar import Cadence
 from arena.record.model.cohort import Cohort, RoundReport, Turn
 from arena.record.queries.cohorts import (
     StoredCohort,
@@ -630,7 +631,7 @@ def test_where_one_cohorts_venue_is_down_the_others_are_played_all_the_same(reco
     begun(record, second)
     world = a_world(up, {"ann": says("0.7")})
     world = replace(world, venue=lambda cohort: down if cohort.number == 1 else up)
-    plan = Plan(NOW - WEEK, WEEK, 5, 1, keep_deciding=5, freeze=nobody_starts)
+    plan = Plan(NOW - WEEK, Cadence(WEEK), 5, 1, keep_deciding=5, freeze=nobody_starts)
     with pytest.raises(ArenaError, match=r"cohort 1 was not played: little\.example") as caught:
         asyncio.run(play_time(NOW, plan, world, record))
     assert caught.value.status == 2

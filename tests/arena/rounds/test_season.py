@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from arena.cohorts.schedule import Plan
+from arena.record.model.calendar import Cadence
 from arena.record.model.cohort import Cohort
 from arena.rounds.season import season_times
 
@@ -16,16 +17,7 @@ def a_plan(rounds: int = 5, count: int | None = 3, decide: timedelta = WEEK) -> 
     def freeze(number: int, at: datetime) -> tuple[Cohort, dict[str, str]]:
         raise AssertionError("nobody starts in this test")
 
-    return Plan(SUNDAY, decide, rounds, count, keep_deciding=5, freeze=freeze)
-
-
-def test_a_cohort_starts_every_week_until_the_count_is_full() -> None:
-    times = [SUNDAY - WEEK, SUNDAY, SUNDAY + WEEK, SUNDAY + 2 * WEEK, SUNDAY + 3 * WEEK]
-    assert [a_plan().starts.number_at(at) for at in times] == [None, 1, 2, 3, None]
-
-
-def test_between_starts_nobody_starts() -> None:
-    assert a_plan().starts.number_at(SUNDAY + timedelta(days=3)) is None
+    return Plan(SUNDAY, Cadence(decide), rounds, count, keep_deciding=5, freeze=freeze)
 
 
 def test_three_cohorts_of_five_rounds_make_seven_decision_times() -> None:

@@ -67,9 +67,9 @@ def of(engine: Engine, name: str) -> AgentDetails:
 @pytest.mark.parametrize("name", ["ann", "bob", "eve"])
 def test_calls_tokens_costs_and_errors_are_those_of_the_rows(name: str, path: Path, engine: Engine) -> None:
     found, rows = of(engine, name), raw(path, name)
-    assert sum(each.calls for each in found.asked) == len(rows)
-    assert sum(each.tokens_in for each in found.asked) == sum(row["tokens_in"] for row in rows)
-    assert sum(each.tokens_out for each in found.asked) == sum(row["tokens_out"] for row in rows)
+    assert sum(each.calls for each in found.calls) == len(rows)
+    assert sum(each.tokens_in for each in found.calls) == sum(row["tokens_in"] for row in rows)
+    assert sum(each.tokens_out for each in found.calls) == sum(row["tokens_out"] for row in rows)
     assert found.cost == sum(row["cost"] or 0 for row in rows)
     assert found.unknown == sum(row["cost"] is None for row in rows)
     codes = [row["error_code"] for row in rows if row["error_code"] is not None]
@@ -95,10 +95,10 @@ def test_a_percentile_is_the_smallest_that_enough_are_no_larger_than(count: int)
 
 def test_how_turns_ended_cohort_by_cohort_and_what_was_forecast(engine: Engine) -> None:
     found = of(engine, "eve")
-    assert [(stay.cohort, stay.statuses) for stay in found.stays] == [
+    assert [(stay.cohort, stay.statuses) for stay in found.cohorts] == [
         (1, {"failed": 1, "malformed": 1, "played": 1})
     ]
-    assert [stay.cohort for stay in of(engine, "ann").stays] == [1, 2, 3, 4]
+    assert [stay.cohort for stay in of(engine, "ann").cohorts] == [1, 2, 3, 4]
     assert of(engine, "ann").forecasts == 8
     assert found.forecasts == 1
 

@@ -37,7 +37,7 @@ def test_it_is_stale_until_it_was_computed_and_then_until_something_ends(record:
     assert record.read(COMPARISONS.is_current)
     cached = record.read(read_rollup, COMPARISONS.name_of())
     assert cached is not None
-    basis = f"{COMPARISONS.method}: {record.read(scores_basis)}"
+    basis = f"{COMPARISONS.method}: {record.read(scores_basis)}; ranked from 0.8"
     assert (cached.basis, cached.made_at) == (basis, NOW)
     record.write(put_rollups, [replace(cached, basis="another method")])
     assert not record.read(COMPARISONS.is_current)

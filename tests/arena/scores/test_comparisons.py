@@ -8,6 +8,7 @@ import pytest
 from arena.errors import ArenaError
 from arena.record.model.columns import OPEN, take_rows
 from arena.record.model.columns import stated_belief as probability
+from arena.record.queries.forecasts import LineUpEntry
 from arena.scores.comparisons import (
     COMPARISONS,
     EARLY_STAMP,
@@ -25,8 +26,8 @@ from tests.arena.stated_rows import BEGAN, DAY, NO_BETS, a_season, an_account
 def test_who_knows_more_leads_and_is_named() -> None:
     found = compare_agents(a_season({"ann": 0.9, "bob": 0.0, "cho": -0.9}, events=120))
     assert [one.gain.agent for one in found.standings] == ["ann", "bob", "cho"]
-    assert (found.leader, found.state) == ("ann", "leads")
-    assert found.sentence.startswith("ann leads")
+    assert found.leader == "ann"
+    assert found.sentence.startswith("ann leads, and it is proven")
     assert (found.standings[0].best, found.standings[0].worst) == (1, 1)
 
 
@@ -49,7 +50,8 @@ def test_what_was_decided_before_a_models_release_is_no_evidence() -> None:
 
 def test_under_twenty_events_nothing_is_concluded() -> None:
     found = compare_agents(a_season({"ann": 0.9, "bob": -0.9}, events=12))
-    assert (found.leader, found.state) == (None, "few")
+    assert found.leader is None
+    assert found.sentence.startswith("Too early to rank")
     assert {one.gain.reason for one in found.standings} == {"not enough events"}
     assert {one.gain.low for one in found.standings} == {None}
 
@@ -57,15 +59,15 @@ def test_under_twenty_events_nothing_is_concluded() -> None:
 def test_without_anything_resolved_there_is_nothing() -> None:
     rows = a_season({"ann": 0.9})
     found = compare_agents(replace(rows, outcome=np.full_like(rows.outcome, OPEN)))
-    assert (found.state, [one.gain.skill for one in found.standings]) == ("nothing", [None])
-    assert compare_agents(take_rows(rows, rows.agent < 0)).state == "nothing"
+    assert (found.standings, found.sentence) == ((), "Nothing is resolved yet, so nobody leads.")
+    assert compare_agents(take_rows(rows, rows.agent < 0)).sentence == found.sentence
 
 
 def test_a_market_that_was_moved_belongs_to_the_event_that_it_was_shown_in_last() -> None:
     rows = a_season({"ann": 0.5}, events=30, markets=1, rounds=2)
     moved = rows.event.copy()
     moved[(rows.market == 3) & (rows.round == 2)] = 7
-    [gain] = gains(replace(rows, event=moved))
+    [gain] = gains(replace(rows, event=moved, story=moved))
     assert (gain.events, gain.markets) == (29, 30)
 
 
@@ -85,9 +87,10 @@ def test_a_twin_that_has_answered_nothing_is_in_no_pair() -> None:
 
 
 def test_twins_have_the_same_settings_in_every_cohort() -> None:
-    same = [("ann", "A"), ("bob", "A"), ("ann", "B"), ("bob", "C")]
+    names = (("ann", "A"), ("bob", "A"), ("ann", "B"), ("bob", "C"))
+    same = [LineUpEntry(1 + place // 2, *each) for place, each in enumerate(names)]
     assert twin_families(same) == []
-    assert twin_families([*same[:3], ("bob", "B")]) == [("ann", "bob")]
+    assert twin_families([*same[:3], LineUpEntry(2, "bob", "B")]) == [("ann", "bob")]
 
 
 def test_what_is_kept_is_what_was_worked_out() -> None:

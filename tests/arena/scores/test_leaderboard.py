@@ -56,41 +56,48 @@ def rows_of(record: SmallRecord, cohort: int | None = None) -> dict[str, Leaderb
 
 def test_what_was_stated_against_the_market(record: SmallRecord) -> None:
     ann = rows_of(record)["ann"]
-    assert (ann.turns, ann.forecasts, ann.events, ann.coverage) == (2, 3, 1, 0.8)
+    assert (ann.turns, ann.resolved, ann.events, ann.coverage) == (2, 3, 1, 1.0)
     assert ann.brier_stated == pytest.approx(0.03, abs=ROUGHLY)
     assert ann.brier_market == pytest.approx(0.15, abs=ROUGHLY)
     assert ann.skill == pytest.approx(0.12, abs=ROUGHLY)
     assert ann.skill_ratio == pytest.approx(0.8, abs=ROUGHLY)
 
 
-def test_a_malformed_turn_agrees_with_the_market_and_a_failed_one_is_absent(record: SmallRecord) -> None:
+def test_a_malformed_turn_and_a_failed_one_agree_with_the_market(record: SmallRecord) -> None:
     bob = rows_of(record)["bob"]
-    assert (bob.turns, bob.malformed, bob.failed, bob.forecasts, bob.coverage) == (2, 1, 1, 2, 0.0)
-    assert bob.brier_stated == bob.brier_market == pytest.approx(0.20, abs=ROUGHLY)
-    assert (bob.skill, bob.skill_ratio) == (0, 0)
+    assert (bob.turns, bob.malformed, bob.failed, bob.resolved, bob.coverage) == (2, 1, 1, 3, 0.0)
+    assert (bob.shown, bob.answered) == (5, 0)
+    assert bob.brier_stated == bob.brier_market == pytest.approx(0.15, abs=ROUGHLY)
+    assert (bob.ranked, bob.why_not) == (False, "no usable forecast of 5 markets shown")
+    assert (bob.skill, bob.skill_ratio) == (None, None)
 
 
 def test_a_missing_answer_does_not_improve_a_score(record: SmallRecord) -> None:
-    """A skip takes the market's error on: the more it skips, the nearer is ann to the market."""
-    before = rows_of(record)["ann"].skill
+    """A skip takes the market's error on; who skips too much is not ranked."""
     record.round(1, 3, rain="0.10")
     record.turn(1, 3, "ann")
     after = rows_of(record)["ann"]
-    assert after.coverage == pytest.approx(4 / 6)
+    assert after.coverage == pytest.approx(3 / 4)
     assert after.brier_stated == pytest.approx(((0.09 + 0.01 + 0.81) / 3 + 0.01) / 2, abs=ROUGHLY)
-    assert before is not None
-    assert after.skill is not None
-    assert after.skill < before
+    assert (after.ranked, after.why_not, after.skill) == (False, "covers 75% of what has resolved", None)
+
+
+def test_a_cohort_says_how_much_is_enough_and_the_newest_says_so_for_all(record: SmallRecord) -> None:
+    record.round(1, 3, rain="0.10")
+    record.turn(1, 3, "ann")
+    record.cohort(2, min_coverage="0.7", ann="llm")
+    assert rows_of(record)["ann"].ranked
+    assert not next(row for row in read_scores(record.connection, [1]) if row.agent == "ann").ranked
 
 
 def test_the_best_skill_comes_first_and_ties_go_by_name(record: SmallRecord) -> None:
-    assert [row.agent for row in read_scores(record.connection)] == ["ann", "bob", "market"]
+    assert [row.agent for row in read_scores(record.connection)] == ["ann", "market", "bob"]
 
 
 def test_where_nobody_plays_the_market_it_is_a_row_over_all_that_was_shown(record: SmallRecord) -> None:
     market = rows_of(record)["market"]
     assert (market.kind, market.cohorts, market.turns, market.bets) == ("market", 1, 0, 0)
-    assert (market.forecasts, market.events, market.coverage, market.cost_usd) == (3, 1, 1.0, 0)
+    assert (market.resolved, market.events, market.coverage, market.cost_usd) == (3, 1, 1.0, 0)
     assert market.brier_stated == market.brier_market == pytest.approx(0.15, abs=ROUGHLY)
     assert (market.skill, market.pnl, market.return_pct) == (0, None, None)
 
@@ -104,7 +111,7 @@ def test_where_the_market_plays_its_row_is_not_added_and_its_skill_is_exactly_0(
     rows = rows_of(record)
     assert sorted(rows) == ["ann", "bob", "price"]
     assert rows["price"].skill == 0.0
-    assert rows["price"].coverage == 0.75
+    assert (rows["price"].shown, rows["price"].answered, rows["price"].coverage) == (4, 3, 1.0)
 
 
 def test_bets_are_read_twice_and_every_resolved_one_counts_once(record: SmallRecord) -> None:
@@ -177,7 +184,7 @@ def test_fractions_and_refunds_are_counted_apart(record: SmallRecord) -> None:
     record.resolved("vote", "0.5")
     after = rows_of(record)["ann"]
     assert (before.unscored, after.unscored) == (0, 2)
-    assert after.forecasts == before.forecasts
+    assert after.resolved == before.resolved
     assert (after.bets, after.win_rate, after.brier_implied) == (1, None, None)
     assert after.brier_stated == before.brier_stated
 
@@ -185,7 +192,7 @@ def test_fractions_and_refunds_are_counted_apart(record: SmallRecord) -> None:
 def test_a_venue_that_takes_its_word_back_takes_the_score_back(record: SmallRecord) -> None:
     record.resolved("rain", None, version=2)
     ann = rows_of(record)["ann"]
-    assert (ann.forecasts, ann.unscored) == (1, 2)
+    assert (ann.resolved, ann.unscored) == (1, 2)
     assert ann.brier_stated == pytest.approx(0.01, abs=ROUGHLY)
 
 
@@ -197,7 +204,7 @@ def test_cohorts_are_pooled_within_a_market_and_money_is_summed(record: SmallRec
     record.mark(1, "ann", 7, cash="7500", value="3200")
     record.mark(2, "ann", 7, cash="29900", value="0")
     ann = rows_of(record)["ann"]
-    assert (ann.cohorts, ann.turns, ann.forecasts, ann.events) == (2, 3, 4, 1)
+    assert (ann.cohorts, ann.turns, ann.resolved, ann.events) == (2, 3, 4, 1)
     assert ann.brier_stated == pytest.approx((0.35 / 3 + 0.01) / 2, abs=ROUGHLY)
     assert (ann.pnl, ann.return_pct) == (600.0, 1.5)
 
@@ -217,7 +224,7 @@ def test_a_turn_that_is_out_is_a_turn_without_forecasts(record: SmallRecord) -> 
     record.round(1, 3, rain="0.5")
     record.turn(1, 3, "ann", "out")
     ann = rows_of(record)["ann"]
-    assert (ann.turns, ann.forecasts, ann.coverage) == (3, 3, 0.8)
+    assert (ann.turns, ann.resolved, ann.coverage) == (3, 3, 1.0)
 
 
 def test_with_nothing_resolved_scores_are_none_and_come_last(record: SmallRecord) -> None:
@@ -226,9 +233,9 @@ def test_with_nothing_resolved_scores_are_none_and_come_last(record: SmallRecord
     record.turn(2, 1, "carl", vote="0.9")
     record.fill((2, 1, "carl"), "vote", "YES", "500", ("0.50", "1000"))
     rows = read_scores(record.connection)
-    assert [row.agent for row in rows] == ["ann", "bob", "market", "carl"]
+    assert [row.agent for row in rows] == ["ann", "market", "bob", "carl"]
     carl = rows[-1]
-    assert (carl.bets, carl.forecasts, carl.events, carl.coverage) == (1, 0, 0, 1.0)
+    assert (carl.bets, carl.resolved, carl.events, carl.coverage) == (1, 0, 0, None)
     scores = (carl.brier_implied, carl.brier_anchored, carl.brier_stated, carl.brier_market)
     assert (*scores, carl.skill, carl.skill_ratio, carl.win_rate) == (None,) * 7
 
@@ -251,8 +258,8 @@ def test_rows_are_plain_json(record: SmallRecord) -> None:
     record.mark(1, "ann", 7, cash="9500", value="600")
     text = json.dumps(plain_value(read_scores(record.connection)), allow_nan=False)
     first = json.loads(text)[0]
-    assert (first["agent"], first["forecasts"], first["pnl"]) == ("ann", 3, 100.0)
-    asked = "agent cohorts turns bets forecasts events coverage brier_implied brier_anchored brier_stated"
+    assert (first["agent"], first["resolved"], first["pnl"]) == ("ann", 3, 100.0)
+    asked = "agent cohorts turns bets resolved events coverage brier_implied brier_anchored brier_stated"
     more = "brier_market skill pnl return_pct win_rate cost_usd"
     assert set(f"{asked} {more}".split()) <= set(first)
 
@@ -310,7 +317,7 @@ def slow_stated(facts: Facts, agent: str) -> tuple[Any, Any]:
     entrants = {e.id for e in facts["entrant"] if e.name == agent}
     rounds, quotes = ({r.id: r for r in facts[name]} for name in ("round", "quote"))
     for turn in facts["turn"]:
-        if turn.entrant_id not in entrants or turn.verdict in ("failed", "out"):
+        if turn.entrant_id not in entrants or turn.verdict == "out":
             continue
         said = {f.market_id: f.probability for f in facts["forecast"] if f.turn_id == turn.id}
         for item in facts["snapshot_item"]:
@@ -381,5 +388,7 @@ def test_the_random_records_reach_every_case() -> None:
     for seed in range(5):
         with a_random_record(seed) as record:
             found += [row for row in read_scores(record.connection) if row.kind != "market"]
-    assert any(row.skill and row.brier_implied and row.brier_anchored and row.unscored for row in found)
+    assert any(
+        row.brier_stated and row.brier_implied and row.brier_anchored and row.unscored for row in found
+    )
     assert any(0 < (row.coverage or 0) < 1 and row.malformed and row.failed and row.sold for row in found)

@@ -44,6 +44,7 @@ CHECKED = [pair for pair in COLUMNS if pair not in LEFT_OUT]
 SEALED_BY = {
     "forecast": "turn",
     "rejection": "turn",
+    "second_quote": "turn",
     "snapshot_item": "snapshot",
     "fill_level": "fill",
     "sighting": "sync",

@@ -23,6 +23,7 @@ FACTS = (
     "call",
     "forecast",
     "rejection",
+    "second_quote",
     "fill",
     "fill_level",
     "entry",

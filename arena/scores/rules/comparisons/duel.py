@@ -19,9 +19,9 @@ from typing import Literal
 
 import numpy as np
 
-from arena.scores.rules._columns import Floats, none_for_nan
+from arena.scores.rules._columns import Flags, none_for_nan
 from arena.scores.rules.comparisons import interval, wild_bootstrap
-from arena.scores.rules.comparisons.events import EventSums, Ints, effective_events, sum_by_event
+from arena.scores.rules.comparisons.events import EventSums, effective_events, sum_by_event
 from arena.scores.rules.comparisons.gain import reason_of
 from arena.scores.rules.comparisons.holm import holm_adjusted
 from arena.scores.rules.comparisons.season_rows import AgentForecasts, SeasonForecasts
@@ -65,10 +65,9 @@ class Duel:
 
 def duel(season: SeasonForecasts, a: str, b: str, seed: int = 0) -> Duel:
     """One duel, with the interval of its gap."""
-    rows, sums = _common(season, season.of(a), season.of(b))
-    drawn = wild_bootstrap.signed_sums(season.events, [sums], seed)
-    plain = _duel(a, b, rows, sums, float(wild_bootstrap.p_values(drawn)[0]))
-    return _spanned([plain], drawn)[0]
+    common = _common(season, season.of(a), season.of(b))
+    drawn = wild_bootstrap.signed_sums(season.events, [common.sums], seed)
+    return _spanned([_duel(a, b, common, float(wild_bootstrap.p_values(drawn)[0]))], drawn)[0]
 
 
 def duels(
@@ -87,14 +86,14 @@ def duels(
 
 def gap_between(season: SeasonForecasts, a: str, b: str) -> float | None:
     """The gap alone; None without a common row."""
-    return none_for_nan(_common(season, season.of(a), season.of(b))[1].mean)
+    return none_for_nan(_common(season, season.of(a), season.of(b)).sums.mean)
 
 
 def _duels(season: SeasonForecasts, pairs: Sequence[tuple[str, str]], seed: int, spans: bool) -> list[Duel]:
     common = [_common(season, season.of(a), season.of(b)) for a, b in pairs]
-    drawn = wild_bootstrap.signed_sums(season.events, [x for _, x in common], seed, shifts=spans)
+    drawn = wild_bootstrap.signed_sums(season.events, [x.sums for x in common], seed, shifts=spans)
     ps = wild_bootstrap.p_values(drawn)
-    plain = [_duel(*pair, *both, float(p)) for pair, both, p in zip(pairs, common, ps, strict=True)]
+    plain = [_duel(*pair, both, float(p)) for pair, both, p in zip(pairs, common, ps, strict=True)]
     return _spanned(plain, drawn) if spans else plain
 
 
@@ -105,34 +104,45 @@ def _spanned(plain: Sequence[Duel], drawn: wild_bootstrap.SignedSums) -> list[Du
     return [one if one.reason else replace(one, low=span.low, high=span.high) for one, span in both]
 
 
-def _common(season: SeasonForecasts, a: AgentForecasts, b: AgentForecasts) -> tuple[int, EventSums]:
-    """How many rows both have, and their differences by event."""
-    gap, market = _gap(a, b, season.cells)
-    return gap.size, sum_by_event(gap, market, season.event_of, len(season.events))
+@dataclass(frozen=True, slots=True)
+class _Common:
+    """What both have: how many rows, their differences by event, and how many events' worth these are."""
+
+    rows: int
+    sums: EventSums
+    effective: float
 
 
-def _gap(a: AgentForecasts, b: AgentForecasts, cells: int) -> tuple[Floats, Ints]:
-    """How much further off b was, on the rows that both have."""
+def _common(season: SeasonForecasts, a: AgentForecasts, b: AgentForecasts) -> _Common:
+    x, y = common_rows(a, b, season.cells)
+    sums = sum_by_event(b.error[y] - a.error[x], a.market[x], season.event_of, len(season.events))
+    apart = a.forecast[x] - b.forecast[y]
+    return _Common(
+        int(a.market[x].size), sums, effective_events(apart, a.price[x], a.market[x], season.event_of)
+    )
+
+
+def common_rows(a: AgentForecasts, b: AgentForecasts, cells: int) -> tuple[Flags | slice, Flags | slice]:
+    """The rows of each on the markets and instants that both have, in the same order."""
     if np.array_equal(a.cell, b.cell):
-        return b.error - a.error, a.market
+        return slice(None), slice(None)
     in_a, in_b = np.zeros((2, cells), dtype=np.bool_)
     in_a[a.cell] = in_b[b.cell] = True
-    mine, yours = in_b[a.cell], in_a[b.cell]
-    return b.error[yours] - a.error[mine], a.market[mine]
+    return in_b[a.cell], in_a[b.cell]
 
 
-def _duel(a: str, b: str, rows: int, sums: EventSums, p: float) -> Duel:
-    count = effective_events(sums.count)
-    reason = reason_of(count)
+def _duel(a: str, b: str, common: _Common, p: float) -> Duel:
+    sums = common.sums
+    reason = reason_of(common.rows, common.effective)
     return Duel(
         a=a,
         b=b,
-        rows=rows,
+        rows=common.rows,
         markets=int(sums.count.sum()),
         events=int(np.count_nonzero(sums.count)),
-        effective=count,
+        effective=common.effective,
         gap=none_for_nan(sums.mean),
         error=none_for_nan(wild_bootstrap.error(sums)),
         p=p if reason is None else None,
-        reason=reason if rows else "no common rows",
+        reason=reason if common.rows else "no common rows",
     )

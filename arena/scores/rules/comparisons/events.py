@@ -1,13 +1,17 @@
-"""Effective events: how many separate stories a mean over markets rests on.
+"""Events: sums of a value by event, and how many events' worth of information a mean over markets rests on.
 
-- Formula: G* = N² / Σ n_g², where event g has n_g markets and N = Σ n_g. Values are averaged within each
-  market first, so that a long-lived market counts once; an event's total is the sum over its markets.
-- Direction: higher is better: the more events, the less one surprise moves the mean.
-- Range: 1 to the number of events, which it reaches when all have as many markets.
-- Edge cases: no market gives 0. Below 20 nothing is inferred from a mean: no interval, no p-value, and the
-  reason "not enough events" in their place.
-- Source: Kish (1965), the effective size of a sample with unequal weights; markets of one event move
-  together, so the event is what is drawn, and not the market.
+- Formula: if prices are true and one coin u, uniform from 0 to 1, decides a whole event, so that a market
+  ends YES where u is below its price, the number of an event's markets that end YES has a variance σ²_g and a
+  fourth central moment μ₄_g, and the effective number of events is G* = (Σ σ²_g)² / Σ μ₄_g. Only markets
+  count on which what is compared lies more than half a cent apart. Values are averaged within each market
+  first, so that a long-lived market counts once.
+- Direction: higher is better: the more information, the less one surprise moves the mean.
+- Range: 0 to the number of events, which it reaches when all are equally large coin flips.
+- Edge cases: twenty events at 50 cents count 20, twenty long shots at 3 cents 0.6; an event on which an agent
+  repeats the price counts nothing, and where it repeats every price all count. Below 20 nothing is inferred
+  from a mean: no interval, no p-value, and the reason "not enough events" in their place.
+- Source: ours; with equal coin flips of n_g markets it is Kish's (1965) effective size of a sample, N² / Σ n²
+  of the squared sizes. Markets of one event move together, so the event is what is drawn, and not the market.
 """
 
 from dataclasses import dataclass
@@ -19,6 +23,8 @@ from arena.scores.rules._columns import Floats
 
 Ints = NDArray[np.int64]
 
+NEAR = 0.005 + 1e-9
+"""Probabilities that lie no further apart say the same: half a cent."""
 ENOUGH_EVENTS = 20.0
 """Effective events from which on something is inferred."""
 
@@ -37,15 +43,13 @@ class EventSums:
         return float(self.total.sum()) / markets if markets else float("nan")
 
 
-def effective_events(count: Floats) -> float:
-    """G* of these numbers of markets.
-
-    >>> even, uneven = np.array([5.0, 5.0, 5.0, 5.0]), np.array([17.0, 1.0, 1.0, 1.0])
-    >>> effective_events(even), round(effective_events(uneven), 2)
-    (4.0, 1.37)
-    """
-    squares = float(count @ count)
-    return float(count.sum()) ** 2 / squares if squares else 0.0
+def market_means(market: Ints, *values: Floats) -> tuple[Ints, list[Floats]]:
+    """The markets of rows that come sorted by market, and the mean of each value within them."""
+    starts = np.flatnonzero(np.diff(market, prepend=-1))
+    if not starts.size:
+        return market, [np.zeros(0) for _ in values]
+    lengths = np.diff(starts, append=market.size)
+    return market[starts], [np.add.reduceat(value, starts) / lengths for value in values]
 
 
 def sum_by_event(value: Floats, market: Ints, event_of: Ints, events: int) -> EventSums:
@@ -54,11 +58,37 @@ def sum_by_event(value: Floats, market: Ints, event_of: Ints, events: int) -> Ev
     >>> sum_by_event(np.array([0.1, 0.3, 0.5]), np.array([0, 0, 1]), np.array([0, 0]), 2)
     EventSums(total=array([0.7, 0. ]), count=array([2., 0.]))
     """
-    if not value.size:
-        return EventSums(np.zeros(events), np.zeros(events))
-    starts = np.flatnonzero(np.diff(market, prepend=-1))
-    lengths = np.diff(starts, append=market.size)
-    means: Floats = np.add.reduceat(value, starts) / lengths
-    place = event_of[market[starts]]
+    markets, (means,) = market_means(market, value)
+    place = event_of[markets]
     total = np.bincount(place, means, minlength=events).astype(np.float64, copy=False)
     return EventSums(total, np.bincount(place, minlength=events).astype(np.float64))
+
+
+def effective_events(apart: Floats, price: Floats, market: Ints, event_of: Ints) -> float:
+    """G* of rows that come sorted by market; `apart` is how far apart the two lie that are compared.
+
+    >>> twenty, ones = np.arange(20), np.ones(20)
+    >>> effective_events(ones, 0.5 * ones, twenty, twenty)
+    20.0
+    >>> round(effective_events(ones, 0.03 * ones, twenty, twenty), 2)
+    0.64
+    """
+    if not market.size:
+        return 0.0
+    markets, (differs, prices) = market_means(market, (np.abs(apart) > NEAR).astype(np.float64), price)
+    counted = differs > 0 if differs.any() else np.ones_like(differs, dtype=np.bool_)
+    p, event = prices[counted], event_of[markets[counted]]
+    order = np.lexsort((p, event))
+    p, event = p[order], event[order]
+    _, first, place = np.unique(event, return_index=True, return_inverse=True)
+    ends = np.append(first[1:], event.size) - 1
+    # where the coin falls between a market's price and the one below it, this market and those above end YES
+    yes = ends[place] - np.arange(event.size) + 1
+    width = np.diff(p, prepend=0.0)
+    width[first] = p[first]
+    middle, none = np.bincount(place, p), 1 - p[ends]
+    off = yes - middle[place]
+    variance = np.bincount(place, width * off**2) + none * middle**2
+    fourth = np.bincount(place, width * off**4) + none * middle**4
+    whole = float(fourth.sum())
+    return float(variance.sum()) ** 2 / whole if whole else 0.0

@@ -2,12 +2,14 @@
 
 - Formula: on each row of the agent the market's error less the agent's, d = (r − o)² − (f − o)²; the gain
   (the leaderboard's skill) is the mean over markets of each market's mean d. Its error, p-value (null: 0)
-  and 95% interval come from `wild_bootstrap`, with the markets of one event as one.
+  and 95% interval come from `wild_bootstrap`, with the markets of one event as one; `low_by_week` is the
+  bound of `weeks`.
 - Direction: higher is better; 0 is the market itself.
 - Range: −1 to 1.
 - Edge cases: nothing resolved gives None for everything, with the reason. Under 20 effective events there is
   a gain, and no interval or p-value: "not enough events". Who always says the price has a gain of exactly 0,
-  an interval from 0 to 0 and p = 1. A market in several cohorts or rounds counts once.
+  an interval from 0 to 0 and p = 1. A market in several cohorts or rounds counts once. Under 8 weeks there is
+  no bound by weeks.
 - Source: seed 002 section 1.5 for skill against a reference; the paired difference on identical rows is the
   comparison of Diebold and Mariano (1995), clustered by event.
 """
@@ -21,6 +23,7 @@ from arena.scores.rules._columns import none_for_nan
 from arena.scores.rules.comparisons import interval, wild_bootstrap
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS, EventSums, effective_events, sum_by_event
 from arena.scores.rules.comparisons.season_rows import AgentForecasts, SeasonForecasts
+from arena.scores.rules.comparisons.weeks import low_by_week
 
 NOTHING = "nothing resolved"
 TOO_FEW = "not enough events"
@@ -41,6 +44,8 @@ class Gain:
     high: float | None
     p: float | None
     reason: str | None
+    weeks: int = 0
+    low_by_week: float | None = None
 
     @property
     def is_market(self) -> bool:
@@ -59,41 +64,73 @@ def gains(season: SeasonForecasts, seed: int = 0) -> list[Gain]:
     return [gain for agents in parts for gain in _gains(season, agents, seed)]
 
 
+def effective_of(season: SeasonForecasts, own: AgentForecasts) -> float:
+    """How many events' worth of information an agent's gain rests on."""
+    return effective_events(own.forecast - own.price, own.price, own.market, season.event_of)
+
+
 def _gains(season: SeasonForecasts, agents: Sequence[str], seed: int) -> list[Gain]:
     forecasts = [season.of(agent) for agent in agents]
     sums = [sums_of(season, rows) for rows in forecasts]
+    counts = [effective_of(season, rows) for rows in forecasts]
     drawn = wild_bootstrap.signed_sums(season.events, sums, seed)
-    judged = [reason_of(effective_events(x.count)) is None for x in sums]
+    judged = [count >= ENOUGH_EVENTS for count in counts]
     p_values, spans = wild_bootstrap.p_values(drawn), interval.intervals(drawn, judged)
-    parts = zip(agents, forecasts, sums, p_values, spans, strict=True)
-    return [_gain(agent, rows.cell.size, x, float(p), span) for agent, rows, x, p, span in parts]
+    by_week = [
+        sum_by_event(x.reference - x.error, x.market, season.week_of, season.weeks.size) for x in forecasts
+    ]
+    parts = zip(agents, forecasts, sums, counts, p_values, spans, by_week, strict=True)
+    return [
+        _gain(
+            agent,
+            rows.cell.size,
+            x,
+            count,
+            float(p),
+            span,
+            int(np.count_nonzero(week.count)),
+            low_by_week(week, season.weeks),
+        )
+        for agent, rows, x, count, p, span, week in parts
+    ]
 
 
-def reason_of(count: float, enough: float = ENOUGH_EVENTS) -> str | None:
-    """Why nothing can be inferred from so many effective events, if nothing can.
+def reason_of(markets: float, effective: float) -> str | None:
+    """Why nothing can be inferred from so many markets and effective events, if nothing can.
 
-    >>> reason_of(0), reason_of(19.9), reason_of(20)
+    >>> reason_of(0, 0), reason_of(25, 19.9), reason_of(25, 20)
     ('nothing resolved', 'not enough events', None)
     """
-    if count >= enough:
+    if effective >= ENOUGH_EVENTS:
         return None
-    return TOO_FEW if count else NOTHING
+    return TOO_FEW if markets else NOTHING
 
 
-def _gain(agent: str, rows: int, sums: EventSums, p: float, span: interval.Interval) -> Gain:
-    count = effective_events(sums.count)
-    reason = reason_of(count)
+def _gain(
+    agent: str,
+    rows: int,
+    sums: EventSums,
+    effective: float,
+    p: float,
+    span: interval.Interval,
+    weeks: int,
+    low: float | None,
+) -> Gain:
+    markets = int(sums.count.sum())
+    reason = reason_of(markets, effective)
     judged = reason is None
     return Gain(
         agent=agent,
         rows=rows,
-        markets=int(sums.count.sum()),
+        markets=markets,
         events=int(np.count_nonzero(sums.count)),
-        effective=count,
+        effective=effective,
         skill=none_for_nan(sums.mean),
         error=none_for_nan(wild_bootstrap.error(sums)),
         low=span.low if judged else None,
         high=span.high if judged else None,
         p=p if judged else None,
         reason=reason,
+        weeks=weeks,
+        low_by_week=low if judged else None,
     )

@@ -22,8 +22,8 @@ import numpy as np
 from arena.scores.rules._columns import Floats, none_for_nan
 from arena.scores.rules.comparisons import wild_bootstrap
 from arena.scores.rules.comparisons.duel import Duel
-from arena.scores.rules.comparisons.events import EventSums, effective_events
-from arena.scores.rules.comparisons.gain import reason_of, sums_of
+from arena.scores.rules.comparisons.events import EventSums
+from arena.scores.rules.comparisons.gain import effective_of, reason_of, sums_of
 from arena.scores.rules.comparisons.interval import HALVINGS
 from arena.scores.rules.comparisons.season_rows import SeasonForecasts
 
@@ -43,17 +43,23 @@ def indirect_duels(season: SeasonForecasts, pairs: Sequence[tuple[str, str]], se
     """Pairs of agents, compared by way of the market."""
     names = sorted({name for pair in pairs for name in pair})
     sums = {name: sums_of(season, season.of(name)) for name in names}
+    counts = {name: effective_of(season, season.of(name)) for name in names}
     parts = wild_bootstrap.blocks(pairs, _COLUMNS * len(season.events))
-    return [one for part in parts for one in _some(season, part, sums, seed)]
+    return [one for part in parts for one in _some(season, part, sums, counts, seed)]
 
 
 def _some(
-    season: SeasonForecasts, pairs: Sequence[tuple[str, str]], sums: Mapping[str, EventSums], seed: int
+    season: SeasonForecasts,
+    pairs: Sequence[tuple[str, str]],
+    sums: Mapping[str, EventSums],
+    counts: Mapping[str, float],
+    seed: int,
 ) -> Iterator[Duel]:
     both = [(sums[a], sums[b]) for a, b in pairs]
     drawn = wild_bootstrap.signed_columns(season.events, np.hstack([_terms(*two, 0.0) for two in both]), seed)
     columns = np.split(drawn, len(pairs), axis=1)
-    return (_duel(pair, *two, mine) for pair, two, mine in zip(pairs, both, columns, strict=True))
+    least = [min(counts[a], counts[b]) for a, b in pairs]
+    return (_duel(*each) for each in zip(pairs, both, least, columns, strict=True))
 
 
 def _shares(a: EventSums, b: EventSums) -> tuple[Floats, Floats]:
@@ -93,11 +99,13 @@ def _p(a: EventSums, b: EventSums, gap: float, turned: Floats) -> float:
     return float((1 + np.count_nonzero(beyond)) / (1 + one.size))
 
 
-def _duel(pair: tuple[str, str], a: EventSums, b: EventSums, turned: Floats) -> Duel:
-    count = min(effective_events(a.count), effective_events(b.count))
-    reason = reason_of(count)
+def _duel(pair: tuple[str, str], both: tuple[EventSums, EventSums], count: float, turned: Floats) -> Duel:
+    a, b = both
+    reason = reason_of(min(a.count.sum(), b.count.sum()), count)
     events = int(np.count_nonzero(a.count + b.count))
-    wide = sqrt(events / (events - 1) * _spread(a, b)) if count and events > 1 else nan
+    wide = (
+        sqrt(events / (events - 1) * _spread(a, b)) if a.count.any() and b.count.any() and events > 1 else nan
+    )
     return Duel(
         a=pair[0],
         b=pair[1],

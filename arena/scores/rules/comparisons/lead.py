@@ -1,35 +1,291 @@
-"""Who leads, and whether that means anything yet: one sentence over the board.
+"""Who leads, and whether that means anything: a verdict on every agent, and one sentence over the board.
 
-- Formula: an agent leads if its gain on the market is above 0 with p ≤ 0.05, and it is ahead of every other
-  agent that can be judged, each with p ≤ 0.05: by their duel, or by way of the market (`indirect_duel`)
-  where they have too few common events. These p-values are not adjusted for their number, because all must
-  be small at once. Events still needed are those of `power` for every gap that is open, the largest of
-  them, each found with a chance of 1 − 0.1/k where k gaps must all be found: then all are, with one of 90%.
+- Formula: an agent is *ahead* of the market if the lower end of its gain's 95% interval, by event, is above
+  0. It is *proven* if the lower end by weeks of resolution is above 0 too, over at least 8 weeks, and its
+  evidence has reached the bar at any time: 20 times the number of entries that are ranked, where copies are
+  one entry (`evidence`, `copies`). It is too close to call, *close*, if its interval holds 0; else it is
+  *none*. The leader is the one that is proven and ahead of every other entry in a duel with p ≤ 0.05. Duels
+  are not adjusted for their number, because all must be significant at once. Events still needed are those of
+  `power` for every gap that is open, the largest of them, each found with a chance of 1 − 0.1/k where k gaps
+  must all be found.
 - Direction: higher is better, of gains and gaps alike.
-- Range: nobody, or one agent with those that say the same; in a season without skill somebody is named
-  with a chance of at most 5%.
-- Edge cases: under 20 effective events an agent is not judged, and holds nobody up. Agents that always say
-  the market's price, or the leader's forecast, are no rivals, and neither are the leader's twins. An agent
-  that bets on another's forecasts has no skill of its own and is passed over. Who is first without leading
-  beyond chance is named with what is within chance: the first on the board whom nobody beats. A gap that
-  goes the wrong way gives no number of events.
+- Range: nobody leads, or one agent with its copies.
+- Edge cases: under 20 effective events an agent is not judged, and holds nobody up. Who copies the price
+  can't be ahead of it, and has no verdict. A gap that goes the wrong way gives no number of events, and
+  neither does one that would take more than 10,000: that cannot be told.
 - Source: Gutmann and Maymin (1987): to say that the best one of a sample is the best of all, each comparison
-  with the others at its plain level is enough.
+  with the others at its plain level is enough. The bar is Bonferroni's, applied to evidence.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from math import ceil, log10
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, floor, log10
 from typing import Literal
 
+from arena.errors import count_text, times_text
+from arena.record.model import cohort
+from arena.scores.rules.comparisons.copies import PRICE, Copies
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
+from arena.scores.rules.comparisons.evidence import BAR, Evidence
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.comparisons.power import missing_events
-from arena.scores.rules.comparisons.ranks import order
+from arena.scores.rules.comparisons.weeks import ENOUGH_WEEKS
 from arena.scores.rules.comparisons.wild_bootstrap import LEVEL
+from markets.millionths import ONE
 
+MIN_COVERAGE = cohort.MIN_COVERAGE / ONE
+"""The share of what was shown and has resolved that an agent must have answered to be ranked."""
 _NAMED = 3
+_SURE = 0.9
+"""The chance with which a leader should be named after as many events as are said to be needed."""
+MOST_EVENTS = 10_000
+"""More events than these are not foreseen: whether they would tell cannot be told."""
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+VerdictName = Literal["proven", "ahead", "close", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What can be said of an agent.
+
+    `evidence` is its capital, `reached` when that came up to the bar, if ever.
+    """
+
+    name: VerdictName
+    evidence: float
+    reached: float | None
+    copies: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LeadStatement:
+    """The sentence, who leads by it, how many events are still needed, and the bar for evidence."""
+
+    sentence: str
+    leader: str | None = None
+    events_needed: int | None = None
+    bar: float = BAR
+
+
+DuelOf = Callable[[str, str], Duel | None]
+
+
+def evidence_bar(copies: Copies, ranked: Sequence[str]) -> float:
+    """20 times the entries among the ranked agents."""
+    return BAR * max(copies.entries(ranked), 1)
+
+
+def verdicts(
+    gains: Sequence[Gain], evidence: Mapping[str, Evidence], copies: Copies, bar: float
+) -> dict[str, Verdict]:
+    """The verdict on each ranked agent."""
+    found = {}
+    for gain in gains:
+        capital = evidence[gain.agent]
+        reached = capital.reached(bar)
+        copied = copies.of.get(gain.agent)
+        name = "none" if copied == PRICE else _verdict(gain, reached is not None)
+        found[gain.agent] = Verdict(name, capital.now, reached, copied)
+    return found
+
+
+def _verdict(gain: Gain, is_reached: bool) -> VerdictName:
+    if gain.low is None or gain.high is None or gain.high < 0:
+        return "none"
+    if gain.low <= 0:
+        return "close"
+    return "proven" if is_reached and gain.low_by_week is not None and gain.low_by_week > 0 else "ahead"
+
+
+def lead(
+    gains: Sequence[Gain],
+    found: Mapping[str, Verdict],
+    duel_of: DuelOf,
+    copies: Copies,
+    bar: float = BAR,
+    unranked: int = 0,
+) -> LeadStatement:
+    """Who leads, by the gains of the ranked agents in the order of the board."""
+    players = _entries(gains, copies)
+    judged = [gain for gain in players if gain.reason is None]
+    unjudged = len(players) - len(judged) if judged else 0
+    notes = _notes(gains, copies, unjudged, unranked)
+    if not judged:
+        return LeadStatement(_too_early(gains, players, unranked) + notes, bar=bar)
+    field = _Field(judged, found, duel_of)
+    proven, ahead = (
+        [gain for gain in judged if found[gain.agent].name == name] for name in ("proven", "ahead")
+    )
+    if proven:
+        stated = _best_of(proven, field)
+    elif ahead:
+        stated = LeadStatement(_ahead(ahead, found[ahead[0].agent], bar))
+    else:
+        stated = _unproven(judged, field)
+    return LeadStatement(stated.sentence + notes, stated.leader, stated.events_needed, bar)
+
+
+def _entries(gains: Sequence[Gain], copies: Copies) -> list[Gain]:
+    """One gain for each entry, that of its head; without the price and its copies."""
+    return [gain for gain in gains if gain.agent not in copies.of]
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """Those who can be judged, and their duels."""
+
+    judged: Sequence[Gain]
+    verdicts: Mapping[str, Verdict]
+    duel_of: DuelOf
+
+    def gap(self, agent: str, other: str) -> float | None:
+        """By how much it is closer than another one, as far as anyone knows."""
+        duel = self.duel_of(agent, other)
+        if duel is None or duel.gap is None:
+            return None
+        return duel.gap if duel.a == agent else -duel.gap
+
+    def beats(self, agent: str, other: str) -> bool:
+        """Whether it is ahead by more than chance, whatever else is compared."""
+        duel = self.duel_of(agent, other)
+        significant = duel is not None and duel.p is not None and duel.p <= LEVEL
+        return significant and (self.gap(agent, other) or 0.0) > 0
+
+    def open(self, agent: str) -> list[str]:
+        """Whom it has not beaten."""
+        others = [gain.agent for gain in self.judged if gain.agent != agent]
+        return [other for other in others if not self.beats(agent, other)]
+
+    def best(self, among: Sequence[Gain]) -> Gain:
+        """The only one of these that can be ahead of all others, if any is."""
+        first = among[0]
+        for gain in among[1:]:
+            if (self.gap(gain.agent, first.agent) or 0.0) > 0:
+                first = gain
+        return first
+
+    def needed(self, gain: Gain, rivals: Sequence[str]) -> int | None:
+        """Events until every open gap is told, with the chance that is wanted; None where no number tells."""
+        gaps = [] if (gain.low or 0.0) > 0 else [(gain.skill, gain.error, gain.effective, gain.events)]
+        for other in rivals:
+            duel = self.duel_of(gain.agent, other)
+            if duel is None:
+                return None
+            gaps.append((self.gap(gain.agent, other), duel.error, duel.effective, duel.events))
+        chance = chance_each(len(self.judged))
+        counts = [
+            None
+            if not gap or gap < 0 or error is None
+            else missing_events(gap, error, effective, events, chance)
+            for gap, error, effective, events in gaps
+        ]
+        numbers = [count for count in counts if count is not None and count <= MOST_EVENTS]
+        return max(numbers, default=None) if len(numbers) == len(counts) else None
+
+
+def chance_each(gaps: int) -> float:
+    """How surely each of some gaps must be found for all of them to be, nine times in ten.
+
+    >>> chance_each(5)
+    0.98
+    """
+    return 1 - (1 - _SURE) / gaps
+
+
+def _best_of(proven: Sequence[Gain], field: _Field) -> LeadStatement:
+    best = field.best(proven)
+    name, rivals = best.agent, field.open(best.agent)
+    if not rivals:
+        others = len(field.judged) - 1
+        them = "the other agent" if others == 1 else f"each of the {others} others"
+        sentence = f"{name} leads, and it is proven: it beats the market by {gain_text(best)}"
+        return LeadStatement(sentence + (f" and {them}." if others else "."), name)
+    needed = field.needed(best, rivals)
+    if len(proven) == 1:
+        sentence = f"{name} is proven to beat the market, by {gain_text(best)}. Whether it is better than "
+        sentence += f"{list_names(rivals)} is too close to call."
+    else:
+        sentence = f"{_count(len(proven), 'agent')} are proven to beat the market. Which of them is best is "
+        sentence += f"too close to call: {name} leads by {gain_text(best)}."
+    return LeadStatement(sentence + _needed_text(needed), None, needed)
+
+
+def _ahead(ahead: Sequence[Gain], verdict: Verdict, bar: float) -> str:
+    """Somebody is ahead, and nobody is proven."""
+    first, missing = ahead[0], missing_text(ahead[0], verdict, bar)
+    if len(ahead) == 1:
+        return f"{first.agent} is ahead of the market by {gain_text(first)}, not yet proven: {missing}."
+    several = f"{_count(len(ahead), 'agent')} are ahead of the market, none of them proven yet"
+    return f"{several}: {first.agent} leads by {gain_text(first)}; {missing}."
+
+
+def missing_text(gain: Gain, verdict: Verdict, bar: float) -> str:
+    """What an agent that is ahead still lacks to be proven."""
+    if gain.weeks < ENOUGH_WEEKS:
+        return f"too early, {gain.weeks} of {ENOUGH_WEEKS} weeks"
+    if verdict.reached is None:
+        return f"evidence {times_text(verdict.evidence)} of {times_text(bar)}"
+    return "held week against week, its lead may be chance"
+
+
+def _unproven(judged: Sequence[Gain], field: _Field) -> LeadStatement:
+    """Nobody is ahead: someone may be, or all are behind."""
+    first = judged[0]
+    name, skill = first.agent, first.skill or 0.0
+    if field.verdicts[name].name == "none":
+        closest = " the closest," if len(judged) > 1 else ""
+        behind = f"{name},{closest} is behind by {gain_text(_mirrored(first))}"
+        return LeadStatement(f"No agent beats the market: {behind}.")
+    so_far = f"{gain_text(first, '+')}."
+    if len(judged) == 1:
+        sentence = f"{name} is too close to the market to call: {so_far}"
+    else:
+        sentence = f"Nobody is ahead of the market yet: {name}, the first, is too close to call at {so_far}"
+    if skill <= 0:
+        return LeadStatement(sentence)
+    needed = field.needed(first, [])
+    return LeadStatement(sentence + _needed_text(needed), None, needed)
+
+
+def _mirrored(gain: Gain) -> Gain:
+    """A loss as a gain."""
+    skill, low, high = (None if x is None else -x for x in (gain.skill, gain.high, gain.low))
+    return replace(gain, skill=skill, low=low, high=high)
+
+
+def _too_early(gains: Sequence[Gain], players: Sequence[Gain], unranked: int) -> str:
+    """Nobody can be judged."""
+    if not gains:
+        return "No agent is ranked." if unranked else "Nothing is resolved yet, so nobody leads."
+    if all(gain.skill is None for gain in gains):
+        return "Nothing is resolved yet, so nobody leads."
+    if not players:
+        return "Every ranked agent copies the price, so nobody leads."
+    most = floor(max(gain.effective for gain in players) * 10) / 10
+    return f"Too early to rank: {most:.1f} effective events, {ENOUGH_EVENTS:.0f} are needed."
+
+
+def _notes(gains: Sequence[Gain], copies: Copies, unjudged: int, unranked: int) -> str:
+    """Who copies whom, and how many are left out."""
+    by_head: dict[str, list[str]] = {}
+    for gain in gains:
+        if gain.agent in copies.of:
+            by_head.setdefault(copies.of[gain.agent], []).append(gain.agent)
+    notes = [
+        f"{list_names(names)} {'copies' if len(names) == 1 else 'copy'} {head}."
+        for head, names in by_head.items()
+    ]
+    if unjudged:
+        notes.append(f"{_count(unjudged, 'agent')} {_has(unjudged)} too few events to judge.")
+    if unranked:
+        notes.append(f"{_count(unranked, 'agent')} {'is' if unranked == 1 else 'are'} not ranked.")
+    return "".join(f" {note}" for note in notes)
+
+
+def _has(count: int) -> str:
+    return "has" if count == 1 else "have"
 
 
 def list_names(of: Sequence[str]) -> str:
@@ -43,10 +299,20 @@ def list_names(of: Sequence[str]) -> str:
     return " and ".join([*([", ".join(parts[:-1])] if len(parts) > 1 else []), parts[-1]])
 
 
-def gain_text(gain: Gain) -> str:
+def _count(number: int, noun: str) -> str:
+    """So many of something, at the beginning of a sentence.
+
+    >>> _count(1, "agent"), _count(3, "agent"), _count(12, "agent")
+    ('One agent', 'Three agents', '12 agents')
+    """
+    word = _WORDS[number].capitalize() if number < len(_WORDS) else f"{number:,}"
+    return f"{word} {noun}" + ("" if number == 1 else "s")
+
+
+def gain_text(gain: Gain, sign: str = "") -> str:
     """A gain with its interval and what it rests on."""
-    interval = f"95% CI {gain.low:.4f} to {gain.high:.4f}, {gain.events} events"
-    return f"{gain.skill:.4f} Brier points ({interval})"
+    skill, low, high = (f"{x or 0:{sign}.4f}" for x in (gain.skill, gain.low, gain.high))
+    return f"{skill} (95% CI {low} to {high}, {count_text(gain.events, 'event')})"
 
 
 def round_up(number: int) -> str:
@@ -59,160 +325,7 @@ def round_up(number: int) -> str:
     return f"{ceil(number / unit) * unit:,}"
 
 
-def unjudged_text(agents: int) -> str:
-    """That so many can't be judged."""
-    if not agents:
-        return ""
-    who = "One agent has" if agents == 1 else f"{agents} agents have"
-    return f" {who} too few events to be judged."
-
-
-LeadState = Literal["nothing", "few", "behind", "open", "leads"]
-"""Nothing is resolved, too little is, nobody is ahead of the market, someone is first, someone leads."""
-
-_SURE = 0.9
-"""The chance with which a leader should be named after as many events as are said to be needed."""
-
-
-@dataclass(frozen=True, slots=True)
-class LeadStatement:
-    """The sentence, and what it says for programs. `ahead` is first on the board, whether it leads or not."""
-
-    state: LeadState
-    leader: str | None
-    ahead: str | None
-    not_beaten: tuple[str, ...]
-    events_needed: int | None
-    sentence: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Contenders:
-    """Those who can be judged, and their duels from either side."""
-
-    gains: dict[str, Gain]
-    duels: dict[tuple[str, str], Duel]
-    families: tuple[frozenset[str], ...]
-
-    def rivals(self, agent: str) -> list[str]:
-        """Whom it must beat to lead."""
-        return [other for other in self.gains if other != agent and not self.alike(agent, other)]
-
-    def alike(self, agent: str, other: str) -> bool:
-        """Whether two are twins, or say the same."""
-        duel = self.duels.get((agent, other))
-        twins = any({agent, other} <= family for family in self.families)
-        return twins or (duel is not None and duel.same)
-
-    def beats(self, agent: str, other: str) -> bool:
-        """Whether it is ahead by more than chance, whatever else is compared."""
-        duel = self.duels.get((agent, other))
-        return duel is not None and duel.p is not None and duel.p <= LEVEL and self.gap(agent, other) > 0
-
-    def gap(self, agent: str, other: str) -> float:
-        """By how much it is closer than another one, as far as anyone knows."""
-        known = self.duels.get((agent, other))
-        if known is None or known.gap is None:
-            return 0.0
-        return known.gap if known.a == agent else -known.gap
-
-    def open(self, agent: str) -> list[str]:
-        """Whom it has not beaten, without the market."""
-        return [other for other in self.rivals(agent) if not self.beats(agent, other)]
-
-
-def lead(
-    gains: Sequence[Gain],
-    duels: Iterable[Duel],
-    families: Iterable[Collection[str]] = (),
-    sources: Mapping[str, str] | None = None,
-) -> LeadStatement:
-    """Who leads. `families` hold agents with the same settings; every pair has a duel.
-
-    `sources` has, for agents that are told another's forecasts, whose.
-    """
-    by_pair = {pair: one for one in duels for pair in ((one.a, one.b), (one.b, one.a))}
-    copied = {pair for pair in (sources or {}).items() if pair in by_pair and by_pair[pair].same}
-    copies = {agent for agent, _ in copied}
-    players = [gain for gain in order(gains) if not gain.is_market and gain.agent not in copies]
-    judged = [gain for gain in players if gain.reason is None]
-    if not judged:
-        return _too_early(players)
-    field = _Contenders(
-        {g.agent: g for g in judged}, by_pair, tuple(frozenset(family) for family in families)
-    )
-    for gain in judged:
-        if beats_market(gain) and not field.open(gain.agent):
-            return _leads(gain, field, len(players) - len(judged))
-    unbeaten = [g for g in judged if not any(field.beats(other, g.agent) for other in field.gains)]
-    return _first((unbeaten or judged)[0], field, len(players) - len(judged))
-
-
-def chance_each(gaps: int) -> float:
-    """How surely each of some gaps must be found for all of them to be, nine times in ten.
-
-    >>> chance_each(5)
-    0.98
-    """
-    return 1 - (1 - _SURE) / gaps
-
-
-def beats_market(gain: Gain) -> bool:
-    """Whether it is closer to what happened than the market by more than chance."""
-    return gain.skill is not None and gain.skill > 0 and gain.p is not None and gain.p <= LEVEL
-
-
-def _too_early(players: Sequence[Gain]) -> LeadStatement:
-    """Nobody can be judged."""
-    ahead = next((gain for gain in players if gain.skill is not None), None)
-    if ahead is None:
-        return LeadStatement("nothing", None, None, (), None, "Nothing is resolved yet, so nobody leads.")
-    most = max(gain.effective for gain in players)
-    sentence = f"Too early to rank: {most:.1f} effective events at most; {ENOUGH_EVENTS:.0f} are needed."
-    return LeadStatement("few", None, ahead.agent, (), None, sentence)
-
-
-def _leads(gain: Gain, field: _Contenders, unjudged: int) -> LeadStatement:
-    name, rivals = gain.agent, field.rivals(gain.agent)
-    alike = [other for other in field.gains if other != name and field.alike(name, other)]
-    verbs, whose = ("lead and beat", "their") if alike else ("leads and beats", "its")
-    sentence = f"{list_names([name, *alike])} {verbs} the market by {gain_text(gain)}"
-    them = "the other agent" if len(rivals) == 1 else f"each of the {len(rivals)} other agents"
-    sentence += f"; {whose} lead over {them} is significant." if rivals else "."
-    return LeadStatement("leads", name, name, (), None, sentence + unjudged_text(unjudged))
-
-
-def _first(gain: Gain, field: _Contenders, unjudged: int) -> LeadStatement:
-    """Someone is first on the board, and not all of that is beyond chance."""
-    name, sure, rivals = gain.agent, beats_market(gain), field.open(gain.agent)
-    unbeaten = (*(() if sure else ("the market",)), *rivals)
-    if gain.skill is None or gain.skill <= 0:
-        sentence = f"No agent beats the market: {name} is closest, at {gain_text(gain)}."
-        return LeadStatement("behind", None, name, unbeaten, None, sentence + unjudged_text(unjudged))
-    needed = _needed(gain, field)
-    sentence = f"{name} {'leads and beats' if sure else 'is ahead of'} the market by {gain_text(gain)}"
-    ahead = all(field.gap(name, other) > 0 for other in rivals)
-    over = f"its {'lead over' if ahead else 'gap to'} {list_names(rivals)}" if rivals else ""
-    if sure:
-        sentence += f"; {over} is within chance."
-    else:
-        sentence += f", which is within chance{f', as is {over}' if over else ''}."
-    sentence += "" if needed is None else f" About {round_up(needed)} more events would settle it."
-    return LeadStatement("open", None, name, unbeaten, needed, sentence + unjudged_text(unjudged))
-
-
-def _needed(gain: Gain, field: _Contenders) -> int | None:
-    """Events until all that is open is told, with the chance that is wanted."""
-    gaps = [] if beats_market(gain) else [(gain.skill, gain.error, gain.effective, gain.events)]
-    for other in field.open(gain.agent):
-        one = field.duels.get((gain.agent, other))
-        if one is None or one.gap is None:
-            return None
-        gaps.append((field.gap(gain.agent, other), one.error, one.effective, one.events))
-    chance = chance_each(len(field.rivals(gain.agent)) + 1)
-    counts = [
-        None if not gap or gap < 0 or error is None else missing_events(gap, error, effective, events, chance)
-        for gap, error, effective, events in gaps
-    ]
-    numbers = [number for number in counts if number is not None]
-    return max(numbers, default=None) if len(numbers) == len(counts) else None
+def _needed_text(needed: int | None) -> str:
+    if needed is None:
+        return " How many more events it would take cannot be told."
+    return f" About {round_up(needed)} more events would tell."

@@ -20,24 +20,39 @@ from numpy.typing import ArrayLike
 from arena.scores.rules._columns import Floats, check_probabilities, is_scored
 from arena.scores.rules.comparisons.events import Ints
 
+WEEK = 7 * 86_400
+MONDAY = 4 * 86_400
+"""The first Monday after 1970 began, on a Thursday, in seconds."""
+
 
 @dataclass(frozen=True, slots=True)
 class AgentForecasts:
-    """One agent's rows, sorted by `cell`: a market at an instant, the same number for every agent."""
+    """One agent's rows, sorted by `cell`: a market at an instant, the same number for every agent.
+
+    `error` and `reference` are the squared errors of the forecast and of the price.
+    """
 
     cell: Ints
     market: Ints
+    forecast: Floats
+    price: Floats
     error: Floats
     reference: Floats
 
 
 @dataclass(frozen=True, slots=True)
 class SeasonForecasts:
-    """All rows by agent. `event_of` is each market's event, as a place in `events`."""
+    """All rows by agent.
+
+    `event_of` is each market's event, as a place in `events`, and `week_of` the week in which its outcome
+    counts, as a place in `weeks`.
+    """
 
     agents: tuple[str, ...]
     events: tuple[str, ...]
     event_of: Ints
+    weeks: Ints
+    week_of: Ints
     cells: int
     by_agent: tuple[AgentForecasts, ...]
 
@@ -59,10 +74,13 @@ def check_season(
     forecast: ArrayLike,
     reference: ArrayLike,
     outcome: ArrayLike,
+    known: ArrayLike | None = None,
 ) -> SeasonForecasts:
     """The rows of a season, checked and sorted.
 
     `agent` and `event` are places in the names; `market` and `instant` are any whole numbers from 0 on.
+    `known` is from when on each outcome counts, in seconds since 1970; without it all count from the same
+    week on.
     """
     scored = np.flatnonzero(is_scored(outcome))
     f, r = check_probabilities(forecast)[scored], check_probabilities(reference)[scored]
@@ -74,9 +92,16 @@ def check_season(
     _refuse_twice(agents, who[order], cell[order], scored[order])
     edges = np.searchsorted(who[order], np.arange(len(agents) + 1))
     parts = [order[low:high] for low, high in pairwise(edges)]
-    by_agent = tuple(AgentForecasts(cell[p], what[p], (f[p] - o[p]) ** 2, (r[p] - o[p]) ** 2) for p in parts)
+    by_agent = tuple(
+        AgentForecasts(cell[p], what[p], f[p], r[p], (f[p] - o[p]) ** 2, (r[p] - o[p]) ** 2) for p in parts
+    )
     event_of = _events_of(what, about, scored)
-    return SeasonForecasts(tuple(agents), tuple(events), event_of, names.size, by_agent)
+    week = np.zeros(what.size) if known is None else np.floor((np.asarray(known)[scored] - MONDAY) / WEEK)
+    numbers, place = np.unique(week, return_inverse=True)
+    week_of = np.zeros(event_of.size, dtype=np.int64)
+    np.maximum.at(week_of, what, place)
+    weeks = numbers.astype(np.int64)
+    return SeasonForecasts(tuple(agents), tuple(events), event_of, weeks, week_of, names.size, by_agent)
 
 
 def _places(name: str, column: ArrayLike, names: int | None = None) -> Ints:

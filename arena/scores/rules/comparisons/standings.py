@@ -1,8 +1,9 @@
 """Standings: all comparisons of a season together, as a leaderboard shows them.
 
-- Formula: the gains of all agents in the order of their lower bounds, all duels with Holm's correction, the
-  places that agents may hold, tie groups, and who leads; each as its own module says. Duels that lack common
-  events are made good by way of the market for the leading sentence alone.
+- Formula: the gains of all ranked agents in the order of their lower bounds, all duels with Holm's
+  correction, the places that agents may hold, tie groups, who copies whom, the verdicts, and who leads; each
+  as its own module says. Duels that lack common events are made good by way of the market for the leading
+  sentence alone.
 - Direction: higher is better, of gains and gaps; lower of places.
 - Range: see `gain`, `duel` and `ranks`.
 - Edge cases: the same rows and seed give the same digits, whatever the order of rows.
@@ -12,41 +13,67 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from arena.scores.rules.comparisons.copies import Copies, find_copies
 from arena.scores.rules.comparisons.duel import Duel, duels
+from arena.scores.rules.comparisons.evidence import Evidence
 from arena.scores.rules.comparisons.gain import Gain, gains
 from arena.scores.rules.comparisons.indirect_duel import indirect_duels
-from arena.scores.rules.comparisons.lead import LeadStatement, lead
+from arena.scores.rules.comparisons.lead import LeadStatement, Verdict, evidence_bar, lead, verdicts
 from arena.scores.rules.comparisons.ranks import Places, groups, order, places
 from arena.scores.rules.comparisons.season_rows import SeasonForecasts
 
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """A season's comparisons; `gains` in the order of the board."""
+    """A season's comparisons; `gains` in the order of the board, `duels` as far as they were wanted."""
 
     gains: tuple[Gain, ...]
+    verdicts: Mapping[str, Verdict]
     duels: tuple[Duel, ...]
     places: Places
     groups: tuple[tuple[str, ...], ...]
+    copies: Copies
     lead: LeadStatement
 
 
 def standings(
     season: SeasonForecasts,
+    evidence: Mapping[str, Evidence],
     families: Iterable[Collection[str]] = (),
     seed: int = 0,
     sources: Mapping[str, str] | None = None,
+    unranked: int = 0,
+    *,
+    pairs: bool = True,
 ) -> Standings:
-    """Everyone against the market and against each other; `families` and `sources` as in `lead`."""
+    """Everyone against the market and against each other; the season's agents are those that are ranked.
+
+    `families` and `sources` are as in `copies`. Without `pairs` only those duels are fought that decide who
+    leads.
+    """
     board = order(gains(season, seed))
-    fought = duels(season, [gain.agent for gain in board if gain.reason is None], seed)
-    missing = [(one.a, one.b) for one in fought if one.p is None]
-    judged = [one for one in fought if one.p is not None]
     names = [gain.agent for gain in board]
+    copies = find_copies(season, names, families, sources)
+    bar = evidence_bar(copies, names)
+    judged = [gain.agent for gain in board if gain.reason is None]
+    fought = duels(season, judged, seed) if pairs else []
+    known = {frozenset((one.a, one.b)): one for one in fought}
+
+    def duel_of(a: str, b: str) -> Duel | None:
+        pair = frozenset((a, b))
+        found = known.get(pair) or duels(season, (a, b), seed)[0]
+        if found.p is None:
+            found = indirect_duels(season, [(a, b)], seed)[0]
+        known[pair] = found
+        return found
+
+    found = verdicts(board, evidence, copies, bar)
     return Standings(
         gains=tuple(board),
+        verdicts=found,
         duels=tuple(fought),
         places=places(names, fought),
         groups=tuple(groups(names, fought)),
-        lead=lead(board, [*judged, *indirect_duels(season, missing, seed)], families, sources),
+        copies=copies,
+        lead=lead(board, found, duel_of, copies, bar, unranked),
     )

@@ -2,6 +2,7 @@
 
 import math
 from collections import defaultdict
+from datetime import date, timedelta
 from random import Random
 
 import pytest
@@ -55,8 +56,11 @@ def test_every_score_is_the_plain_formula(lines: list[Line]) -> None:
         assert row.brier == pytest.approx(brier)
         assert row.log == pytest.approx(sum(map(math.log, gave)) / len(own))
         assert row.baseline == pytest.approx(sum(100 * (1 + math.log2(x)) for x in gave) / len(own), abs=1e-9)
-        assert row.skill == pytest.approx(market - brier, abs=1e-12)
-        assert (row.skill_low, row.reason) == (None, "not enough events")
+        share = len(own) / len(by_question)
+        assert row.ranked == (share >= 0.8)
+        assert row.skill == (pytest.approx(market - brier, abs=1e-12) if row.ranked else None)
+        assert (row.skill_low, row.reason) == (None, "not enough events" if row.ranked else None)
+        assert row.why_not == (None if row.ranked else f"covers {share:.0%} of the questions")
         assert row.peer == (pytest.approx(sum(peers) / len(peers), abs=1e-6) if peers else None)
 
 
@@ -180,3 +184,81 @@ def test_a_late_close_counts_in_the_mode_of_the_site_alone() -> None:
     lines = ["a,ann,0.8,1,0,4,2", "a,bob,0.4,1,0,4,2"]
     table = table_of(*lines, more=",open,close,scheduled_close")
     assert [row_of(score_file(table, mode).rows, "ann").coverage for mode in MODES] == [1, 2]
+
+
+def season_lines(events: int, weeks: int, truth: float = 0.0) -> list[str]:
+    """sharp knows more than the price, blank copies it, lazy answers the first quarter."""
+    rng = Random(5)
+    lines = []
+    for event in range(events):
+        chance = rng.uniform(0.2, 0.8)
+        price = round(min(max(chance + rng.choice([-0.2, 0.2]), 0.02), 0.98), 2)
+        outcome = int(rng.random() < chance)
+        start = 7 * (event % weeks)
+        rest = f"{outcome},{price},{start},{start + 7}"
+        lines += [f"q{event},sharp,{chance + truth:.4f},{rest}", f"q{event},blank,{price},{rest}"]
+        if event < events // 4:
+            lines.append(f"q{event},lazy,{outcome},{rest}")
+    return lines
+
+
+TIMED = ",market_probability,time,resolved"
+
+
+def test_who_is_proven_leads_and_who_is_not_ranked_or_copies_the_price_is_said() -> None:
+    found = score_file(table_of(*season_lines(400, 20), more=TIMED))
+    sharp, blank, lazy = (row_of(found.rows, name) for name in ("sharp", "blank", "lazy"))
+    assert (found.leader, found.bar, sharp.verdict) == ("sharp", 40.0, "proven")
+    assert found.sentence is not None
+    assert found.sentence.startswith("sharp leads, and it is proven: it beats the market by ")
+    assert found.sentence.endswith(" blank copies the price. One agent is not ranked.")
+    assert sharp.evidence is not None
+    assert sharp.evidence > 40
+    assert isinstance(sharp.evidence_reached, float)
+    assert 7 < sharp.evidence_reached <= 140
+    assert (blank.ranked, blank.verdict, blank.copies, blank.skill) == (True, "none", "the price", 0.0)
+    assert (lazy.ranked, lazy.why_not, lazy.skill) == (False, "covers 25% of the questions", None)
+    assert [row.forecaster for row in found.rows] == ["sharp", "blank", "lazy"]
+
+
+def test_before_eight_weeks_and_without_times_nobody_is_proven() -> None:
+    early = score_file(table_of(*season_lines(400, 7), more=TIMED))
+    assert (early.leader, row_of(early.rows, "sharp").verdict) == (None, "ahead")
+    assert early.sentence is not None
+    assert "not yet proven: too early, 7 of 8 weeks" in early.sentence
+    lines = [line.rsplit(",", 2)[0] for line in season_lines(400, 20)]
+    timeless = score_file(table_of(*lines, more=",market_probability"))
+    assert (timeless.leader, row_of(timeless.rows, "sharp").weeks) == (None, 1)
+    assert any(note.startswith("no columns time and resolved") for note in timeless.notes)
+
+
+def test_dates_are_given_back_as_dates() -> None:
+    lines = []
+    for line in season_lines(400, 20):
+        *first, start, end = line.split(",")
+        lines.append(
+            ",".join([*first, *(f"{date(2026, 1, 1) + timedelta(int(day))}" for day in (start, end))])
+        )
+    found, plain = (
+        row_of(score_file(table_of(*some, more=TIMED)).rows, "sharp")
+        for some in (lines, season_lines(400, 20))
+    )
+    assert isinstance(plain.evidence_reached, float)
+    assert found.evidence_reached == f"{date(2026, 1, 1) + timedelta(plain.evidence_reached)}T00:00:00+00:00"
+    assert found.evidence == pytest.approx(plain.evidence)
+
+
+def test_what_was_to_close_later_counts_later() -> None:
+    """What ends early ends YES more often than NO: it counts from the time at which it was to close."""
+    lines = [f"{line},{500}" for line in season_lines(400, 20)]
+    found = row_of(score_file(table_of(*lines, more=f"{TIMED},scheduled_close")).rows, "sharp")
+    assert (found.weeks, found.evidence_reached) == (1, 500.0)
+
+
+def test_where_nobody_is_ranked_or_nothing_has_ended_the_sentence_says_so() -> None:
+    half = [f"q{place},{'ann' if place % 2 else 'bob'},0.5,1,0.4" for place in range(40)]
+    found = score_file(table_of(*half, more=",market_probability"))
+    assert (found.leader, found.sentence) == (None, "No agent is ranked. Two agents are not ranked.")
+    still_open = score_file(table_of("q,ann,0.5,,0.4", more=",market_probability"))
+    assert still_open.sentence == "Nothing is resolved yet, so nobody leads."
+    assert score_file(table_of("q,ann,0.5,1,", more=",market_probability")).sentence is None

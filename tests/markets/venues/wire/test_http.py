@@ -209,8 +209,8 @@ def test_the_pace_is_kept_however_many_ask_at_once(server: VenueServer) -> None:
     async def many(client: HttpClient) -> None:
         await asyncio.gather(*(client.get("/page") for _ in range(11)))
 
-    ask(server, many, waits=waits, per_second=2)
-    assert [0.5 * n - 0.4 < wait <= 0.5 * n for n, wait in enumerate(sorted(waits), 1)] == [True] * 10
+    ask(server, many, waits=waits, per_second=0.01)  # a gap that no load of this machine takes up
+    assert [100 * n - 60 < wait <= 100 * n for n, wait in enumerate(sorted(waits), 1)] == [True] * 10
 
 
 def test_the_pace_is_kept_in_real_time(server: VenueServer) -> None:

@@ -47,7 +47,7 @@ def test_a_duel_is_the_same_whoever_else_plays() -> None:
 
 
 def test_agents_that_say_the_same_are_not_told_apart() -> None:
-    rows = drawn(3, 25, {"ann": 0.1})
+    rows = drawn(3, 60, {"ann": 0.1})
     found = duel(season_of(rows + [("bob", *row[1:]) for row in rows]), "ann", "bob")
     assert (found.gap, found.p, found.low, found.high) == (0.0, 1.0, 0.0, 0.0)
     assert found.same

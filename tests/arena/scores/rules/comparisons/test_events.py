@@ -1,6 +1,7 @@
 """Effective events, and values gathered by market and by event."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -10,26 +11,55 @@ from hypothesis import strategies as st
 from arena.scores.rules.comparisons.events import effective_events, sum_by_event
 
 
-@pytest.mark.parametrize("markets", [1.0, 5.0, 10.0])
-def test_equal_events_count_each_as_one(markets: float) -> None:
-    assert effective_events(np.full(30, markets)) == pytest.approx(30)
+def worth(prices: Sequence[float], apart: Sequence[float], events: Sequence[int]) -> float:
+    """Effective events of one row a market."""
+    return effective_events(np.array(apart), np.array(prices), np.arange(len(prices)), np.array(events))
 
 
-def test_one_large_event_among_small_ones_counts_for_most() -> None:
-    assert effective_events(np.array([50.0] + [1.0] * 50)) == pytest.approx(100**2 / (2500 + 50))
+@pytest.mark.parametrize(("price", "effective"), [(0.5, 20.0), (0.03, 0.64), (0.97, 0.64), (0.2, 6.15)])
+def test_equal_events_count_as_what_their_prices_leave_open(price: float, effective: float) -> None:
+    assert worth([price] * 20, [0.1] * 20, range(20)) == pytest.approx(effective, abs=0.005)
 
 
-def test_without_a_market_there_is_no_event() -> None:
-    assert effective_events(np.zeros(3)) == 0
-    assert (
-        sum_by_event(np.zeros(0), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 3).total.tolist()
-        == [0] * 3
+def test_markets_of_one_event_fall_with_one_coin() -> None:
+    assert worth([0.5] * 40, [0.1] * 40, [k // 2 for k in range(40)]) == pytest.approx(20)
+    assert worth([0.5] * 100, [0.1] * 100, [max(k - 50, 0) for k in range(100)]) < 2, (
+        "one event has half of all"
     )
 
 
-@given(st.lists(st.integers(1, 50), min_size=1, max_size=40))
-def test_there_are_never_more_effective_events_than_events(counts: list[int]) -> None:
-    assert 1 - 1e-9 <= effective_events(np.array(counts, dtype=float)) <= len(counts) + 1e-9
+def test_an_event_on_which_both_say_the_same_tells_nothing() -> None:
+    assert worth([0.5] * 40, [0.1, 0.005] * 20, range(40)) == pytest.approx(20)
+    assert worth([0.5] * 40, [0.0] * 40, range(40)) == pytest.approx(40), "who copies the price everywhere"
+
+
+def test_without_a_market_or_an_open_price_there_is_no_event() -> None:
+    assert worth([], [], []) == 0
+    assert worth([0.0, 1.0], [0.1, 0.1], [0, 1]) == 0
+    none = np.zeros(0, dtype=np.int64)
+    assert sum_by_event(np.zeros(0), none, none, 3).total.tolist() == [0] * 3
+
+
+chances = st.integers(1, 99).map(lambda cents: cents / 100)
+
+
+@given(
+    st.lists(
+        st.tuples(chances, st.sampled_from([0.0, 0.1, -0.3]), st.integers(0, 4)), min_size=1, max_size=12
+    )
+)
+def test_it_is_what_comes_out_coin_by_coin(markets: list[tuple[float, float, int]]) -> None:
+    """The moments of every event's number of YES over a fine row of coins, against the formula."""
+    differing = [row for row in markets if row[1]] or markets
+    variance = fourth = 0.0
+    for event in {row[2] for row in differing}:
+        own = [price for price, _, of in differing if of == event]
+        ends = np.array([sum((coin + 0.5) / 100 < price for price in own) for coin in range(100)])
+        variance += float(np.mean((ends - ends.mean()) ** 2))
+        fourth += float(np.mean((ends - ends.mean()) ** 4))
+    prices, apart, events = zip(*markets, strict=True)
+    assert worth(prices, apart, events) == pytest.approx(variance**2 / fourth, rel=1e-9)
+    assert variance**2 / fourth <= len(set(events)) + 1e-9
 
 
 rows = st.lists(st.tuples(st.integers(0, 7), st.integers(-1000, 1000)), max_size=40).map(sorted)

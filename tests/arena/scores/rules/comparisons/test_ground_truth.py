@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.known_worlds.adversaries import ADVERSARIES, false_proofs, power
 from tests.known_worlds.leaders import events_for, no_leader, planted
 from tests.known_worlds.truth import coverage, different_markets, equal_duels, readings
 from tests.known_worlds.worlds import Shape
@@ -37,6 +38,22 @@ def test_the_implied_reading_puts_the_better_agent_last_and_the_others_first() -
 def test_a_gap_as_large_as_in_the_long_run_is_found_in_the_events_that_are_said_to_be_needed() -> None:
     few, many = events_for("equal", noise=0.1), events_for("equal", noise=0.3)
     assert 50 < few < many < 400
+
+
+@pytest.mark.parametrize("name", ["as good as the price", "halves long shots", "always NO on long shots"])
+def test_who_is_no_better_than_the_price_is_seldom_proven_however_often_one_looks(name: str) -> None:
+    assert false_proofs(name, ADVERSARIES[name], 200, 2, 182, SOME // 2).share < 0.2
+
+
+def test_a_factor_common_to_a_week_does_not_prove_anything_either() -> None:
+    name = "leans YES against the market, 20% in common by 1 weeks"
+    assert false_proofs(name, ADVERSARIES[name], 200, 2, 182, SOME // 2).share < 0.2
+
+
+def test_who_knows_more_is_ahead_and_proven_the_surer_the_more_has_ended() -> None:
+    few, many = ([found.share for found in power(events, 364, SOME // 2)] for events in (50, 400))
+    assert few[0] < many[0]
+    assert few[3] < 0.5 < many[3] <= many[1]
 
 
 @pytest.mark.thorough

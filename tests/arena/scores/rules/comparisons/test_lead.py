@@ -1,139 +1,202 @@
-"""The leading sentence: who leads, and whether that means anything yet."""
+"""The verdicts, and the leading sentence: who leads, and whether that means anything yet."""
 
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from arena.scores.rules.comparisons.copies import PRICE, Copies
 from arena.scores.rules.comparisons.duel import Duel
+from arena.scores.rules.comparisons.evidence import Evidence
 from arena.scores.rules.comparisons.gain import Gain
-from arena.scores.rules.comparisons.lead import LeadStatement, lead
-from arena.scores.rules.comparisons.power import missing_events
+from arena.scores.rules.comparisons.lead import LeadStatement, Verdict, evidence_bar, lead, verdicts
 
-MARKET = Gain("market", 90, 90, 60, 50.0, 0.0, 0.0, 0.0, 0.0, 1.0, None)
-
-
-def gain(agent: str, skill: float, p: float, error: float = 0.01) -> Gain:
-    low, high = skill - 2 * error, skill + 2 * error
-    return Gain(agent, 90, 90, 60, 50.0, skill, error, low, high, p, None)
+NOBODY = Copies({})
+HIGH, LOW = 500.0, 6.4
 
 
-def few(agent: str, skill: float | None = 0.3) -> Gain:
-    return Gain(agent, 9, 9, 8, 7.5 if skill else 0.0, skill, None, None, None, None, "not enough events")
+def gain(agent: str, skill: float, weeks: int = 20, by_week: float = 0.001) -> Gain:
+    return Gain(agent, 90, 90, 60, 50.0, skill, 0.01, skill - 0.02, skill + 0.02, 0.01, None, weeks, by_week)
 
 
-def duel(a: str, b: str, gap: float, p: float | None) -> Duel:
+def few(agent: str, effective: float = 11.96) -> Gain:
+    reason = "not enough events" if effective else "nothing resolved"
+    skill = 0.3 if effective else None
+    return Gain(agent, 9, 9, 8, effective, skill, None, None, None, None, reason)
+
+
+def duel(a: str, b: str, gap: float, p: float | None = 0.01) -> Duel:
     return Duel(a, b, 90, 90, 60, 50.0, gap, 0.01, p, None)
 
 
-def same(a: str, b: str) -> Duel:
-    return Duel(a, b, 90, 90, 60, 50.0, 0.0, 0.0, 1.0, None)
+def judged(
+    gains: Sequence[Gain], capital: Mapping[str, float] | float = HIGH, copies: Copies = NOBODY
+) -> dict[str, Verdict]:
+    found = {
+        one.agent: Evidence(
+            np.array([7.0]), np.array([capital if isinstance(capital, float) else capital[one.agent]])
+        )
+        for one in gains
+    }
+    return verdicts(gains, found, copies, 160.0)
 
 
-def test_nothing_is_resolved() -> None:
-    found = lead([few("ann", None)], [])
-    assert found == LeadStatement(
-        "nothing", None, None, (), None, "Nothing is resolved yet, so nobody leads."
-    )
-    assert lead([], []).state == "nothing"
-
-
-def test_too_little_is_resolved() -> None:
-    found = lead([few("ann"), few("bob", 0.1)], [duel("ann", "bob", 0.2, None)])
-    assert (found.state, found.leader, found.ahead) == ("few", None, "ann")
-    assert found.sentence == ("Too early to rank: 7.5 effective events at most; 20 are needed.")
-
-
-def test_one_leads_who_beats_the_market_and_all_others() -> None:
-    gains = [gain("bob", 0.005, 0.6), MARKET, gain("ann", 0.03, 0.004), gain("cho", -0.01, 0.3)]
-    found = lead(gains, [duel("ann", "bob", 0.025, 0.04), duel("cho", "ann", -0.04, 0.001)])
-    assert (found.state, found.leader, found.not_beaten) == ("leads", "ann", ())
-    assert found.sentence == (
-        "ann leads and beats the market by 0.0300 Brier points (95% CI 0.0100 to 0.0500, 60 events); its "
-        "lead over each of the 2 other agents is significant."
-    )
-
-
-def test_alone_it_is_enough_to_beat_the_market() -> None:
-    found = lead([gain("ann", 0.03, 0.004), MARKET], [])
-    assert found.leader == "ann"
-    assert found.sentence.endswith("(95% CI 0.0100 to 0.0500, 60 events).")
-
-
-def test_who_beats_all_others_but_not_the_market_does_not_lead() -> None:
-    gains = [gain("ann", 0.015, 0.13), gain("bob", -0.2, 0.001)]
-    found = lead(gains, [duel("ann", "bob", 0.21, 0.001)])
-    assert (found.state, found.leader, found.ahead) == ("open", None, "ann")
-    assert found.not_beaten == ("the market",)
-    assert found.sentence == (
-        "ann is ahead of the market by 0.0150 Brier points (95% CI -0.0050 to 0.0350, 60 events), which is "
-        "within chance. About 290 more events would settle it."
+def led(
+    gains: Sequence[Gain],
+    duels: Collection[Duel] = (),
+    capital: Mapping[str, float] | float = HIGH,
+    copies: Copies = NOBODY,
+    unranked: int = 0,
+) -> LeadStatement:
+    by_pair = {frozenset((one.a, one.b)): one for one in duels}
+    return lead(
+        gains,
+        judged(gains, capital, copies),
+        lambda a, b: by_pair.get(frozenset((a, b))),
+        copies,
+        160.0,
+        unranked,
     )
 
 
-def test_the_events_needed_are_those_of_the_gap_that_needs_most() -> None:
-    gains = [gain("ann", 0.03, 0.004), gain("bob", 0.02, 0.04), gain("cho", 0.01, 0.3)]
-    duels = [duel("ann", "bob", 0.01, 0.3), duel("ann", "cho", 0.02, 0.051), duel("bob", "cho", 0.01, 0.3)]
-    found = lead(gains, duels)
-    assert (found.state, found.not_beaten) == ("open", ("bob", "cho"))
-    assert found.events_needed == missing_events(0.01, 0.01, 50.0, 60, 1 - 0.1 / 3)
-    assert "; its lead over bob and cho is within chance. About " in found.sentence
+@pytest.mark.parametrize(
+    ("one", "capital", "name"),
+    [
+        (gain("ann", 0.03), HIGH, "proven"),
+        (gain("ann", 0.03), 159.9, "ahead"),
+        (gain("ann", 0.03, by_week=-0.001), HIGH, "ahead"),
+        (replace(gain("ann", 0.03, weeks=7), low_by_week=None), HIGH, "ahead"),
+        (gain("ann", 0.015), HIGH, "close"),
+        (gain("ann", -0.03), HIGH, "none"),
+        (few("ann"), HIGH, "none"),
+    ],
+)
+def test_each_verdict_has_its_conditions(one: Gain, capital: float, name: str) -> None:
+    assert judged([one], capital)["ann"].name == name
 
 
-def test_behind_in_a_duel_no_number_of_events_will_tell() -> None:
-    gains = [gain("ann", 0.03, 0.004), gain("bob", 0.02, 0.04)]
-    found = lead(gains, [duel("ann", "bob", -0.001, 0.9)])
-    assert (found.state, found.events_needed) == ("open", None)
-    assert found.sentence.endswith("60 events); its gap to bob is within chance.")
+def test_evidence_that_was_reached_once_stays_reached() -> None:
+    curve = Evidence(np.array([1.0, 2.0, 3.0]), np.array([3.0, 170.0, 90.0]))
+    found = verdicts([gain("ann", 0.03)], {"ann": curve}, NOBODY, 160.0)["ann"]
+    assert found == Verdict("proven", 90.0, 2.0, None)
 
 
-def test_neither_the_market_nor_another_is_beaten() -> None:
-    gains = [gain("ann", 0.015, 0.13), gain("bob", 0.01, 0.3)]
-    found = lead(gains, [duel("ann", "bob", 0.005, 0.6)])
-    assert found.not_beaten == ("the market", "bob")
-    assert ", which is within chance, as is its lead over bob. About " in found.sentence
-
-
-def test_who_bets_on_anothers_forecasts_is_passed_over() -> None:
-    gains = [gain("kelly", 0.03, 0.004), gain("sharp", 0.03, 0.004), gain("bob", -0.2, 0.001)]
-    duels = [same("kelly", "sharp"), duel("kelly", "bob", 0.23, 0.001), duel("sharp", "bob", 0.23, 0.001)]
-    found = lead(gains, duels, sources={"kelly": "sharp"})
-    assert (found.leader, found.ahead) == ("sharp", "sharp")
-    assert found.sentence.startswith("sharp leads and beats")
-    assert found.sentence.endswith("its lead over the other agent is significant.")
-    assert lead(gains, duels, sources={"kelly": "bob"}).leader == "kelly", "it says something else than bob"
-
-
-def test_nobody_is_ahead_of_the_market() -> None:
-    found = lead(
-        [gain("ann", -0.01, 0.4), gain("bob", -0.05, 0.01), MARKET], [duel("ann", "bob", 0.04, 0.01)]
+def test_the_bar_counts_copies_once() -> None:
+    assert evidence_bar(NOBODY, ["ann", "bob", "cho"]) == 60
+    assert (
+        evidence_bar(Copies({"bob": "ann", "cho": PRICE, "dan": PRICE}), ["ann", "bob", "cho", "dan"]) == 40
     )
-    assert (found.state, found.leader, found.ahead) == ("behind", None, "ann")
-    assert found.sentence == (
-        "No agent beats the market: ann is closest, at -0.0100 Brier points (95% CI -0.0300 to 0.0100, 60 "
-        "events)."
-    )
+    assert evidence_bar(NOBODY, []) == 20
 
 
-def test_who_has_too_few_events_holds_nobody_up_and_is_counted() -> None:
-    found = lead([gain("ann", 0.03, 0.004), few("bob"), few("cho")], [duel("ann", "bob", -0.2, None)])
-    assert found.leader == "ann"
-    assert found.sentence.endswith(" 2 agents have too few events to be judged.")
+def test_who_copies_the_price_has_no_verdict_and_leads_nobody() -> None:
+    copies = Copies({"ann": PRICE})
+    assert judged([gain("ann", 0.03)], HIGH, copies)["ann"].name == "none"
+    found = led([gain("ann", 0.03)], copies=copies)
+    assert found.sentence == "Every ranked agent copies the price, so nobody leads. ann copies the price."
 
 
-def test_twins_and_those_who_say_the_same_are_no_rivals() -> None:
-    gains = [gain("ann", 0.03, 0.004), gain("ann-2", 0.028, 0.004), gain("kelly", 0.03, 0.004)]
-    duels = [duel("ann", "ann-2", 0.002, 0.8), same("ann", "kelly"), duel("kelly", "ann-2", 0.002, 0.8)]
-    found = lead(gains, duels, families=[("ann", "ann-2", "kelly")])
-    assert found.leader == "ann"
-    assert found.sentence.startswith("ann, kelly and ann-2 lead and beat the market by 0.0300")
-    assert lead(gains, duels).leader is None
-    assert lead([gains[0], gains[2]], duels).leader == "ann"
+CI = "(95% CI 0.0100 to 0.0500, 60 events)"
+SENTENCES = {
+    "nothing is resolved": (led([]), "Nothing is resolved yet, so nobody leads."),
+    "nothing of theirs is resolved": (led([few("ann", 0.0)]), "Nothing is resolved yet, so nobody leads."),
+    "nobody is ranked": (led([], unranked=2), "No agent is ranked. Two agents are not ranked."),
+    "too little is resolved": (
+        led([few("ann"), few("bob", 3.0)]),
+        "Too early to rank: 11.9 effective events, 20 are needed.",
+    ),
+    "one leads": (
+        led([gain("ann", 0.03), gain("bob", 0.01)], [duel("bob", "ann", -0.02)]),
+        f"ann leads, and it is proven: it beats the market by 0.0300 {CI} and the other agent.",
+    ),
+    "one leads alone": (
+        led([gain("ann", 0.03)]),
+        f"ann leads, and it is proven: it beats the market by 0.0300 {CI}.",
+    ),
+    "one is proven, and another not beaten": (
+        led([gain("ann", 0.03), gain("bob", 0.015)], [duel("ann", "bob", 0.015, 0.2)]),
+        (
+            f"ann is proven to beat the market, by 0.0300 {CI}. Whether it is better than bob is too "
+            "close to call. About 290 more events would tell."
+        ),
+    ),
+    "several are proven": (
+        led([gain("ann", 0.03), gain("bob", 0.029)], [duel("ann", "bob", 0.001, 0.9)]),
+        (
+            f"Two agents are proven to beat the market. Which of them is best is too close to call: "
+            f"ann leads by 0.0300 {CI}. How many more events it would take cannot be told."
+        ),
+    ),
+    "one is ahead": (
+        led([gain("ann", 0.03)], capital=LOW),
+        f"ann is ahead of the market by 0.0300 {CI}, not yet proven: evidence ×6.4 of ×160.",
+    ),
+    "one is ahead too early": (
+        led([replace(gain("ann", 0.03, weeks=5), low_by_week=None)]),
+        f"ann is ahead of the market by 0.0300 {CI}, not yet proven: too early, 5 of 8 weeks.",
+    ),
+    "one is ahead, but not by weeks": (
+        led([gain("ann", 0.03, by_week=-0.01)]),
+        (
+            f"ann is ahead of the market by 0.0300 {CI}, not yet proven: held week against week, "
+            "its lead may be chance."
+        ),
+    ),
+    "several are ahead": (
+        led([gain("ann", 0.03), gain("bob", 0.025)], capital=LOW),
+        (
+            f"Two agents are ahead of the market, none of them proven yet: ann leads by 0.0300 {CI}; "
+            "evidence ×6.4 of ×160."
+        ),
+    ),
+    "one may be ahead": (
+        led([gain("ann", 0.015)]),
+        (
+            "ann is too close to the market to call: +0.0150 (95% CI -0.0050 to +0.0350, 60 events). "
+            "About 230 more events would tell."
+        ),
+    ),
+    "several may be": (
+        led([gain("ann", -0.001), gain("bob", -0.002)]),
+        (
+            "Nobody is ahead of the market yet: ann, the first, is too close to call at -0.0010 (95% "
+            "CI -0.0210 to +0.0190, 60 events)."
+        ),
+    ),
+    "all are behind": (
+        led([gain("ann", -0.03), gain("bob", -0.2), gain("cho", 0.0)], copies=Copies({"cho": PRICE})),
+        f"No agent beats the market: ann, the closest, is behind by 0.0300 {CI}. cho copies the price.",
+    ),
+    "copies, few events and agents not ranked are counted": (
+        led([gain("ann", 0.03), gain("bob", 0.03), few("cho")], copies=Copies({"bob": "ann"}), unranked=1),
+        (
+            f"ann leads, and it is proven: it beats the market by 0.0300 {CI}. bob copies ann. One "
+            "agent has too few events to judge. One agent is not ranked."
+        ),
+    ),
+}
 
 
-def test_who_is_beaten_by_another_is_not_named_first() -> None:
-    """ann has the surer gain on the market, but bob beats it where both forecast."""
-    gains = [gain("ann", 0.03, 0.004), gain("bob", 0.02, 0.06)]
-    found = lead(gains, [duel("ann", "bob", -0.03, 0.01)])
-    assert (found.leader, found.ahead) == (None, "bob")
+@pytest.mark.parametrize(("found", "sentence"), SENTENCES.values(), ids=SENTENCES)
+def test_the_sentence(found: LeadStatement, sentence: str) -> None:
+    assert found.sentence == sentence
+    assert (found.leader is not None) == (" leads, and it is proven" in sentence)
 
 
-def test_the_order_of_agents_and_duels_changes_nothing() -> None:
-    gains = [gain("ann", 0.03, 0.004), gain("bob", 0.02, 0.04), gain("cho", 0.01, 0.3), MARKET]
-    duels = [duel("ann", "bob", 0.01, 0.3), duel("ann", "cho", 0.02, 0.04), duel("bob", "cho", 0.01, 0.3)]
-    assert lead(gains, duels) == lead(gains[::-1], duels[::-1])
+def test_who_beats_the_others_leads_though_another_has_the_surer_gain() -> None:
+    gains = [gain("ann", 0.03), gain("bob", 0.025)]
+    assert led(gains, [duel("ann", "bob", -0.03)]).leader == "bob"
+
+
+def test_who_is_ahead_of_all_but_not_proven_does_not_lead() -> None:
+    gains = [gain("ann", 0.03), gain("bob", 0.01)]
+    found = led(gains, [duel("ann", "bob", 0.02)], {"ann": LOW, "bob": HIGH})
+    assert (found.leader, found.bar) == (None, 160.0)
+
+
+def test_the_order_of_duels_changes_nothing() -> None:
+    gains = [gain("ann", 0.03), gain("bob", 0.025), gain("cho", 0.01)]
+    duels = [duel("ann", "bob", 0.01, 0.3), duel("cho", "ann", -0.02), duel("bob", "cho", 0.01, 0.3)]
+    turned = [replace(one, a=one.b, b=one.a, gap=-(one.gap or 0)) for one in duels[::-1]]
+    assert led(gains, duels) == led(gains, turned)

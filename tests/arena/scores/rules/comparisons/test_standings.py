@@ -1,15 +1,24 @@
 """All comparisons of a season together."""
 
+import numpy as np
+
 from arena.scores.rules.comparisons.duel import duel, duels
+from arena.scores.rules.comparisons.evidence import Evidence
 from arena.scores.rules.comparisons.gain import gains
 from arena.scores.rules.comparisons.ranks import order
+from arena.scores.rules.comparisons.season_rows import SeasonForecasts
 from arena.scores.rules.comparisons.standings import standings
 from tests.arena.scores.rules.comparisons.few_rows import drawn, season_of
 
 
+def much(season: SeasonForecasts) -> dict[str, Evidence]:
+    """Evidence enough for anybody."""
+    return dict.fromkeys(season.agents, Evidence(np.array([1.0]), np.array([1e6])))
+
+
 def test_a_season_with_one_sharp_agent_has_a_leader() -> None:
     season = season_of(drawn(1, 120, {"hasty": 0.4, "sharp": 0.0, "blind": 0.5}))
-    found = standings(season)
+    found = standings(season, much(season))
     assert found.lead.leader == "sharp"
     assert found.gains[0].agent == "sharp"
     assert found.places["sharp"] == (1, 1)
@@ -17,8 +26,8 @@ def test_a_season_with_one_sharp_agent_has_a_leader() -> None:
 
 
 def test_it_holds_what_its_parts_say() -> None:
-    season = season_of(drawn(2, 40, {"ann": 0.1, "bob": 0.15, "cho": 0.3}))
-    found = standings(season, seed=4)
+    season = season_of(drawn(2, 120, {"ann": 0.1, "bob": 0.15, "cho": 0.3}))
+    found = standings(season, much(season), seed=4)
     assert list(found.gains) == order(gains(season, 4))
     assert list(found.duels) == duels(season, seed=4)
     assert {one.p for one in found.duels} == {duel(season, one.a, one.b, 4).p for one in found.duels}
@@ -29,20 +38,25 @@ def test_agents_that_never_met_are_compared_by_way_of_the_market() -> None:
     rows = [
         (agent, market, instant + (agent == "hasty"), forecast, price, outcome)
         for agent, market, instant, forecast, price, outcome in drawn(
-            3, 120, {"sharp": 0.0, "hasty": 0.5}, rounds=1
+            3, 500, {"sharp": 0.0, "hasty": 0.5}, rounds=1
         )
     ]
-    found = standings(season_of(rows))
+    season = season_of(rows)
+    found = standings(season, much(season))
     assert found.duels[0].reason == "no common rows"
     assert found.lead.leader == "sharp"
 
 
 def test_one_agent_has_no_duel() -> None:
-    found = standings(season_of(drawn(4, 30, {"ann": 0.5})))
+    season = season_of(drawn(4, 120, {"ann": 0.5}))
+    found = standings(season, much(season))
     assert (found.duels, found.groups, found.places) == ((), (("ann",),), {"ann": (1, 1)})
 
 
 def test_the_same_seed_gives_the_same_digits_and_another_one_others() -> None:
-    season = season_of(drawn(5, 40, {"ann": 0.1, "bob": 0.15}))
-    assert standings(season, seed=1) == standings(season, seed=1)
-    assert standings(season, seed=1).gains[0].low != standings(season, seed=2).gains[0].low
+    season = season_of(drawn(5, 120, {"ann": 0.1, "bob": 0.15}))
+    assert standings(season, much(season), seed=1) == standings(season, much(season), seed=1)
+    assert (
+        standings(season, much(season), seed=1).gains[0].low
+        != standings(season, much(season), seed=2).gains[0].low
+    )

@@ -1,4 +1,4 @@
-"""The live status of `arena run`: lines above, how things stand below, and nothing that a terminal obeys."""
+"""What `arena run` tells: lines, above how things stand in a terminal, and nothing that a terminal obeys."""
 
 import sqlite3
 from contextlib import closing
@@ -9,8 +9,7 @@ import pytest
 from rich.console import Console
 from rich.live import Live
 
-from arena.cli.run_live import LiveStatus, drawn
-from arena.cli.run_log import LineLog
+from arena.cli.run_log import LineLog, LiveStatus, drawn
 from arena.errors import ArenaError
 from arena.operations.progress import RunEvent, RunProgress
 from arena.record.queries.operations import RunFigures

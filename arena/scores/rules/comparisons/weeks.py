@@ -1,0 +1,60 @@
+"""The bound by weeks: how sure a gain is where what ends close together in time may fall together.
+
+- Formula: markets that end in one week are one cluster, or in four weeks, counted back from the newest.
+  Cluster w has n_w markets and a sum s_w of their gains; the mean is m = Σ s_w / N, its error √(W/(W − 1) · Σ
+  (s_w − n_w·m)²) / N over W clusters, and the bound m − t·error, where Student's distribution with W − 1
+  degrees of freedom passes t with a chance of 0.3%. The lower of both bounds counts.
+- Direction: higher is surer.
+- Range: −1 to 1, and below where little can be said.
+- Edge cases: with markets in fewer than 8 weeks there is no bound. It is stricter than an interval that is
+  looked at once, because it is looked at every week.
+- Source: the usual standard error by clusters, as in Cameron and Miller (2015); Wallace (1959) for t.
+  `docs/evidence.md` shows what it keeps out, and what it costs.
+"""
+
+from math import expm1, sqrt
+from statistics import NormalDist
+
+import numpy as np
+
+from arena.scores.rules._columns import Floats
+from arena.scores.rules.comparisons.events import EventSums, Ints
+
+ENOUGH_WEEKS = 8
+"""The weeks of resolution from which on they are held against each other."""
+MONTH = 4
+RARE = NormalDist().inv_cdf(1 - 0.003)
+
+
+def student(normal: float, freedom: int) -> float:
+    """The t that is as rare as a normal deviate.
+
+    >>> round(student(1.96, 19), 2), round(student(RARE, 7), 2)
+    (2.09, 3.9)
+    """
+    z = normal * (8 * freedom + 3) / (8 * freedom + 1)
+    return sqrt(freedom * expm1(z * z / freedom))
+
+
+def low_by_week(sums: EventSums, weeks: Ints) -> float | None:
+    """The bound of a mean over markets; `weeks` are the calendar weeks of its sums, in order.
+
+    >>> total, count, weeks = 0.3 + 0.02 * (np.arange(12) % 2), np.ones(12), np.arange(12)
+    >>> low_by_week(EventSums(total, count), weeks) > 0.29
+    True
+    """
+    ended = np.flatnonzero(sums.count)
+    if ended.size < ENOUGH_WEEKS:
+        return None
+    total, count, week = sums.total[ended], sums.count[ended], weeks[ended]
+    _, month = np.unique((week[-1] - week) // MONTH, return_inverse=True)
+    by_month = [np.bincount(month, column).astype(np.float64) for column in (total, count)]
+    return min(_bound(total, count), _bound(*by_month))
+
+
+def _bound(total: Floats, count: Floats) -> float:
+    markets = float(count.sum())
+    mean = float(total.sum()) / markets
+    off = total - count * mean
+    error = sqrt(total.size / (total.size - 1) * float(off @ off)) / markets
+    return mean - student(RARE, total.size - 1) * error

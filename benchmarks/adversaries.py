@@ -1,0 +1,55 @@
+"""Can the verdict be fooled? Seasons of forecasters no better than the price, looked at every week.
+
+python -m benchmarks.adversaries --seasons 400
+
+Prints how often each is proven at any look, with the error of that rate, then how often one who is better is
+ahead and proven, and what each condition costs.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from benchmarks.measure import options
+from tests.known_worlds.adversaries import ADVERSARIES, WHOLE_SEASON, Rate, false_proofs, power, several
+
+SHAPES = ((20, 5, 182), (100, 5, 182), (400, 1, 182), (400, 1, 364))
+"""Events, markets of each, and the days over which they begin."""
+
+
+def all_rates(seasons: int) -> Iterator[Rate]:
+    """Every line of the tables."""
+    for name, make in (ADVERSARIES | WHOLE_SEASON).items():
+        for events, markets, days in SHAPES:
+            yield false_proofs(name, make, events, markets, days, seasons)
+    yield false_proofs(
+        "as good as the price, sizes of Pareto", ADVERSARIES["as good as the price"], 200, 0, 364, seasons
+    )
+    yield false_proofs(
+        "as good as the price, looked at daily",
+        ADVERSARIES["as good as the price"],
+        200,
+        5,
+        182,
+        seasons,
+        1.0,
+    )
+    yield several(seasons)
+    for events, days in ((50, 182), (100, 182), (200, 182), (400, 364)):
+        yield from power(events, days, seasons)
+
+
+def main() -> None:
+    parser = options(__doc__)
+    parser.add_argument("--seasons", type=int, default=400, help="of each kind")
+    chosen = parser.parse_args()
+    rates = all_rates(chosen.seasons)
+    if chosen.json:
+        print(json.dumps([asdict(rate) for rate in rates], indent=1))
+        return
+    for rate in rates:
+        print(f"{rate.what:75} {rate.share:6.1%} ± {rate.error:.1%}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,191 @@
+"""The price that one is judged by: that of the moment at which one could last look."""
+
+import asyncio
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+import pytest
+
+from agents import registry
+from agents.model import Agent, Ask, Decision, Forecast, View
+from arena.cohorts.freeze import code_version
+from arena.record.model.cohort import Cohort, Entrant, Turn
+from arena.record.queries.cohorts import StoredCohort
+from arena.record.queries.forecasts import read_forecast_columns
+from arena.record.record import Record
+from arena.record.write.cohorts import add_snapshot
+from arena.record.write.turn_queue import TurnJob
+from arena.rounds.round import play_round, take_snapshot
+from arena.rounds.worker import play_job
+from arena.rounds.world import Player, World
+from arena.scores.leaderboard import read_scores
+from markets.model import Listing, MarketId
+from markets.venue import VenueError
+from tests.builders import NOW, RAIN, a_bet, a_resolution, usd
+from tests.records.little_world import (
+    WEEK,
+    LittleModel,
+    LittleVenue,
+    a_cohort,
+    a_world,
+    asks,
+    begun,
+    live,
+    says,
+)
+
+HOUR = timedelta(hours=1)
+SNOW = MarketId("sim:snow")
+
+
+@dataclass
+class Afternoon:
+    """A venue whose prices move while agents think, and a clock."""
+
+    venue: LittleVenue
+    at = NOW
+
+    def moves(self, **mids: int) -> None:
+        """An hour later prices are others."""
+        self.at += HOUR
+        self.venue.mids |= {f"sim:{name}": mid for name, mid in mids.items()}
+
+    def world(self, agents: Mapping[str, Agent], outside: Collection[str] = (), down: int = 0) -> World:
+        """Its doors. Those of `outside` may look there."""
+        world = a_world(self.venue, agents, LittleModel(down))
+        players = world.player
+
+        def player(cohort: Cohort, entrant: Entrant) -> Player:
+            return replace(players(cohort, entrant), looks_outside=entrant.name in outside)
+
+        return replace(world, player=player, now=lambda: self.at)
+
+
+def play(stored: StoredCohort, number: int, world: World, record: Record) -> dict[str, Turn]:
+    return {turn.entrant: turn for turn in asyncio.run(play_round(stored, number, world, record)).turns}
+
+
+def buys_late(afternoon: Afternoon) -> Agent:
+    """States the live price of an hour later, and buys rain."""
+
+    async def decide(view: View, ask: Ask) -> Decision:
+        afternoon.moves(rain=45, snow=70)
+        mids = afternoon.venue.mids
+        said = tuple(Forecast(x.market.id, mids[x.market.id] * 10_000) for x in view.snapshot.shown)
+        return Decision(said, (a_bet(100, "YES", RAIN),))
+
+    return decide
+
+
+async def asks_and_buys(view: View, ask: Ask) -> Decision:
+    """Asks its model, which may have no answer, and buys rain."""
+    decision = await asks(view, ask)
+    return decision if decision.status == "failed" else Decision(bets=(a_bet(100, "YES", RAIN),))
+
+
+def test_who_copies_the_live_price_at_its_deadline_has_skill_0(record: Record) -> None:
+    afternoon = Afternoon(LittleVenue())
+    stored = begun(record, live(a_cohort(["ann", "bob", "kim"], kim="ann")))
+    agents = {"ann": buys_late(afternoon), "bob": says("0.5", ("100", RAIN)), "kim": says("0.5")}
+    turns = play(stored, 1, afternoon.world(agents, outside=["ann"]), record)
+    assert [(fill.quote_at, fill.levels[0].price) for fill in turns["ann"].fills] == [
+        (NOW + HOUR, usd("0.46"))
+    ]
+    assert [(fill.quote_at, fill.levels[0].price) for fill in turns["bob"].fills] == [(NOW, usd("0.41"))]
+    afternoon.venue.endings += [a_resolution("1", market, at=NOW + HOUR) for market in (RAIN, SNOW)]
+    afternoon.at = NOW + WEEK
+    play(stored, 2, afternoon.world({**agents, "ann": says("0.5")}), record)
+    stated = record.read(read_forecast_columns)
+    first = stated.round == 1
+    mids = {
+        name: stated.mid[first & (stated.agent == place)].tolist() for place, name in enumerate(stated.agents)
+    }
+    later, shown = [usd("0.45"), usd("0.70")], [usd("0.40"), usd("0.60")]
+    assert mids == {"ann": later, "bob": shown, "kim": later}  # kim is made from ann, who looks outside
+    skills = {row.agent: row.skill for row in record.read(read_scores)}
+    assert skills["ann"] == 0
+    assert skills["bob"] != 0
+
+
+@pytest.mark.parametrize(
+    ("stamp", "pretended", "price"),
+    [
+        ("live", False, "0.61"),
+        ("simulated", True, "0.61"),
+        ("simulated", False, "0.41"),
+        ("replay", True, "0.41"),
+    ],
+)
+def test_what_is_tried_again_is_filled_at_the_price_of_then_where_the_venue_can_be_asked(
+    stamp: str, pretended: bool, price: str, record: Record
+) -> None:
+    afternoon, agents = Afternoon(LittleVenue()), {"eve": asks_and_buys, "ann": says("0.5", ("100", RAIN))}
+    stored = begun(record, replace(a_cohort(["eve", "ann"]), stamp=stamp))
+    world = replace(afternoon.world(agents, down=1), pretended=pretended)
+    first = play(stored, 1, world, record)
+    assert [fill.levels[0].price for fill in first["ann"].fills] == [usd("0.41")]
+    afternoon.moves(rain=60)
+    (fill,) = play(stored, 1, world, record)["eve"].fills
+    assert fill.levels[0].price == usd(price)
+
+
+@pytest.mark.parametrize("by_worker", [False, True])
+def test_what_a_restart_has_left_over_is_filled_at_the_price_of_then(by_worker: bool, record: Record) -> None:
+    afternoon = Afternoon(LittleVenue())
+    stored, world = (
+        begun(record, live(a_cohort(["ann"]))),
+        afternoon.world({"ann": says("0.5", ("100", RAIN))}),
+    )
+    snapshot = asyncio.run(take_snapshot(stored, NOW, world, record, 1))
+    record.write(add_snapshot, stored.id, 1, snapshot, 1)
+    afternoon.moves(rain=60)
+
+    async def dispatch(*given: object) -> Collection[str]:
+        again = given[-1] is True
+        return [] if await play_job(TurnJob(1, 1, "ann", code_version(), again), world, record) else ["ann"]
+
+    (fill,) = play(stored, 1, replace(world, dispatch=dispatch if by_worker else None), record)["ann"].fills
+    assert (fill.quote_at, fill.levels[0].price) == (NOW + HOUR, usd("0.61"))
+
+
+def test_without_a_price_of_then_nothing_is_traded_and_nothing_is_proven(record: Record) -> None:
+    afternoon = Afternoon(LittleVenue())
+    stored = begun(record, live(a_cohort(["ann"])))
+
+    async def knows(view: View, ask: Ask) -> Decision:
+        afternoon.venue.silent.add(RAIN)
+        return await says("0.9", ("100", RAIN))(view, ask)
+
+    turn = play(stored, 1, afternoon.world({"ann": knows}, outside=["ann"]), record)["ann"]
+    assert [refused.code for refused in turn.rejections] == ["no_quote"]
+    stated = record.read(read_forecast_columns)
+    assert stated.mid.tolist() == [usd("0.40"), usd("0.60")]
+    assert stated.quoted.tolist() == [False, True]
+
+
+def test_where_the_venue_is_down_when_the_answer_is_in_the_turn_is_tried_again(record: Record) -> None:
+    class NoRoute(LittleVenue):
+        async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
+            if self.silent:
+                raise VenueError("unreachable", "no route")
+            return await super().listings(at, markets)
+
+    afternoon = Afternoon(NoRoute())
+    stored = begun(record, live(a_cohort(["ann"])))
+
+    async def knows(view: View, ask: Ask) -> Decision:
+        if afternoon.at == NOW:
+            afternoon.venue.silent.add(SNOW)
+        return await says("0.9", ("100", RAIN))(view, ask)
+
+    world = afternoon.world({"ann": knows}, outside=["ann"])
+    decision = play(stored, 1, world, record)["ann"].decision
+    assert (decision.status, decision.note) == ("failed", "no prices of when it had answered: no route")
+    afternoon.venue.silent.clear()
+    afternoon.moves(rain=60)
+    assert [fill.levels[0].price for fill in play(stored, 1, world, record)["ann"].fills] == [usd("0.61")]
+
+
+def test_of_the_kinds_here_those_look_outside_that_run_other_code() -> None:
+    assert [name for name in registry.kinds() if registry.kind(name).looks_outside] == ["python"]

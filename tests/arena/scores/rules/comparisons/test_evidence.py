@@ -1,0 +1,132 @@
+"""Evidence: capital that holds however often one looks, against the same done step by step."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.scores.rules.comparisons.evidence import MOST, STAKES, Evidence, EvidenceRows, evidence
+
+Row = tuple[int, int, float, float, float, float, float]
+"""Story, market, made, known, forecast, price, payout."""
+
+
+def of(rows: list[Row]) -> EvidenceRows:
+    story, market, *floats = zip(*rows, strict=True)
+    return EvidenceRows(np.array(story), np.array(market), *(np.array(x, dtype=float) for x in floats))
+
+
+def by_hand(rows: list[Row], look: float) -> float:
+    """The capital at a look: story by story, forecast by forecast."""
+    capital = []
+    for stake in STAKES:
+        product_of_stories = 1.0
+        for story in {row[0] for row in rows}:
+            own = sorted(row for row in rows if row[0] == story and row[2] <= look and 0 < row[5] < 1)
+            left, sure, begun = MOST, 1.0, False
+            for made in sorted({row[2] for row in own}):
+                batch = [row for row in own if row[2] == made]
+                worsts = [max(-_gain(row, 0.0), -_gain(row, 1.0)) for row in batch]
+                taken = min(stake * sum(worsts), left)
+                left -= taken
+                weight = taken / sum(worsts) if sum(worsts) else 0.0
+                for row, worst in zip(batch, worsts, strict=True):
+                    ended = row[3] <= look
+                    begun = begun or ended
+                    sure += weight * ((0.0 if np.isnan(row[6]) else _gain(row, row[6])) if ended else -worst)
+            product_of_stories *= sure if begun else 1.0
+        capital.append(product_of_stories)
+    return float(np.mean(capital))
+
+
+def _gain(row: Row, outcome: float) -> float:
+    return (row[5] - outcome) ** 2 - (row[4] - outcome) ** 2
+
+
+CENTS = st.integers(1, 99).map(lambda cents: cents / 100)
+
+
+@st.composite
+def seasons(draw: st.DrawFn) -> list[Row]:
+    """Markets of a few stories, each forecast once or more before its end."""
+    rows: list[Row] = []
+    for market in range(draw(st.integers(1, 8))):
+        end = draw(st.integers(3, 9))
+        known = draw(st.sampled_from([float(end), np.inf]))
+        payout = draw(st.sampled_from([0.0, 1.0, 0.3, np.nan])) if known < np.inf else np.nan
+        times = draw(st.sets(st.integers(0, end), min_size=1, max_size=3))
+        rows += [(market % 3, market, made, known, draw(CENTS), draw(CENTS), payout) for made in times]
+    return rows
+
+
+@given(seasons())
+def test_it_is_what_comes_out_by_hand_at_every_look(rows: list[Row]) -> None:
+    found = evidence(of(rows))
+    for at, capital in zip(found.at, found.capital, strict=True):
+        assert capital == pytest.approx(by_hand(rows, at), rel=1e-9)
+    assert found.now == pytest.approx(by_hand(rows, 99.0), rel=1e-9)
+
+
+@given(seasons(), st.integers(0, 9))
+def test_at_a_look_no_more_is_known_than_was_then(rows: list[Row], look: int) -> None:
+    """What comes later changes nothing of the curve up to then."""
+    then = [(*row[:3], row[3] if row[3] <= look else np.inf, *row[4:]) for row in rows if row[2] <= look]
+    before = evidence(of(then)) if then else Evidence(np.zeros(0), np.zeros(0))
+    whole = evidence(of(rows))
+    upto = whole.at <= look
+    assert before.at.tolist() == whole.at[upto].tolist()
+    assert before.capital == pytest.approx(whole.capital[upto], rel=1e-9)
+
+
+@given(st.lists(st.tuples(CENTS, CENTS), min_size=1, max_size=4))
+def test_it_never_grows_on_average_where_prices_are_true(pairs: list[tuple[float, float]]) -> None:
+    """Over all ways in which stories of one market can end, each as likely as its price says."""
+    mean = 0.0
+    for ends in product((0.0, 1.0), repeat=len(pairs)):
+        rows = [(k, k, 0.0, 1.0, f, r, end) for k, ((f, r), end) in enumerate(zip(pairs, ends, strict=True))]
+        chance = np.prod([r if end else 1 - r for (_, r), end in zip(pairs, ends, strict=True)])
+        mean += float(chance) * evidence(of(rows)).now
+    assert mean <= 1 + 1e-9
+
+
+def test_a_story_costs_half_at_most_and_two_stories_multiply() -> None:
+    lost = [(0, market, 0.0, 1.0, 0.9, 0.5, 0.0) for market in range(20)]
+    assert evidence(of(lost)).now == pytest.approx(0.5)
+    both = [*lost, *((1, market + 20, *row[2:]) for market, row in enumerate(lost))]
+    assert evidence(of(both)).now == pytest.approx(0.25)
+
+
+def test_what_is_still_open_in_a_story_that_has_begun_to_end_counts_at_its_worst() -> None:
+    won, still_open = (0, 0, 0.0, 1.0, 0.6, 0.5, 1.0), (0, 1, 0.0, np.inf, 0.6, 0.5, np.nan)
+    assert evidence(of([won, still_open])).now < evidence(of([won])).now
+    assert evidence(of([still_open])).now == 1.0
+    assert evidence(of([won, (1, *still_open[1:])])).now == evidence(of([won])).now, "another story may wait"
+
+
+def test_what_has_nothing_to_say_does_not_count() -> None:
+    row = (0, 0, 0.0, 1.0, 0.6, 0.5, 1.0)
+    alone = evidence(of([row])).now
+    for price in (0.0, 1.0):
+        assert evidence(of([row, (1, 1, 0.0, 1.0, 0.6, price, 1.0)])).now == alone
+    assert evidence(of([row, (1, 1, 2.0, 1.0, 0.9, 0.5, 1.0)])).now == alone, "asked after the end"
+    assert evidence(of([row, (1, 1, 0.0, 1.0, 0.9, 0.5, np.nan)])).now == pytest.approx(alone), "a refund"
+    fraction = evidence(of([(0, 0, 0.0, 1.0, 0.6, 0.5, 0.3)])).now
+    assert fraction == pytest.approx(1 + float(np.mean(STAKES)) * 0.1 * (0.6 - 1.1))
+
+
+def test_several_forecasts_of_one_market_at_one_time_are_averaged() -> None:
+    twice = [(0, 0, 0.0, 1.0, 0.7, 0.5, 1.0), (0, 0, 0.0, 1.0, 0.5, 0.5, 1.0)]
+    assert evidence(of(twice)).now == evidence(of([(0, 0, 0.0, 1.0, 0.6, 0.5, 1.0)])).now
+
+
+def test_the_bar_is_reached_when_capital_first_comes_up_to_it() -> None:
+    curve = Evidence(np.array([1.0, 2.0, 5.0]), np.array([3.0, 40.0, 12.0]))
+    assert (curve.reached(20), curve.reached(40), curve.reached(41), curve.now) == (2.0, 2.0, None, 12.0)
+
+
+def test_copying_a_price_that_halves_long_shots_never_grows_beyond_what_chance_allows() -> None:
+    """40 long shots of 3 cents, none of which has come true yet: all gains are positive, and tell little."""
+    rows = [(k, k, float(k), k + 1.0, 0.015, 0.03, 0.0) for k in range(40)]
+    assert evidence(of(rows)).now < 1.2
