@@ -18,6 +18,9 @@ DecisionStatus = Literal["played", "malformed", "failed", "out", "waiting"]
 Reasoning = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
 ErrorCode = Literal[
     "no_key",
+    "auth",
+    "quota",
+    "payment",
     "refused",
     "rate_limit",
     "overloaded",
@@ -126,7 +129,10 @@ class CallError:
 class Call:
     """One attempt to get an answer, whole.
 
-    Cost in millionths of a dollar, None when unknown; `worst` is what it could have cost at most.
+    Cost in millionths of a dollar, None when unknown; `worst` is what it could have cost at most. `thinking`
+    and `citations` (addresses) are there where the provider gives them, `host` where it names who served the
+    model for it. Reasoning tokens are among `tokens_out`, those read from a cache or written to one among
+    `tokens_in`. `status` is that of HTTP.
     """
 
     prompt: Prompt
@@ -141,6 +147,13 @@ class Call:
     latency_ms: int = 0
     error: CallError | None = None
     worst: int | None = None
+    thinking: str = ""
+    citations: tuple[str, ...] = ()
+    host: str = ""
+    tokens_reasoning: int = 0
+    tokens_cached: int = 0
+    tokens_cache_write: int = 0
+    status: int | None = None
 
 
 Ask = Callable[[Prompt], Awaitable[Call]]

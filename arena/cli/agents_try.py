@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from arena.rounds.trial import Trial, TrialQuestion
     from markets.model import Listing, MarketId
 
-ANSWER = ("reply", "finish", "rung", "model", "fingerprint", "tokens_in", "tokens_out", "latency_ms")
+ANSWER = ("reply", "thinking", "citations", "finish", "rung", "model", "fingerprint", "host", "tokens_in",
+          "tokens_cached", "tokens_cache_write", "tokens_out", "tokens_reasoning", "status",
+          "latency_ms")  # fmt: skip
 
 
 def _reason(text: str) -> str:

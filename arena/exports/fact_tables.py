@@ -185,7 +185,7 @@ def fact_table(
 
 
 ATTEMPT = ("stage", "sample", "attempt")
-TEXTS = ("messages", "reply", "error_message")
+TEXTS = ("messages", "reply", "thinking", "citations", "error_message")
 NO_QUOTE = "it had no quote"
 WHICH_QUOTE = (
     field(QuoteRow.at, "which of its quotes, as in `quotes`: since when it stood", "quote_at", NO_QUOTE),

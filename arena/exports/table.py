@@ -21,7 +21,8 @@ Row = tuple[Any, ...]
 class ExportColumn:
     """A column of a table: what it holds, in which unit, and what it means where it is empty.
 
-    Without such a meaning it never is.
+    Without such a meaning it never is. `added` has the value that stands for it in exports of earlier
+    versions, which don't have the column.
     """
 
     name: str
@@ -29,6 +30,7 @@ class ExportColumn:
     meaning: str
     unit: str = ""
     empty: str = ""
+    added: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,8 @@ def field(source: Any, meaning: str = "", name: str = "", empty: str = "") -> Ex
     """A column of the record as a column of an export: as it was own, but for what is said here."""
     stored = column_of(source)
     own, name = meaning_of(stored), name or stored.name
-    column = ExportColumn(name, kind_of(stored), meaning or own.meaning, own.unit, empty or own.empty)
+    unit, empty, added = own.unit, empty or own.empty, stored.info["added"]
+    column = ExportColumn(name, kind_of(stored), meaning or own.meaning, unit, empty, added)
     return ExportField(stored, column)
 
 

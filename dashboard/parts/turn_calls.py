@@ -16,11 +16,14 @@ from markets.millionths import ONE
 COLUMNS = {
     "call": words("Call", "Which question, which sample of it, which attempt at that.", pinned=True),
     "ended": words("Ended", "The provider's own word for how the answer ended, or the error."),
-    "model": words("Model", "As the provider reports it, with its fingerprint."),
+    "model": words("Model", "As the provider reports it, with its fingerprint, and who served it."),
     "tokens_in": number("Tokens in", "localized", "Of the question, as the provider counts them."),
+    "tokens_cached": number("Of these cached", "localized", "Read from the provider's cache, at its price."),
     "tokens_out": number("Tokens out", "localized", "Of the answer, thoughts included."),
+    "tokens_reasoning": number("Of these thinking", "localized", "As far as the provider counts them apart."),
     "cost": number("Cost $", "%.6f", "A dash where the price is unknown."),
     "seconds": number("Seconds", "%.1f", "How long the answer took."),
+    "status": number("HTTP", "%d", "The status of the provider's answer, where it is known."),
     "rung": words("Asked by", "How the form of the answer was asked for: by schema, as JSON, by the prompt."),
     "error": words("Error", "What went wrong, and whether it was worth another try.", width="large"),
     "made": time("Made", "When the call ended, in UTC."),
@@ -56,16 +59,21 @@ def show_calls(record: RecordSource, page: TurnPage) -> None:
 
 
 def _words(record: RecordSource, attempt: CallAttempt) -> None:
-    messages, reply = texts(record, attempt.id)
+    said = texts(record, attempt.id)
     if attempt.error_message:
         st.markdown(f"**{plain(attempt.error_code or '')}:** {plain(attempt.error_message, most=2_000)}")
     with st.expander("Answer", expanded=True):
-        if reply is None:
+        if said.reply is None:
             st.caption("None came.")
         else:
-            long_text(reply, f"answer {_key(attempt)}")
-    for place, message in enumerate(messages, 1):
-        with st.expander(f"Prompt, message {place} of {len(messages)}: {message.role}"):
+            long_text(said.reply, f"answer {_key(attempt)}")
+    others = {"Thinking": said.thinking, "Sources it names": "\n".join(said.citations)}
+    for title, text in others.items():
+        if text:
+            with st.expander(title):
+                long_text(text, f"{title} {_key(attempt)}")
+    for place, message in enumerate(said.messages, 1):
+        with st.expander(f"Prompt, message {place} of {len(said.messages)}: {message.role}"):
             long_text(message.content, f"prompt {_key(attempt)} {place}")
 
 
@@ -82,14 +90,18 @@ def _name(attempt: CallAttempt) -> str:
 def _row(attempt: CallAttempt) -> dict[str, object]:
     again = " (may be tried again)" if attempt.error_retry else ""
     fingerprint = f" ({attempt.fingerprint})" if attempt.fingerprint else ""
+    host = f" at {attempt.host}" if attempt.host else ""
     return {
         "call": _name(attempt),
         "ended": attempt.error_code or attempt.finish or "answered",
-        "model": f"{attempt.model}{fingerprint}" or None,
+        "model": f"{attempt.model}{fingerprint}{host}" or None,
         "tokens_in": attempt.tokens_in,
+        "tokens_cached": attempt.tokens_cached,
         "tokens_out": attempt.tokens_out,
+        "tokens_reasoning": attempt.tokens_reasoning,
         "cost": money(attempt.cost),
         "seconds": attempt.latency_ms / 1_000,
+        "status": attempt.status,
         "rung": attempt.rung,
         "error": f"{attempt.error_message}{again}" if attempt.error_message else None,
         "made": attempt.made_at,

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agents.model import Article, Message
+from agents.model import Article
 from arena.record.queries.trades import read_payouts
 from arena.record.queries.turns import (
     CallAttempt,
+    CallTexts,
     PlacedTurn,
     SeenMarket,
     StatedForecast,
@@ -89,7 +90,7 @@ def turn_page(record: RecordSource, cohort: int, round: int, agent: str) -> Turn
 
 
 @cached
-def texts(record: RecordSource, call: int) -> tuple[tuple[Message, ...], str | None]:
+def texts(record: RecordSource, call: int) -> CallTexts:
     """What was asked in a call, and what was answered."""
     return ask(record, lambda connection: read_call_texts(connection, call))
 

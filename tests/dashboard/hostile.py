@@ -100,7 +100,21 @@ def _ask_and_note(database: Path, round_id: int, entrant_id: int) -> None:
     refused = CallError("rate_limit", TOGETHER, True)
     answers = (
         Call(asked, None, error=refused, latency_ms=10),
-        Call(asked, TOGETHER, "stop", HOSTILE_TEXTS[1], HOSTILE_TEXTS[0], "schema", 1, 1, 1, 1),
+        Call(
+            asked,
+            TOGETHER,
+            "stop",
+            HOSTILE_TEXTS[1],
+            HOSTILE_TEXTS[0],
+            "schema",
+            1,
+            1,
+            1,
+            1,
+            thinking=TOGETHER,
+            citations=HOSTILE_TEXTS,
+            host=HOSTILE_TEXTS[2],
+        ),
     )
     engine = connect(database)
     add_incidents(engine, [Incident("venue_down", "simulator", NOW, TOGETHER)])

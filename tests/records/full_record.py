@@ -96,7 +96,10 @@ def the_book(market: MarketId, at: datetime, step: int = 0) -> Listing:
 def said(reply: str | None, stage: Stage = "final", error: CallError | None = None) -> Call:
     """One attempt at a question."""
     prompt = Prompt((Message("system", PROMPT), Message("user", "sim:sun at 40¢…")), seed=5, stage=stage)
-    known: dict[str, Any] = {"model": "demo-1", "finish": "stop", "fingerprint": "fp"}
+    known: dict[str, Any] = {"model": "demo-1", "finish": "stop", "fingerprint": "fp", "host": "east"}
+    if reply == "1":
+        known |= {"thinking": "Hm.", "citations": ("https://a.example",), "status": 200}
+        known |= {"tokens_reasoning": 3, "tokens_cached": 8, "tokens_cache_write": 2}
     return Call(
         prompt,
         reply,

@@ -4,6 +4,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from arena.record.schema.fields import added_columns
+from arena.record.schema.turn import CallRow
 from markets.hashes import digest
 from tests.year.ledger import YearAccount
 from tests.year.play import Pages, Team, YearSnapshot
@@ -109,17 +111,26 @@ def _call(turn: int, round: int, account: YearAccount, place: dict[str, Any], se
         "prompt_hash": digest({"messages": messages, "seed": 1}),
         "seed": 1,
         "reply": ANSWER,
+        "thinking": "",
+        "citations": "[]",
         "finish": "stop",
         "model": "made-up-1",
         "fingerprint": "fp",
+        "host": "",
         "rung": "schema",
         "tokens_in": 6_000,
         "tokens_out": 1_500,
+        "tokens_reasoning": 0,
+        "tokens_cached": 0,
+        "tokens_cache_write": 0,
         "cost": 4_000 + turn % 1_000 if turn % 20 else None,
         "worst": 90_000,
         "latency_ms": 9_000,
+        "status": None,
         "error_code": None,
         "error_message": None,
         "error_retry": 0,
     }
-    return (round, account.id, *said.values(), text(second + 60), digest(said | place))
+    silent = added_columns(CallRow)
+    sealed = {name: value for name, value in said.items() if name not in silent} | place
+    return (round, account.id, *said.values(), text(second + 60), digest(sealed))

@@ -6,12 +6,12 @@ is no value; where a column may have none, an empty text is a lone apostrophe.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
 from arena.errors import ArenaError
-from arena.exports.table import ExportColumn, Kind
+from arena.exports.table import ExportColumn, Kind, Row
 from markets.hashes import timestamp_text
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "'", "＝", "＋", "－", "＠")
@@ -98,6 +98,24 @@ def reader(column: ExportColumn) -> Callable[[str], Any]:
         return read(cell) if cell else None
 
     return read_cell
+
+
+def columns_in(names: Collection[str], columns: Sequence[ExportColumn]) -> list[ExportColumn]:
+    """The columns that a file with these names should have: an earlier version's lacks what was added."""
+    return [column for column in columns if column.name in names or not column.added]
+
+
+def filled(
+    rows: Iterable[Sequence[Any]], there: Sequence[ExportColumn], columns: Sequence[ExportColumn]
+) -> Iterator[Row]:
+    """Rows with all columns: what is not there has the value that stands for it."""
+    if len(there) == len(columns):
+        yield from map(tuple, rows)
+        return
+    names = [column.name for column in there]
+    for row in rows:
+        values = dict(zip(names, row, strict=True))
+        yield tuple(values[x.name] if x.name in values else x.added[0] for x in columns)
 
 
 HINT = "get a fresh copy of the export; nothing was changed here"

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from arena.exports.forms.cells import BadCell, bad_file, bad_row, bad_text, reader, writer
+from arena.exports.forms.cells import BadCell, bad_file, bad_row, bad_text, columns_in, filled, reader, writer
 from arena.exports.table import ExportColumn, Row
 
 LONGEST = 2**31 - 1
@@ -29,25 +29,29 @@ def write(path: Path, columns: Sequence[ExportColumn], rows: Iterable[Row]) -> i
 
 def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
     """The rows of a file, one at a time."""
-    names, readers = [column.name for column in columns], [reader(column) for column in columns]
     with path.open(encoding="utf-8", newline="") as file, _long_cells():
         lines = _lines(path.name, file)
-        if next(lines, None) != names:
-            raise bad_file(path.name, f"its heading must be {','.join(names)}")
-        for number, cells in enumerate(lines, 1):
-            if len(cells) != len(names):
-                raise bad_row(path.name, number, "all", cells, f"are not {len(names)} cells")
-            yield tuple(_values(path.name, number, names, readers, cells))
+        heading = next(lines, [])
+        there = columns_in(heading, columns)
+        if heading != [column.name for column in there]:
+            raise bad_file(path.name, f"its heading must be {','.join(column.name for column in columns)}")
+        readers = [(column.name, reader(column)) for column in there]
+        rows = (_values(path.name, number, readers, cells) for number, cells in enumerate(lines, 1))
+        yield from filled(rows, there, columns)
 
 
 def _values(
-    file: str, row: int, names: Sequence[str], readers: Sequence[Callable[[str], Any]], cells: Sequence[str]
-) -> Iterator[Any]:
-    for name, read_cell, cell in zip(names, readers, cells, strict=True):
+    file: str, row: int, readers: Sequence[tuple[str, Callable[[str], Any]]], cells: Sequence[str]
+) -> Row:
+    if len(cells) != len(readers):
+        raise bad_row(file, row, "all", cells, f"are not {len(readers)} cells")
+    values = []
+    for (name, read_cell), cell in zip(readers, cells, strict=True):
         try:
-            yield read_cell(cell)
+            values.append(read_cell(cell))
         except BadCell as error:
             raise bad_row(file, row, name, cell, str(error)) from error
+    return tuple(values)
 
 
 def _lines(name: str, file: Iterable[str]) -> Iterator[list[str]]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from arena.exports.forms.cells import MOST, BadCell, bad_file, bad_row, bad_text, instant
+from arena.exports.forms.cells import MOST, BadCell, bad_file, bad_row, bad_text, columns_in, filled, instant
 from arena.exports.table import ExportColumn, Kind, Row
 from markets.hashes import timestamp_text
 
@@ -27,7 +27,6 @@ def write(path: Path, columns: Sequence[ExportColumn], rows: Iterable[Row]) -> i
 
 def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
     """The rows of a file, one at a time."""
-    names = [column.name for column in columns]
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
@@ -36,9 +35,12 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
                 raise bad_file(path.name, f"row {number} is not JSON: {error}") from error
             if not isinstance(row, dict):
                 raise bad_row(path.name, number, "all", row, "is not an object")
-            if list(row) != names:
-                raise bad_row(path.name, number, "all", list(row), f"must be {', '.join(names)}")
-            yield tuple(_value(path.name, number, column, row[column.name]) for column in columns)
+            there = columns_in(row, columns)
+            if list(row) != [column.name for column in there]:
+                names = ", ".join(column.name for column in columns)
+                raise bad_row(path.name, number, "all", list(row), f"must be {names}")
+            values = [_value(path.name, number, column, row[column.name]) for column in there]
+            yield from filled([values], there, columns)
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

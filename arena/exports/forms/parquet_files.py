@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.exports.forms.cells import bad_file, bad_row, bad_text
+from arena.exports.forms.cells import bad_file, bad_row, bad_text, columns_in, filled
 from arena.exports.table import ExportColumn, Kind, Row
 
 if TYPE_CHECKING:
@@ -70,11 +70,13 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
 
     try:
         with ParquetFile(path) as file:
-            if not file.schema_arrow.equals(_schema(columns)):
+            there = columns_in(file.schema_arrow.names, columns)
+            if not file.schema_arrow.equals(_schema(there)):
                 raise bad_file(path.name, f"its columns must be {', '.join(x.name for x in columns)}")
             start = 1
             for batch in file.iter_batches(batch_size=READ_ROWS):
-                yield from zip(*_values(path.name, start, columns, batch), strict=True)
+                rows = zip(*_values(path.name, start, there, batch), strict=True)
+                yield from filled(rows, there, columns)
                 start += batch.num_rows
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise bad_file(path.name, f"it is not Parquet: {error}") from error

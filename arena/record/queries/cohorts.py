@@ -298,7 +298,7 @@ def read_final_forecasts(
     return {name: tuple(forecasts) for name, forecasts in read_grouped_nouns(Forecast, rows).items()}
 
 
-CALL_FIELDS = [name for name in Call.__dataclass_fields__ if name not in ("prompt", "error")]
+CALL_FIELDS = [name for name in Call.__dataclass_fields__ if name not in ("prompt", "error", "citations")]
 CALLS = (
     select(CallRow.__table__)
     .where(CallRow.round_id == ROUND_ID, col(CallRow.entrant_id).in_(IDS))
@@ -320,6 +320,7 @@ def _call(row: Row[Any]) -> Call:
     return Call(
         Prompt(messages, row.seed, row.stage, row.sample),
         error=error,
+        citations=tuple(json.loads(row.citations)),
         **attributes_of(row, *CALL_FIELDS),
     )
 

@@ -122,10 +122,15 @@ class CallAttempt:
     fingerprint: str
     rung: str
     tokens_in: int
+    host: str
+    tokens_reasoning: int
     tokens_out: int
+    tokens_cached: int
+    tokens_cache_write: int
     cost: int | None
     worst: int | None
     latency_ms: int
+    status: int | None
     error_code: str | None
     error_message: str | None
     error_retry: int
@@ -145,11 +150,22 @@ def read_attempts(connection: Connection, turn: PlacedTurn) -> list[CallAttempt]
     return read_nouns(CallAttempt, connection.execute(ATTEMPTS, place))
 
 
-def read_call_texts(connection: Connection, call_id: int) -> tuple[tuple[Message, ...], str | None]:
-    """What was asked in a call, and what was answered."""
-    query = select(CallRow.messages, CallRow.reply).where(CallRow.id == call_id)
-    messages, reply = connection.execute(query).one()
-    return tuple(Message(**message) for message in json.loads(messages)), reply
+@dataclass(frozen=True, slots=True)
+class CallTexts:
+    """What was asked in a call, what was thought and answered, and the addresses it names as sources."""
+
+    messages: tuple[Message, ...]
+    reply: str | None
+    thinking: str
+    citations: tuple[str, ...]
+
+
+def read_call_texts(connection: Connection, call_id: int) -> CallTexts:
+    """The texts of a call."""
+    query = select(CallRow.messages, CallRow.reply, CallRow.thinking, CallRow.citations)
+    messages, reply, thinking, citations = connection.execute(query.where(CallRow.id == call_id)).one()
+    asked = tuple(Message(**message) for message in json.loads(messages))
+    return CallTexts(asked, reply, thinking, tuple(json.loads(citations)))
 
 
 @dataclass(frozen=True, slots=True)

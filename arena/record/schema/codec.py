@@ -10,6 +10,8 @@ from typing import Any
 from agents.guard import Guard
 from agents.model import Decision
 from arena.record.model.cohort import Cohort, Entrant, Turn
+from arena.record.schema.fields import added_columns
+from arena.record.schema.turn import CallRow
 from markets.hashes import canonical, canonical_bytes, plain_value, quote_hash
 from markets.model import Level, Quote
 from markets.universe import Universe
@@ -22,6 +24,7 @@ ADDED_FIELDS = {
     for name in ("config_hash", "by_hand", "offset", "min_coverage")
 }
 """What cohorts of older records do not say. Left out where it is the default, it is as if they had."""
+ADDED_TO_CALLS = added_columns(CallRow)
 EMPTY_BOOK = canonical({"bids": (), "asks": ()})
 
 
@@ -103,6 +106,14 @@ def turn_text(cohort: int, number: int, turn: Turn, wishes: str) -> str:
 
 
 def call_fact(row: dict[str, Any], place: dict[str, Any]) -> dict[str, Any]:
-    """What a call's hash is taken over: its place and all of its row but ids, the clock and the hash."""
+    """What a call's hash is taken over: its place and all of its row but ids, the clock and the hash.
+
+    A column that earlier versions don't have is left out where it says nothing.
+    """
     left_out = {"id", "round_id", "entrant_id", "made_at", "hash"}
-    return place | {key: plain_value(value) for key, value in row.items() if key not in left_out}
+    told = {key: value for key, value in row.items() if key not in left_out}
+    return place | {
+        key: plain_value(value)
+        for key, value in told.items()
+        if key not in ADDED_TO_CALLS or value != ADDED_TO_CALLS[key]
+    }

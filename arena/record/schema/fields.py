@@ -41,6 +41,11 @@ def hashed_columns(row: type[TableRow], *but: str) -> list[Column[Any]]:
     return [column for column in row.__table__.c if column.info["hashed"] and column.name not in but]
 
 
+def added_columns(row: type[TableRow]) -> dict[str, Any]:
+    """The columns of a table that rows of earlier versions don't have, and the value that stands for each."""
+    return {column.name: column.info["added"][0] for column in row.__table__.c if column.info["added"]}
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnMeaning:
     """What a column says: in which unit, if it has one, and what it means where it is empty, if it may be."""
@@ -92,13 +97,23 @@ def hash_field(of: str) -> Any:
     return text_field(f"the SHA-256 that seals the row: {of}", hashed=False)
 
 
-def _field(sa_type: Any, meaning: ColumnMeaning, *, name: str = "", hashed: bool = True, **more: Any) -> Any:
+def _field(
+    sa_type: Any,
+    meaning: ColumnMeaning,
+    *,
+    name: str = "",
+    hashed: bool = True,
+    added: tuple[Any, ...] = (),
+    **more: Any,
+) -> Any:
     """A column; its attribute may have another `name` in the database.
 
-    Not `hashed` is what follows from other columns or doesn't matter to what happened.
+    Not `hashed` is what follows from other columns or doesn't matter to what happened. `added` is the value
+    that stands for a column which exports of earlier versions don't have: with it, the row's own hash is
+    taken as if there were no such column.
     """
     description = f"{meaning.meaning} [{meaning.unit}]" if meaning.unit else meaning.meaning
-    column: dict[str, Any] = {"info": {"meaning": meaning, "hashed": hashed}} | (
+    column: dict[str, Any] = {"info": {"meaning": meaning, "hashed": hashed, "added": added}} | (
         {"name": name} if name else {}
     )
     nullable = bool(meaning.empty)

@@ -47,15 +47,30 @@ class CallRow(TableRow, table=True):
     prompt_hash: str = text_field("the SHA-256 of the messages and the seed", hashed=False)
     seed: int = whole_field("the seed that was sent along")
     reply: str | None = text_field("the answer", empty="there was none")
+    thinking: str = text_field("what it thought before, as far as it was shown", hashed=False, added=("",))
+    citations: str = text_field("the addresses that it names as sources", JSON, hashed=False, added=("[]",))
     finish: str = text_field("why the answer ended, as the provider says")
     model: str = text_field("the model, as the provider reports it")
     fingerprint: str = text_field("the provider's fingerprint of the model")
+    host: str = text_field(
+        "who served the model, where the provider passes questions on and says so", hashed=False, added=("",)
+    )
     rung: str = text_field("how the answer format was requested: schema, json or prompt", hashed=False)
     tokens_in: int = whole_field("tokens of the question", COUNT, hashed=False)
     tokens_out: int = whole_field("tokens of the answer", COUNT, hashed=False)
+    tokens_reasoning: int = whole_field("those among them for thinking", COUNT, hashed=False, added=(0,))
+    tokens_cached: int = whole_field(
+        "tokens of the question that came from a cache", COUNT, hashed=False, added=(0,)
+    )
+    tokens_cache_write: int = whole_field(
+        "tokens of the question that were put in a cache", COUNT, hashed=False, added=(0,)
+    )
     cost: int | None = whole_field("what it cost", DOLLARS, empty="unknown, which is not 0", hashed=False)
     worst: int | None = whole_field("what it could have cost at most", DOLLARS, empty="unknown", hashed=False)
     latency_ms: int = whole_field("how long it took", "milliseconds", hashed=False)
+    status: int | None = whole_field(
+        "the status of HTTP", empty="it is not known", hashed=False, added=(None,)
+    )
     error_code: str | None = text_field(
         "why there was no answer, for programs", empty="there was one", hashed=False
     )

@@ -25,6 +25,13 @@ ANSWER_FIELDS = (
     "tokens_out",
     "cost",
     "worst",
+    "latency_ms",
+    "thinking",
+    "host",
+    "tokens_reasoning",
+    "tokens_cached",
+    "tokens_cache_write",
+    "status",
 )
 QUESTION_FIELDS = ("stage", "sample", "seed")
 LAST = (
@@ -78,10 +85,11 @@ def add_call(
     [(cohort, round, entrant, last)] = known
     messages = canonical(call.prompt.messages)
     error = call.error
-    row = attributes_of(call, *ANSWER_FIELDS, "latency_ms") | attributes_of(call.prompt, *QUESTION_FIELDS)
+    row = attributes_of(call, *ANSWER_FIELDS) | attributes_of(call.prompt, *QUESTION_FIELDS)
     row |= {
         "attempt": max(attempt, (last or 0) + 1),
         "messages": messages,
+        "citations": canonical(call.citations),
         "prompt_hash": prompt_hash(messages, call.prompt.seed),
         "error_code": error.code if error else None,
         "error_message": error.message if error else None,

@@ -68,7 +68,7 @@ def test_every_column_says_what_it_means_and_in_which_unit() -> None:
     counted = ("cohort", "round", "position", "page", "version", "entry", "fill", "level", "sync", "prune")
     numbers = [(n, c) for n, c in columns if c.kind == "whole" and c.name not in counted]
     unmeasured = {c.name for _, c in numbers if not c.unit}
-    assert unmeasured == {"sample", "attempt", "seed"}
+    assert unmeasured == {"sample", "attempt", "seed", "status"}
     for sheet in sheets():
         assert set(sheet.key) <= {column.name for column in sheet.columns}
 

@@ -51,7 +51,8 @@ SAME = {
         ("call", name): "how an answer came is not what it was"
         for name in (
             "attempt", "seed", "finish", "model", "fingerprint", "rung", "tokens_in", "tokens_out", "cost",
-            "worst", "latency_ms", "error_message", "error_retry", "made_at",
+            "worst", "latency_ms", "error_message", "error_retry", "made_at", "thinking", "citations", "host",
+            "tokens_reasoning", "tokens_cached", "tokens_cache_write", "status",
         )
     },
 }  # fmt: skip
