@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from agents.model import Agent, Given, Settings, Unreadable
+from agents.prompts.include import WholeTemplate, whole_template
 from markets.registry import UnknownExtension, find, load, load_file, names
 
 HOME = Path(__file__).parent
@@ -67,9 +68,29 @@ def prompt_path(name: str, folder: Path, extra: Iterable[Path] = ()) -> Path:
     return path
 
 
+def prompt_template(name: str, folder: Path, extra: Iterable[Path] = ()) -> WholeTemplate:
+    """The template of that name, with the parts that it includes."""
+    folders = tuple(extra)
+    return whole_template(prompt_path(name, folder, folders), lambda part: _part_path(part, folder, folders))
+
+
 def prompt_text(name: str, folder: Path, extra: Iterable[Path] = ()) -> str:
-    """The template of that name."""
-    return prompt_path(name, folder, extra).read_text(encoding="utf-8")
+    """Its text."""
+    return prompt_template(name, folder, extra).text
+
+
+def _part_path(name: str, folder: Path, extra: Iterable[Path]) -> Path:
+    """The file of a part: named as prompts are, but never from outside of the config's folder."""
+    if name.endswith(".md"):
+        paths = [folder / name]
+        if not paths[0].resolve().is_relative_to(folder.resolve()):
+            raise LookupError("it lies outside of the config's folder")
+    else:
+        paths = [home / f"{name}.md" for home in (HOME / "prompts", *extra) if Path(name).name == name]
+    path = next((path for path in paths if path.is_file()), None)
+    if path is None:
+        raise LookupError("there is no such file")
+    return path
 
 
 def read_file(folder: Path, name: str) -> str:

@@ -132,6 +132,8 @@ def prompt_facts(sight: PromptContext) -> dict[str, Any]:
         if committed and is_base_fixed(rules)
         else "your cash",
         "cap_line": " for all bets of this answer together" if rules.cap == "decision" else "",
+        "prices": prices,
+        "evidence": any(block["evidence"] for block in blocks),
         "prices_line": prices_line(rules, prices),
         "fee_line": fee_line(rules),
         "cash": holdings.cash - committed,

@@ -126,6 +126,9 @@ def _answer_form(tree: nodes.Template) -> str:
 
 
 def _check_blocks(tree: nodes.Template) -> None:
+    for node in tree.find_all((nodes.Include, nodes.Extends, nodes.Import, nodes.FromImport)):
+        words = 'another file is only put in by {% include "NAME" %}, alone on its line'
+        raise BadTemplate(node.lineno, words)
     for block in tree.find_all(nodes.Block):
         if block.name not in BLOCKS:
             allowed = " and ".join(BLOCKS)

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from agents import registry
 from agents.model import Given
+from agents.prompts.include import BadInclude
 from agents.registry import AgentKind, NotAnAgentKind, kind
 from arena.config.document import Document
 from arena.config.errors import Key, quoted_value, suggestion
@@ -106,6 +107,8 @@ def named_extension(document: Document, key: Key, name: str, noun: str, get: Cal
     except UnknownExtension as error:
         meant, words = suggestion(name, error.known)
         document.add(key, quoted_value(name), meant, f"there is no {noun} {quoted_value(name)}. {words}")
+    except BadInclude:  # it knows its file and line
+        raise
     except (NotAnAgentKind, NotAnAdapter) as error:
         document.add(key, quoted_value(name), f"a {noun}", str(error))
     except Exception as error:  # noqa: BLE001 - an extension is anyone's file and may fail in any way

@@ -11,7 +11,7 @@ from arena.config.extensions import SOURCES, VENUES, check_agent_files, evidence
 from arena.config.field_types import WEB, is_address
 from arena.config.lineup import read_agents
 from arena.config.model import AgentConfig, Config
-from arena.config.prompts import read_prompts
+from arena.config.prompts import fit_prices, read_prompts
 from arena.config.sections import FixedSections
 from arena.config.validation import validate
 
@@ -37,6 +37,7 @@ def load(
     evidence = evidence_settings(document)
     agents = read_agents(document)
     prompts = read_prompts(document, agents, 40 if sections is None else sections.markets.show)
+    agents = fit_prices(document, agents, prompts)
     if sections is not None and sections.budget.limits:
         _check_prices(document, agents)
     if environ is not None:

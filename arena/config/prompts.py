@@ -1,12 +1,15 @@
 """The prompts that a config's agents use: found, read, and tried out before anyone plays."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from agents.prompts.dry_run import TemplateFault, template_fault
-from agents.registry import prompt_names, prompt_path, prompt_text
+from agents.prompts.include import BadInclude, WholeTemplate
+from agents.prompts.template import BadTemplate, compile_template
+from agents.registry import prompt_names, prompt_template
 from arena.config.document import Document
-from arena.config.errors import Key, suggestion
+from arena.config.errors import Key, quoted_value, suggestion
 from arena.config.extensions import folders_of, named_extension
 from arena.config.model import AgentConfig
 
@@ -14,6 +17,8 @@ MOST_PROMPT = 100_000
 MOST_MARKETS = 1_000
 NAMING = ("prompt", "system")
 """The keys that name a prompt."""
+TELLING = {"price", "history", "shares", "worth", "total"}
+"""The names of what tells a template's reader a price."""
 
 
 def read_prompts(document: Document, agents: Mapping[int, AgentConfig], markets: int) -> dict[str, str]:
@@ -37,6 +42,41 @@ def read_prompts(document: Document, agents: Mapping[int, AgentConfig], markets:
     return texts
 
 
+def fit_prices(
+    document: Document, agents: Mapping[int, AgentConfig], texts: Mapping[str, str]
+) -> dict[int, AgentConfig]:
+    """The agents with `prices` as their prompts have them: one that shows none hides them from its model.
+
+    Where the config asks for prices all the same, that is noted.
+    """
+    fitted = dict(agents)
+    for place, agent in agents.items():
+        settings, text = agent.settings, texts.get(getattr(agent.settings, "prompt", ""), "")
+        wanted = getattr(settings, "prices", "hidden")
+        if wanted == "hidden" or not text or _shows_prices(text):
+            continue
+        if "prices" not in settings.model_fields_set:
+            hidden = settings.model_copy(update={"prices": "hidden"})
+            fitted[place] = replace(agent, settings=hidden)
+            continue
+        key: Key = ("agents", place, "prices")
+        key = key if document.get(*key) is not None else ("ask", "prices")
+        words = (
+            f"the prompt of {agent.name} shows no prices, so `prices: {wanted}` can't be kept. Remove it, "
+            "or take a prompt that shows them, such as bet or scratchpad_with_price"
+        )
+        document.add(key, quoted_value(wanted), "hidden", words)
+    return fitted
+
+
+def _shows_prices(text: str) -> bool:
+    """Whether a template has a place for a price; one that can't be used, which was noted, may have any."""
+    try:
+        return bool(TELLING & compile_template(text).names)
+    except BadTemplate:
+        return True
+
+
 def _key(document: Document, place: int, name: str) -> Key:
     """Where the config names the prompt: in the agent's block or in `ask`; else the block that implies it."""
     for block in (("agents", place), ("ask",)):
@@ -53,21 +93,34 @@ def _sees_prices(agent: AgentConfig, name: str) -> bool:
 
 
 def _text(document: Document, key: Key, name: str) -> str:
-    folder, extra = Path(document.file).parent, folders_of(document, "prompts")
-    text = named_extension(document, key, name, "prompt", lambda: prompt_text(name, folder, extra))
-    if text is None:
+    try:
+        whole = named_extension(document, key, name, "prompt", lambda: _template(document, name))
+    except BadInclude as error:
+        words = f"{_shown_path(document, error.file)}:{error.line}: {error.words}"
+        document.add(key, quoted_value(name), "a prompt whose parts are there", words)
         return ""
+    if whole is None:
+        return ""
+    text = whole.text
     if 0 < len(text.strip()) <= MOST_PROMPT:
         return text
     document.add(key, f"{len(text):,} characters", f"a prompt of 1 to {MOST_PROMPT:,} characters")
     return ""
 
 
+def _template(document: Document, name: str) -> WholeTemplate:
+    return prompt_template(name, Path(document.file).parent, folders_of(document, "prompts"))
+
+
 def _note(document: Document, key: Key, name: str, bad: TemplateFault) -> None:
     """What is wrong with a prompt, with its file and line, at the key that names it."""
-    folder = Path(document.file).parent
-    path = prompt_path(name, folder, folders_of(document, "prompts"))
-    file = path.relative_to(folder) if path.is_relative_to(folder) else Path(path.name)
+    file, line = _template(document, name).origin(bad.line)
     meant, hint = suggestion(bad.name, bad.known) if bad.name else ("a valid template", "")
     words = f"{bad.words}. {hint}" if hint else bad.words
-    document.add(key, bad.name or bad.words, meant, f"{file}:{bad.line}: {words}")
+    document.add(key, bad.name or bad.words, meant, f"{_shown_path(document, file)}:{line}: {words}")
+
+
+def _shown_path(document: Document, path: Path) -> Path:
+    """A file as it is named from the config's folder; one of the arena's own by its name."""
+    folder = Path(document.file).parent
+    return path.relative_to(folder) if path.is_relative_to(folder) else Path(path.name)

@@ -2,23 +2,21 @@
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import agents
 from agents.model import View
 from agents.prompts.prompt import PromptContext, PromptPart, prompt_facts, render, short_ids
 from agents.prompts.template import BadTemplate, compile_template
+from agents.registry import HOME, prompt_text
 from markets.model import MarketId
 from portfolio.rules import REALISTIC, REFERENCE, SEED, Rules
 from tests.agents.minds import THREE, a_lot, a_view, an_article, stated
 from tests.builders import a_listing, a_price, usd
 
-PROMPTS = Path(agents.__file__).parent / "prompts"
-BET, BLIND = ((PROMPTS / f"{name}.md").read_text(encoding="utf-8") for name in ("bet", "blind"))
+BET, BLIND = (prompt_text(name, HOME) for name in ("bet", "blind"))
 
 
 def user(view: View, *, prices: bool = True) -> str:

@@ -25,7 +25,7 @@ WRONG = [
     (f"Hi\n{LOOPS}", 2, f"more than {MOST_STEPS:,} steps", ""),
     ("{% for n in range(99999) %}{% endfor %}", 1, f"more than {MOST_STEPS:,} steps", ""),
     ("{% macro again() %}{{ again() }}{% endmacro %}\n{{ again() }}", 1, "recursion", ""),
-    ("\n{% include 'bet.md' %}", 2, "no loader", ""),
+    ("\n{% include 'bet.md' %}", 2, "another file is only put in by", ""),
     ("\n\n{{ markets.__class__ }}", 3, "unsafe", ""),
     ("{{ markets[0].text }}", 1, "has no element 0", ""),
     ("{{ 1 / 0 }}", 1, "division by zero", ""),

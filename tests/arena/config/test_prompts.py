@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from arena.config import load
 from tests.arena.config_files import mistakes, told, with_agents, write
 
@@ -42,3 +44,52 @@ def test_a_prompt_is_tried_with_prices_or_without_as_it_will_be_used(tmp_path: P
     assert told_once == (
         "config.yaml:4: agents[0].prompt: mine.md:2: this figure may be missing: test it with `is not none`"
     )
+
+
+def test_a_part_is_put_in_and_its_mistakes_are_told_by_its_own_file_and_line(tmp_path: Path) -> None:
+    write(tmp_path, "It is {{ now }}.\n\n{% include 'parts/rows.md' %}\nAnswer.\n", "mine.md")
+    write(tmp_path, '{% for m in markets %}\n{% include "_line" %}\n{% endfor %}\n', "parts/rows.md")
+    write(tmp_path, "{{ m.id }} {{ m.price }}", "extensions/prompts/_line.md")
+    agent = with_agents("{model: demo/sharp, prompt: mine.md}")
+    whole = load(write(tmp_path, agent)).prompts["mine.md"]
+    assert whole == (
+        "It is {{ now }}.\n\n{% for m in markets %}\n{{ m.id }} {{ m.price }}\n{% endfor %}\nAnswer.\n"
+    )
+    write(tmp_path, "\n{{ m.cloes }}", "extensions/prompts/_line.md")
+    [told_once] = told(tmp_path, agent)
+    assert 'extensions/prompts/_line.md:2: there is no "cloes" here. Did you mean "closes"?' in told_once
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1\n{% include 'mine.md' %}", 'mine.md:2: "mine.md" includes itself'),
+        ("{% include '../secret.md' %}", 'mine.md:1: "../secret.md" can\'t be included: it lies outside'),
+        ("{% include 'absent' %}", 'mine.md:1: "absent" can\'t be included: there is no such file'),
+        ("{% include '../_fence' %}", "there is no such file"),
+        ("Hello {% include '_fence' %}", 'mine.md:1: another file is only put in by {% include "NAME" %}'),
+        ("{% include now %}", "mine.md:1: another file is only put in"),
+        ("{% extends 'bet' %}", "mine.md:1: another file is only put in"),
+    ],
+)
+def test_a_part_that_can_not_be_put_in_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    write(tmp_path, "nobody's business", "secret.md")
+    write(tmp_path, text, "arena/mine.md")
+    [told_once] = told(tmp_path / "arena", with_agents("{model: demo/sharp, prompt: mine.md}"))
+    assert words in told_once
+
+
+def test_prices_are_as_the_prompt_has_them_or_refused(tmp_path: Path) -> None:
+    shown, hidden = (
+        load(write(tmp_path, with_agents(f"{{model: demo/sharp, prompt: {name}}}"))).agents[0].settings
+        for name in ("scratchpad_with_price", "scratchpad")
+    )
+    assert [x.model_dump()["prices"] for x in (shown, hidden)] == ["shown", "hidden"]
+    load(write(tmp_path, with_agents("{model: demo/sharp, prompt: scratchpad_with_price, prices: hidden}")))
+    for prices in ("shown", "after"):
+        [one] = told(tmp_path, with_agents(f"{{model: demo/sharp, prompt: zero_shot, prices: {prices}}}"))
+        assert one.startswith("config.yaml:4: agents[0].prices: the prompt of demo/sharp shows no prices")
+        [one] = told(
+            tmp_path, with_agents("{model: demo/sharp, prompt: zero_shot}") + f"ask: {{prices: {prices}}}\n"
+        )
+        assert "ask.prices: the prompt of demo/sharp shows no prices" in one
