@@ -28,13 +28,18 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer, after how many seconds it comes, and how: whole, a byte at a time, half of it, or none."""
+    """An answer, after how many seconds it comes, and how: whole, a byte at a time, half of it, or none.
+
+    In `pieces` it is sent one after another, with a `pause` between them; half of it are half of these.
+    """
 
     body: bytes
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     how: Literal["whole", "drip", "cut", "reset", "drop", "hang"] = "whole"
     after: float = 0.0
+    pieces: tuple[bytes, ...] = ()
+    pause: float = 0.0
 
 
 class Server(ThreadingHTTPServer):
@@ -119,6 +124,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def _send_body(self, answer: Reply) -> None:
+        for piece in answer.pieces[: len(answer.pieces) // 2 if answer.how == "cut" else None]:
+            self.wfile.write(piece)
+            self.wfile.flush()
+            if answer.pause and self.server.let_go.wait(answer.pause):
+                return
+        if answer.pieces:
+            return
         if answer.how != "drip":
             self.wfile.write(answer.body[: len(answer.body) // 2] if answer.how == "cut" else answer.body)
             return
