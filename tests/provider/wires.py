@@ -177,7 +177,7 @@ class Ollama:
     def read_tokens(self, body: Body) -> int:
         """How much of the question is read: no more than the window has room for."""
         asked = len(json.dumps(body.get("messages") or body.get("prompt") or "")) // 4
-        return min(asked, (body.get("options") or {}).get("num_ctx", self.window))
+        return min(asked, int((body.get("options") or {}).get("num_ctx", self.window)))
 
     def whole(self, answer: ModelAnswer, body: Body) -> Any:
         """The answer in one piece."""
