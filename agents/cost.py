@@ -65,7 +65,7 @@ def cost(price: TokenPrice | None, tokens_in: int, tokens_out: int) -> int | Non
 def worst_case(prompt: Prompt, settings: ModelSettings) -> int | None:
     """What asking this can cost at most: all that is sent, and all tokens that may come back."""
     sent = most_tokens(prompt)
-    return cost(price_for(settings, sent), sent, settings.max_tokens)
+    return cost(price_for(settings, sent), sent, prompt.max_tokens or settings.max_tokens)
 
 
 def most_tokens(prompt: Prompt) -> int:

@@ -184,7 +184,7 @@ def _options(prompt: Prompt, settings: ModelSettings, key: str | None, rung: Run
     return {**settings.extra, **given, **_wanted_form(prompt, settings, rung)} | {
         "model": settings.model,
         "messages": [{"role": message.role, "content": message.content} for message in prompt.messages],
-        "max_tokens": settings.max_tokens,
+        "max_tokens": prompt.max_tokens or settings.max_tokens,
         "timeout": settings.timeout,
         "max_retries": 0,
         "num_retries": 0,

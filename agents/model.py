@@ -14,7 +14,11 @@ from portfolio.rules import Rules
 
 Stage = Literal["blind", "final"]
 Rung = Literal["schema", "json", "prompt"]
-DecisionStatus = Literal["played", "malformed", "failed", "out", "waiting"]
+DecisionStatus = Literal["played", "partly", "malformed", "declined", "failed", "out", "waiting"]
+USABLE_STATUSES: tuple[DecisionStatus, ...] = ("played", "partly")
+"""Turns whose forecasts and orders count."""
+DECIDED_STATUSES: tuple[DecisionStatus, ...] = (*USABLE_STATUSES, "malformed", "declined")
+"""Turns in which the agent has answered, and which are over."""
 Reasoning = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
 ErrorCode = Literal[
     "no_key",
@@ -26,6 +30,7 @@ ErrorCode = Literal[
     "overloaded",
     "too_long",
     "filtered",
+    "declined",
     "timeout",
     "format",
     "budget",
@@ -102,7 +107,8 @@ class Message:
 class Prompt:
     """One question to a model: what is asked, and which part of the turn it is.
 
-    `bets` is whether the answer may hold bets and sales beside its forecasts.
+    `bets` is whether the answer may hold bets and sales beside its forecasts, `max_tokens` the longest answer
+    to this question where that is not the settings' own.
     """
 
     messages: tuple[Message, ...]
@@ -110,6 +116,7 @@ class Prompt:
     stage: Stage = "final"
     sample: int = 1
     bets: bool = field(default=True, compare=False)
+    max_tokens: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

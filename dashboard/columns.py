@@ -201,7 +201,10 @@ COLUMNS = (
     _score("cohorts", "Cohorts", "localized", "That it plays in."),
     _score("turns", "Turns", "localized", "Decisions asked of it."),
     _score(
-        "malformed", "Malformed", "localized", "Turns whose answer could not be used; they count as skips."
+        "malformed",
+        "Malformed",
+        "localized",
+        "Turns whose answer could not be used, or was refused; they count as skips.",
     ),
     _score("failed", "Failed", "localized", "Turns without any answer; they count for nothing."),
     _score(

@@ -12,7 +12,15 @@ from math import prod
 from operator import attrgetter
 from typing import Any, TypeVar, get_args
 
-from agents.model import Decision, DecisionStatus, Forecast, Stage, View
+from agents.model import (
+    DECIDED_STATUSES,
+    USABLE_STATUSES,
+    Decision,
+    DecisionStatus,
+    Forecast,
+    Stage,
+    View,
+)
 from agents.text import is_printable, printable
 from markets.millionths import ONE
 from markets.model import MarketId
@@ -83,21 +91,21 @@ def combine_samples(samples: Sequence[Decision]) -> Decision:
 
     A forecast is the median of those that state one. Bets and sales are those of the one sample whose
     forecasts are closest to the medians, whole: a mix of several would be nobody's decision. A sample
-    without a usable answer leaves a note; only where none has one is the turn malformed or failed.
+    without a usable answer leaves a note; only where none has one is the turn malformed, declined or failed.
     """
     if len(samples) == 1:
         return samples[0]
     note, rejections = _notes("sample", samples), _rejections(samples)
-    played = [sample for sample in samples if sample.status == "played"]
+    played = [sample for sample in samples if sample.status in USABLE_STATUSES]
     stated = _by_market(played or samples)
     medians = {key: median([forecast.probability for forecast in each]) for key, each in stated.items()}
     forecasts = tuple(_nearest(each, medians[key]) for key, each in stated.items())
     if not played:
-        read = any(sample.status == "malformed" for sample in samples)
-        status: DecisionStatus = "malformed" if read else "failed"
-        return Decision(forecasts, rejections=rejections, status=status, note=note)
+        return Decision(forecasts, rejections=rejections, status=_best_status(samples), note=note)
     chosen = min(played, key=lambda sample: _distance(sample, medians))
-    return replace(chosen, forecasts=forecasts, rejections=rejections, note=note)
+    return replace(
+        chosen, forecasts=forecasts, rejections=rejections, status=_best_status(samples), note=note
+    )
 
 
 def combine_parts(parts: Sequence[Decision]) -> Decision:
@@ -109,9 +117,21 @@ def combine_parts(parts: Sequence[Decision]) -> Decision:
         bets=tuple(bet for part in parts for bet in part.bets),
         sales=tuple(sale for part in parts for sale in part.sales),
         rejections=tuple(rejection for part in parts for rejection in part.rejections),
-        status="played" if any(part.status == "played" for part in parts) else "malformed",
+        status=_status_of_parts(parts),
         note=_notes("part", parts),
     )
+
+
+def _best_status(decisions: Sequence[Decision]) -> DecisionStatus:
+    """The status of what came of any of them."""
+    statuses = {decision.status for decision in decisions}
+    return next((status for status in DECIDED_STATUSES if status in statuses), "failed")
+
+
+def _status_of_parts(parts: Sequence[Decision]) -> DecisionStatus:
+    """That of all; partly where some brought something and others less."""
+    best = _best_status(parts)
+    return "partly" if best == "played" and {part.status for part in parts} != {"played"} else best
 
 
 def combine_stages(blind: Decision, final: Decision) -> Decision:
@@ -165,7 +185,7 @@ Item = TypeVar("Item", Bet, Sale, Forecast, Rejection)
 
 LARGEST_INTEGER = 2**63 - 1
 """The largest whole number that a record can hold."""
-STATUSES: tuple[DecisionStatus, ...] = ("played", "malformed", "failed")
+STATUSES: tuple[DecisionStatus, ...] = (*DECIDED_STATUSES, "failed")
 """What an agent may say of its turn; who is out is not asked."""
 SHAPES: Mapping[Any, tuple[tuple[str, bool, bool], ...]] = {
     kind: tuple((x.name, x.type in (int, int | None), x.type == int | None) for x in fields(kind))
@@ -195,7 +215,7 @@ def sound_decision(decision: object, view: View) -> Decision:
     sales, no_sales = _check_items(decision.sales, Sale, "bad_order")
     lost = [*unsaid, *unread, *odd, *refused, *no_bets, *no_sales]
     orders: list[Bet | Sale] = [*bets, *sales]
-    if status != "played" and orders:
+    if status not in USABLE_STATUSES and orders:
         words = f"a turn that is {status} has no bets and no sales"
         lost += [Rejection("bad_order", words, order.market_id) for order in orders]
         bets, sales = [], []

@@ -23,7 +23,19 @@ from pydantic import Field
 
 from agents.answers.decisions import combine_parts, combine_samples, combine_stages
 from agents.answers.parse import UnusableAnswer, parse_answer
-from agents.model import Agent, Ask, Decision, Forecast, Given, Message, ModelSettings, Prompt, Stage, View
+from agents.model import (
+    Agent,
+    Ask,
+    Decision,
+    DecisionStatus,
+    Forecast,
+    Given,
+    Message,
+    ModelSettings,
+    Prompt,
+    Stage,
+    View,
+)
 from agents.prompts.prompt import PromptPart, render
 from agents.text import TooLong
 from markets.model import MarketId
@@ -139,7 +151,8 @@ async def _answer(prompt: Prompt, view: View, ask: Ask) -> Decision:
 async def _ask_once(prompt: Prompt, view: View, ask: Ask) -> tuple[Decision | UnusableAnswer, str]:
     call = await ask(prompt)
     if call.error is not None:
-        return Decision(status="failed", note=f"{call.error.code}: {call.error.message}"), ""
+        status: DecisionStatus = "declined" if call.error.code == "declined" else "failed"
+        return Decision(status=status, note=f"{call.error.code}: {call.error.message}"), ""
     reply = call.reply or ""
     if call.finish == "length":
         return UnusableAnswer("the answer was cut off at the token limit; a shorter one is needed"), reply

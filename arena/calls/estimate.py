@@ -242,16 +242,16 @@ class _StandInModel:
             raise ValueError(f"it asks more than {MOST_CALLS:,} calls a round")
         again = prompt in self.asked or any(message.role == "assistant" for message in prompt.messages)
         self.asked.add(prompt)
-        answer = _answer(prompt, self.view)
+        answer, most = _answer(prompt, self.view), prompt.max_tokens or self.settings.max_tokens
         if self.bound == "low":
             sent = sum(_tokens(message.content) for message in prompt.messages)
-            received = min(_tokens(answer), self.settings.max_tokens)
+            received = min(_tokens(answer), most)
         else:
-            sent, received = most_tokens(prompt), self.settings.max_tokens
+            sent, received = most_tokens(prompt), most
         use = Usage(1, sent, received, cost(price_for(self.settings, sent), sent, received))
         (self.repeats if again else self.firsts).append(use)
         if self.bound == "high" and not again:
-            cut = "x" * min(self.settings.max_tokens * BYTES_A_TOKEN, MOST_TEXT)
+            cut = "x" * min(most * BYTES_A_TOKEN, MOST_TEXT)
             return Call(prompt, cut, finish="length", cost=use.cost)
         return Call(prompt, answer, finish="stop", cost=use.cost)
 

@@ -129,7 +129,7 @@ def _memory(stored: Sequence[Call]) -> tuple[dict[Prompt, deque[Call]], Counter[
     """The stored answers by question, and how many attempts each stage and sample has had."""
     answers: dict[Prompt, deque[Call]] = defaultdict(deque)
     for call in stored:
-        if call.error is None:
+        if call.error is None or call.error.code == "declined":  # a refusal is an answer too
             answers[call.prompt].append(call)
     return answers, Counter((call.prompt.stage, call.prompt.sample) for call in stored)
 

@@ -119,7 +119,7 @@ def try_agent(
     asked = {id: listing.market.question for id, listing in listings.items()}
     data = trial_data(trial) | ({"decision": None} if trial.turn is None else turn_data(trial.turn, listings))
     chosen.answer(data, say_trial, data, asked)
-    if trial.turn is not None and trial.turn.decision.status in ("failed", "malformed"):
+    if trial.turn is not None and trial.turn.decision.status not in ("played", "out", "waiting"):
         raise typer.Exit(2)
 
 

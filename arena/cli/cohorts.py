@@ -33,7 +33,7 @@ Example: arena cohorts diff 1 next
 
 Next: arena round plays the next round.
 """
-STATUSES = ("played", "malformed", "failed", "out", "waiting")
+STATUSES = ("played", "partly", "malformed", "declined", "failed", "out", "waiting")
 
 
 def _profit(which: Any) -> Any:

@@ -146,7 +146,7 @@ LEADERBOARD_MEANINGS: dict[str, tuple[str, str]] = {
     "kind": ("its kind in its newest cohort", ""),
     "cohorts": ("cohorts it played in", COUNT),
     "turns": ("its turns", COUNT),
-    "malformed": ("turns whose answer was malformed", COUNT),
+    "malformed": ("turns whose answer was malformed or refused", COUNT),
     "failed": ("turns without an answer", COUNT),
     "bets": ("accepted bets", COUNT),
     "sold": ("sales", COUNT),

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import takewhile
 
 from agents.answers.decisions import sound_decision
-from agents.model import Ask, Call, Decision, Prompt, View
+from agents.model import USABLE_STATUSES, Ask, Call, Decision, Prompt, View
 from agents.text import printable
 from arena.calls.recorded_ask import EndedAttempt, NotKept, recorded_ask
 from arena.calls.reservations import reserved_ask
@@ -311,7 +311,7 @@ async def play_turn(claim: ClaimedTurn, number: int) -> Turn:
     """Ask the agent, then match its orders with the prices: decide and execute, no writing."""
     view, offers, second = claim.view, claim.offers, None
     decision = await decide_turn(claim)
-    if claim.look_again is not None and decision.status == "played":
+    if claim.look_again is not None and decision.status in USABLE_STATUSES:
         try:
             second = await claim.look_again()
             offers = SnapshotOffers(second, view.rules)

@@ -15,7 +15,9 @@ from dashboard.words import count, day
 from markets.millionths import ONE
 
 TURNS = {
+    "partly": "Turns that brought less than was asked for",
     "malformed": "Turns whose answer could not be used",
+    "declined": "Turns that the model refused",
     "failed": "Turns without an answer",
     "out": "Turns without money to bet",
     "waiting": "Turns that waited for the key of its model",

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 import streamlit as st
 
+from agents.model import USABLE_STATUSES
 from arena.operations.status import Spending, Status
 from arena.record.model.incident import RecordedIncident
 from arena.record.model.status import RoundState
@@ -87,7 +88,7 @@ def _decisions(newest: RoundState | None, acted: Sequence[TurnActivity]) -> None
     turns = ", ".join(f"{how_many} {status}" for status, how_many in newest.turns.items())
     st.caption(f"{moment(newest.at)} · {turns or 'no turn is in yet'}")
     for turn in acted:
-        did = count(turn.trades, "trade") if turn.status == "played" else turn.status
+        did = count(turn.trades, "trade") if turn.status in USABLE_STATUSES else turn.status
         link(f"{plain(turn.agent, 40)}: {did}", "turn", cohort=cohort, round=number, agent=turn.agent)
 
 

@@ -17,14 +17,18 @@ ANY = "any"
 STATUSES = {
     ANY: "All",
     "played": "Played",
+    "partly": "Partly",
     "malformed": "Malformed",
+    "declined": "Declined",
     "failed": "Failed",
     "out": "Out",
     "waiting": "Waiting",
 }
 MEANT = {
     "played": "Played: an answer came that could be used.",
+    "partly": "Partly: less than was asked for could be used; the rest counts as skips.",
     "malformed": "Malformed: the answer could not be used, so the turn is a hold and counts as skips.",
+    "declined": "Declined: the model refused to answer, so the turn is a hold and counts as skips.",
     "failed": "Failed: no answer was to be had; the turn counts for nothing.",
     "out": "Out: the agent can place no bet and holds nothing, so it was not asked.",
     "waiting": "Waiting: the key of its model was not there; it enters once it is.",

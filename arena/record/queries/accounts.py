@@ -53,7 +53,7 @@ def read_accounts(connection: Connection, cohort: int | None = None) -> list[Acc
             total=totals.get(row.id),
             cost=costs.get(row.id, 0),
             turns=sum(turns[row.id].values()),
-            malformed=turns[row.id]["malformed"],
+            malformed=turns[row.id]["malformed"] + turns[row.id]["declined"],
             failed=turns[row.id]["failed"],
             sold=sold.get(row.id, 0),
         )

@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import BindParameter, ColumnElement, Connection, bindparam, func, text
 from sqlmodel import case, or_
 
+from agents.model import DECIDED_STATUSES
 from arena.record.model.model_version import ReportedModel
 from arena.record.model.status import CallsUnderWay
 from arena.record.queries.cohorts import ROUND_COLUMNS, StoredRound
@@ -276,7 +277,7 @@ RECENT_TURNS = 40
 USAGE_OF_TURNS = (
     select(count(CallRow.id), total(CallRow.tokens_in), total(CallRow.tokens_out), total(COST))
     .join(TurnRow, clause(TurnRow.entrant_id == CallRow.entrant_id))
-    .where(TurnRow.round_id == CallRow.round_id, col(TurnRow.status).in_(("played", "malformed")))
+    .where(TurnRow.round_id == CallRow.round_id, col(TurnRow.status).in_(DECIDED_STATUSES))
     .group_by(CallRow.round_id, CallRow.entrant_id)
     .order_by(func.max(CallRow.made_at).desc())
     .limit(RECENT_TURNS)

@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import BindParameter, Connection, bindparam, func
 from sqlmodel import and_
 
-from agents.model import Decision, Forecast
+from agents.model import USABLE_STATUSES, Decision, Forecast
 from arena.record.model.cohort import Turn
 from arena.record.queries import cohorts
 from arena.record.queries.accounts import read_ledgers
@@ -18,7 +18,7 @@ from arena.record.schema.cohort import EntrantRow, RoundRow, SnapshotRow
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.statements import attributes_of
 from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, RejectionRow, SecondQuoteRow, TurnRow
-from arena.record.schema.typed import clause, columns_of, joined, read_grouped_nouns, select
+from arena.record.schema.typed import clause, col, columns_of, joined, read_grouped_nouns, select
 from arena.record.schema.world import QuoteRow
 from arena.record.write.listings import QUOTE_FIELDS, quote_of
 from arena.record.write.turns import FILL_FIELDS
@@ -168,7 +168,11 @@ def _closed_markets(connection: Connection, cohort_id: int, too_late: str) -> di
 
 def _final_forecasts(connection: Connection, cohort_id: int) -> dict[int, dict[MarketId, int]]:
     """The final probabilities of the turns that were played."""
-    said = and_(ForecastRow.turn_id == TurnRow.id, ForecastRow.stage == "final", TurnRow.status == "played")
+    said = and_(
+        ForecastRow.turn_id == TurnRow.id,
+        ForecastRow.stage == "final",
+        col(TurnRow.status).in_(USABLE_STATUSES),
+    )
     rows = connection.execute(
         select(ForecastRow.turn_id, ForecastRow.market_id, ForecastRow.probability)
         .select_from(PLACED_TURNS.join(ForecastRow, clause(said)))

@@ -16,6 +16,7 @@ from sqlalchemy import Connection
 from sqlalchemy.orm import aliased, join
 from sqlmodel import and_
 
+from agents.model import DECIDED_STATUSES, USABLE_STATUSES
 from arena.record.model.columns import (
     NO_SCORE,
     OPEN,
@@ -89,7 +90,7 @@ def int_column(values: Any) -> Ints:
     return np.array(values, dtype=np.int64)
 
 
-WAS_SHOWN = col(TurnRow.status).in_(("played", "malformed", "failed"))
+WAS_SHOWN = col(TurnRow.status).in_((*DECIDED_STATUSES, "failed"))
 """Who is out, or waits for a key, was shown nothing."""
 
 
@@ -130,8 +131,8 @@ def read_forecast_columns(
     """What every turn that was played forecast for every market it was shown, beside the price then.
 
     Where a turn has second quotes, the price is theirs. A skip is taken as agreement with the mid, or as
-    even odds from an entrant that sees no prices. A turn that is malformed or failed has said nothing,
-    whatever was read from it.
+    even odds from an entrant that sees no prices. A turn that is malformed, declined or failed has said
+    nothing, whatever was read from it.
     """
     shown, turns = _shown_columns(connection, cohort), _turn_columns(connection, cohort)
     turn, item = _turn_market_pairs(turns.snapshot, shown.snapshot)
@@ -317,7 +318,7 @@ def _stated_probabilities(
     query = (
         select(ForecastRow.turn_id, ForecastRow.market_id, ForecastRow.probability)
         .select_from(PLACED_TURNS.join(ForecastRow, clause(ForecastRow.turn_id == TurnRow.id)))
-        .where(ForecastRow.stage == stage, TurnRow.status == "played")
+        .where(ForecastRow.stage == stage, col(TurnRow.status).in_(USABLE_STATUSES))
     )
     if cohort is not None:
         query = query.where(CohortRow.number == cohort)
@@ -443,7 +444,7 @@ ITEM_OF_PAIR = and_(
 )
 FORECAST_PAIRS = (
     join(BEFORE, AFTER, ASKED_TWICE)
-    .join(TurnRow, clause(and_(BEFORE.turn_id == TurnRow.id, TurnRow.status == "played")))
+    .join(TurnRow, clause(and_(BEFORE.turn_id == TurnRow.id, col(TurnRow.status).in_(USABLE_STATUSES))))
     .join(EntrantRow)
     .join(RoundRow)
     .join(CohortRow)

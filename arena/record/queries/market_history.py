@@ -27,6 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import aliased
 from sqlmodel import and_
 
+from agents.model import USABLE_STATUSES
 from arena.record.queries.cohorts import read_learnt_resolutions
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.dialects import UtcTime, instant_text
@@ -126,7 +127,7 @@ class MarketForecast:
 MARKET_FORECASTS = (
     select_as(round_id=TurnRow.round_id, agent=EntrantRow.name, probability=ForecastRow.probability)
     .select_from(joined(EntrantRow, TurnRow, ForecastRow))
-    .where(col(TurnRow.round_id).in_(IDS), TurnRow.status == "played")
+    .where(col(TurnRow.round_id).in_(IDS), col(TurnRow.status).in_(USABLE_STATUSES))
     .where(ForecastRow.market_id == MARKET_ID, ForecastRow.stage == "final")
     .order_by(TurnRow.round_id, EntrantRow.position)
 )

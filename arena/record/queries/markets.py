@@ -14,6 +14,7 @@ from sqlalchemy import BindParameter, Connection, Text, bindparam, column, exist
 from sqlalchemy.orm import aliased
 from sqlmodel import and_, case
 
+from agents.model import USABLE_STATUSES
 from arena.record.queries.cohorts import read_resolutions
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.dialects import BigInt
@@ -149,7 +150,7 @@ def read_forecast_spreads(
         .select_from(pairs.join(TurnRow, clause(TurnRow.round_id == pairs.c.round_id)))
         .join(EntrantRow, TurnRow.entrant_id == EntrantRow.id)
         .join(ForecastRow, (ForecastRow.turn_id == TurnRow.id) & (ForecastRow.market_id == market))
-        .where(TurnRow.status == "played", ForecastRow.stage == "final")
+        .where(col(TurnRow.status).in_(USABLE_STATUSES), ForecastRow.stage == "final")
         .where(col(EntrantRow.kind).not_in(sorted(but)))
     )
     spreads = read_grouped_nouns(ForecastSpread, connection.execute(query.group_by(market)))

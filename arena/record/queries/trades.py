@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, func
 from sqlmodel import and_
 
+from agents.model import USABLE_STATUSES
 from arena.record.model.trades import Trade
 from arena.record.schema.cohort import EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.ledger import MarkRow
@@ -25,7 +26,7 @@ FORECAST_OF_FILL = and_(
     ForecastRow.turn_id == TurnRow.id,
     ForecastRow.market_id == FillRow.market_id,
     ForecastRow.stage == "final",
-    TurnRow.status == "played",
+    col(TurnRow.status).in_(USABLE_STATUSES),
 )
 TRADED_FILLS = (
     joined(FillRow, TurnRow, RoundRow, EntrantRow)

@@ -92,7 +92,9 @@ class TurnRow(TableRow, table=True):
     round_id: int = parent_field("round.id")
     entrant_id: int = parent_field("entrant.id")
     status: str = text_field(
-        "played, malformed (no answer could be read), failed, out, or waiting for a key", name="verdict"
+        "played, partly (less than was asked for), malformed (no answer could be read), declined (the model "
+        "refused), failed, out, or waiting for a key",
+        name="verdict",
     )
     note: str = text_field("why it is not played, or nothing")
     cash: int = whole_field("the cash before it", DOLLARS)

@@ -110,7 +110,7 @@ def check_done(
         )
 
 
-DECIDED = ("played", "malformed")
+DECIDED = ("played", "partly", "malformed", "declined")
 
 
 def check_whole_cohort(facts: RecordReader, row: Row) -> Iterator[Difference]:

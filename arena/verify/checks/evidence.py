@@ -39,7 +39,7 @@ Piece = tuple[Row, Row | None]
 """A place of what was gathered, and its article."""
 
 NONE = "none"
-DECIDED = ("played", "malformed")
+DECIDED = ("played", "partly", "malformed", "declined")
 TO_THE_MINUTE = 16
 AHEAD = {10: timedelta(days=1), TO_THE_MINUTE: timedelta(hours=12), 20: timedelta()}
 """How much later than it says a day, a time without a zone and one in UTC may mean, by their lengths."""

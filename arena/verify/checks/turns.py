@@ -69,7 +69,9 @@ def of_the_cohort(facts: RecordReader, table: Table, row: Row) -> Iterator[Diffe
 
 EMPTY = {
     "played": (),
+    "partly": (),
     "malformed": ("fill", "second_quote"),
+    "declined": ("fill", "second_quote"),
     "out": ("fill", "second_quote", "forecast"),
     "failed": ("fill", "second_quote", "forecast", "rejection"),
     "waiting": ("fill", "second_quote", "forecast", "rejection"),

@@ -53,6 +53,9 @@ def test_samples_without_an_answer_leave_a_note_and_no_mark() -> None:
 def test_without_any_answer_it_is_malformed_if_there_was_one_to_read() -> None:
     assert combine_samples([FAILED, MALFORMED]).status == "malformed"
     assert combine_samples([FAILED, FAILED]).status == "failed"
+    declined = Decision(status="declined")
+    assert combine_samples([FAILED, declined]).status == "declined"
+    assert combine_samples([Decision(status="partly"), declined]).status == "partly"
 
 
 def test_rejections_say_from_which_sample_they_are() -> None:

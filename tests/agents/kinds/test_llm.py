@@ -14,6 +14,7 @@ from tests.builders import a_listing, result_of, usd
 
 GIVEN = Given(prompts={name: prompt_text(name, HOME) for name in ("bet", "blind")})
 BROKEN = an_answer()[:-4]
+NO = CallError("declined", "no gambling", retry=False)
 DOWN = CallError("overloaded", "come back later", retry=True)
 
 
@@ -65,6 +66,13 @@ def test_a_provider_without_an_answer_has_failed(said: tuple[str | CallError, ..
     decision, _ = play(*said)
     assert (decision.status, decision.note) == ("failed", "overloaded: come back later")
     assert decision.forecasts == ()
+
+
+def test_a_model_that_declines_is_not_asked_again() -> None:
+    decision, asked = play(NO)
+    assert (decision.status, decision.note, len(asked)) == ("declined", "declined: no gambling", 1)
+    decision, _ = play(NO, belief(0.2), NO, samples=3)
+    assert (decision.status, set(by_stage(decision).values())) == ("played", {usd("0.2")})
 
 
 def test_hidden_prices_are_not_sent() -> None:
@@ -149,7 +157,7 @@ def test_a_batch_shows_so_many_markets_and_is_told_what_is_spent() -> None:
 def test_a_part_that_can_not_be_used_is_skipped_and_one_without_an_answer_fails_the_turn() -> None:
     good = json.dumps({"forecasts": [{"market": "m3", "probability": 0.1}]})
     decision, _ = play("no", "no", good, batch=2)
-    assert (decision.status, by_stage(decision)) == ("played", {("final", "sim:c"): usd("0.1")})
+    assert (decision.status, by_stage(decision)) == ("partly", {("final", "sim:c"): usd("0.1")})
     assert decision.note == "part 1: malformed: the answer contains no JSON object"
     decision, _ = play(good, DOWN, batch=2)
     assert (decision.status, decision.forecasts) == ("failed", ())

@@ -51,6 +51,13 @@ def test_a_stored_answer_is_used_and_nobody_is_asked() -> None:
     assert (provider.asked, kept) == (0, [])
 
 
+def test_a_refusal_is_kept_like_an_answer() -> None:
+    provider = Provider()
+    refused = Call(QUESTION, None, error=CallError("declined", "no", retry=False))
+    assert play(provider, [refused], QUESTION) == ([refused], [])
+    assert provider.asked == 0
+
+
 def test_another_question_is_asked_and_numbered_after_those_stored() -> None:
     provider = Provider()
     answers, kept = play(provider, [Call(QUESTION, "stored")], QUESTION, OTHER)
