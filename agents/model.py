@@ -3,10 +3,11 @@
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import Any, Literal, SupportsFloat
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
 
+from markets.millionths import ONE, decimal_of, millionths
 from markets.model import MarketId, Snapshot
 from markets.venue import Truth
 from portfolio.model import Bet, Holdings, Mark, Rejection, Sale
@@ -38,14 +39,56 @@ ErrorCode = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Forecast:
-    """The probability of YES, in millionths, that an agent states for a market."""
+    """The probability of YES that an agent states for a market, kept in millionths.
+
+    A probability may be a float, a Decimal or a text; it is taken by the digits that it is written with.
+
+    >>> Forecast(MarketId("sim:1"), 0.65).millionths
+    650000
+    >>> Forecast(MarketId("sim:1"), millionths=650_000).probability
+    0.65
+    """
 
     market_id: MarketId
-    probability: int
-    stage: Stage = "final"
-    reason: str = ""
+    millionths: int
+    stage: Stage
+    reason: str
+
+    def __init__(
+        self,
+        market_id: MarketId,
+        probability: SupportsFloat | str | None = None,
+        stage: Stage = "final",
+        reason: str = "",
+        *,
+        millionths: int | None = None,
+    ):
+        if millionths is None or probability is not None:
+            millionths = _share(probability, millionths)
+        object.__setattr__(self, "market_id", market_id)
+        object.__setattr__(self, "millionths", millionths)
+        object.__setattr__(self, "stage", stage)
+        object.__setattr__(self, "reason", reason)
+
+    @property
+    def probability(self) -> float:
+        """The probability as a number from 0 to 1."""
+        return self.millionths / ONE
+
+
+def _share(probability: SupportsFloat | str | None, given: int | None) -> int:
+    """A probability in millionths, if these are not `given` too. Raises for what is not from 0 to 1."""
+    if (probability is None) is (given is None):
+        raise TypeError("a Forecast takes either a probability from 0 to 1 or millionths=")
+    if isinstance(probability, bool) or not isinstance(probability, SupportsFloat | str):
+        raise TypeError(f"a probability is a number from 0 to 1, and this is a {type(probability).__name__}")
+    share = decimal_of(probability)
+    if not 0 <= share <= 1:
+        hint = "Write 0.65 for 65%, or millionths= for a whole number of millionths"
+        raise ValueError(f"the probability {str(probability)[:40]} is not between 0 and 1. {hint}")
+    return millionths(share)
 
 
 @dataclass(frozen=True, slots=True)

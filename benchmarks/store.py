@@ -51,7 +51,7 @@ def persisted(folder: Path) -> list[Measurement]:
 
 def _stating(each: TurnUnderClaim) -> Decision:
     """The decision with a forecast for every market."""
-    forecasts = tuple(Forecast(market, 400_000, reason=REASON) for market in workload.IDS)
+    forecasts = tuple(Forecast(market, 0.4, reason=REASON) for market in workload.IDS)
     return replace(each.turn.decision, forecasts=forecasts)
 
 

@@ -1,6 +1,7 @@
 """Money, shares, prices and probabilities are whole numbers of millionths."""
 
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from typing import SupportsFloat
 
 ONE = 1_000_000
 
@@ -11,11 +12,22 @@ def millionths(value: str | int | float | Decimal) -> int:
     >>> millionths("0.40"), millionths(0.1), millionths(3)
     (400000, 100000, 3000000)
     """
+    return int((decimal_of(value) * ONE).to_integral_value(ROUND_HALF_EVEN))
+
+
+def decimal_of(value: SupportsFloat | str) -> Decimal:
+    """The decimal that a number is written as, so a float's shortest.
+
+    >>> decimal_of(0.1)
+    Decimal('0.1')
+    """
     try:
-        number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
-        return int((number * ONE).to_integral_value(ROUND_HALF_EVEN))
-    except (InvalidOperation, OverflowError, ValueError) as error:
-        raise ValueError(f"{value!r} is not a finite number") from error
+        number = Decimal(value if isinstance(value, str | int | Decimal) else repr(float(value)))
+    except (InvalidOperation, ValueError):
+        number = Decimal("NaN")
+    if not number.is_finite():
+        raise ValueError(f"{value!r} is not a finite number")
+    return number
 
 
 def decimal(amount: int) -> Decimal:

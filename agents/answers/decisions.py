@@ -98,7 +98,7 @@ def combine_samples(samples: Sequence[Decision]) -> Decision:
     note, rejections = _notes("sample", samples), _rejections(samples)
     played = [sample for sample in samples if sample.status in USABLE_STATUSES]
     stated = _by_market(played or samples)
-    medians = {key: median([forecast.probability for forecast in each]) for key, each in stated.items()}
+    medians = {key: median([forecast.millionths for forecast in each]) for key, each in stated.items()}
     forecasts = tuple(_nearest(each, medians[key]) for key, each in stated.items())
     if not played:
         return Decision(forecasts, rejections=rejections, status=_best_status(samples), note=note)
@@ -162,14 +162,14 @@ def _by_market(samples: Sequence[Decision]) -> dict[Key, list[Forecast]]:
 
 def _nearest(forecasts: Sequence[Forecast], middle: int) -> Forecast:
     """The median, with the reason of the first one that is closest to it."""
-    nearest = min(forecasts, key=lambda forecast: abs(forecast.probability - middle))
-    return replace(nearest, probability=middle)
+    nearest = min(forecasts, key=lambda forecast: abs(forecast.millionths - middle))
+    return replace(nearest, millionths=middle)
 
 
 def _distance(sample: Decision, medians: dict[Key, int]) -> tuple[int, int]:
     """How far a sample's final forecasts are from the medians; one that states fewer comes after."""
     final = [forecast for forecast in sample.forecasts if forecast.stage == "final"]
-    apart = sum(abs(forecast.probability - medians[forecast.market_id, "final"]) for forecast in final)
+    apart = sum(abs(forecast.millionths - medians[forecast.market_id, "final"]) for forecast in final)
     return -len(final), apart
 
 
@@ -265,7 +265,7 @@ def _all_answer(forecasts: Sequence[Forecast], shown: Container[str]) -> bool:
 def _forecast_fault(forecast: Forecast, shown: Container[str]) -> str | None:
     if forecast.market_id not in shown:
         return "this market was not shown"
-    if not 0 <= forecast.probability <= ONE:
+    if not 0 <= forecast.millionths <= ONE:
         return "a probability must be a whole number of millionths from 0 to 1,000,000"
     if forecast.stage not in STAGES:
         return "the stage must be blind or final"

@@ -125,7 +125,9 @@ def _market_named(item: object, markets: _ShownMarkets) -> str:
 
 def forecast_of(item: Mapping[str, Any], market: MarketId, stage: Stage = "final") -> Forecast:
     """What an item says of how likely a market is."""
-    return Forecast(market, parse_probability(item.get("probability")), stage, _reason(item))
+    return Forecast(
+        market, stage=stage, reason=_reason(item), millionths=parse_probability(item.get("probability"))
+    )
 
 
 def bet_of(item: Mapping[str, Any], market: MarketId) -> Bet:
@@ -152,7 +154,7 @@ def _first_of_each(forecasts: tuple[Forecast, ...]) -> tuple[tuple[Forecast, ...
     unclear: dict[MarketId, Rejection] = {}
     for forecast in forecasts:
         market_id = forecast.market_id
-        if first.setdefault(market_id, forecast).probability != forecast.probability:
+        if first.setdefault(market_id, forecast).millionths != forecast.millionths:
             words = "this market has two different probabilities"
             unclear[market_id] = Rejection("stated_twice", words, market_id)
     return tuple(first[m] for m in first if m not in unclear), list(unclear.values())

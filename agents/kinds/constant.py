@@ -29,7 +29,7 @@ def agent(settings: Settings, _given: Given) -> Agent:
 
     async def decide(view: View, _ask: Ask) -> Decision:
         beliefs = {listing.market.id: p for listing in view.snapshot.shown}
-        forecasts = tuple(Forecast(market_id, p) for market_id in beliefs)
+        forecasts = tuple(Forecast(market_id, millionths=p) for market_id in beliefs)
         return Decision(forecasts, quarter_kelly(beliefs, view.holdings, view.snapshot, view.rules))
 
     return decide

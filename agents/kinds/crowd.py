@@ -51,7 +51,7 @@ def agent(settings: Settings, _given: Given) -> Agent:
     async def decide(view: View, _ask: Ask) -> Decision:
         probabilities = stated(settings.of, view)
         forecasts = tuple(
-            Forecast(market_id, pool(ps), reason=f"{settings.method} of {len(ps)}")
+            Forecast(market_id, millionths=pool(ps), reason=f"{settings.method} of {len(ps)}")
             for market_id, ps in probabilities.items()
             if ps
         )
@@ -81,5 +81,5 @@ def stated(names: Sequence[str], view: View) -> dict[MarketId, list[int]]:
     for name in names:
         for forecast in view.stated.get(name, ()):
             if forecast.stage == "final" and forecast.market_id in probabilities:
-                probabilities[forecast.market_id].append(forecast.probability)
+                probabilities[forecast.market_id].append(forecast.millionths)
     return probabilities

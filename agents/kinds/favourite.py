@@ -35,7 +35,7 @@ def agent(settings: Settings, _given: Given) -> Agent:
 
     async def decide(view: View, _ask: Ask) -> Decision:
         mids = [(listing.market.id, listing.mid) for listing in view.snapshot.shown]
-        forecasts = tuple(Forecast(market_id, mid) for market_id, mid in mids if mid is not None)
+        forecasts = tuple(Forecast(market_id, millionths=mid) for market_id, mid in mids if mid is not None)
         offers = offers_at_snapshot(view.snapshot, view.rules)
         sides = favourites(view.snapshot)
         bets = minimum_bets(sides, settings.bets, view.holdings.cash, offers, "the favourite")

@@ -10,7 +10,9 @@ price, divided by the possible gain per share. It holds its positions until they
 It shows what the other agent's forecasts would have earned.
 """
 
-from agents.model import Agent, Ask, Decision, Forecast, Given, View
+from dataclasses import replace
+
+from agents.model import Agent, Ask, Decision, Given, View
 from agents.model import Settings as Common
 from portfolio.sizing import quarter_kelly
 
@@ -27,8 +29,8 @@ def agent(settings: Settings, _given: Given) -> Agent:
 
     async def decide(view: View, _ask: Ask) -> Decision:
         stated = [f for f in view.stated.get(settings.of, ()) if f.stage == "final"]
-        forecasts = tuple(Forecast(f.market_id, f.probability, reason=f"as {settings.of}") for f in stated)
-        beliefs = {f.market_id: f.probability for f in forecasts}
+        forecasts = tuple(replace(f, reason=f"as {settings.of}") for f in stated)
+        beliefs = {f.market_id: f.millionths for f in forecasts}
         note = "" if forecasts else f"{settings.of} stated no forecast this round"
         bets = quarter_kelly(beliefs, view.holdings, view.snapshot, view.rules)
         return Decision(forecasts, bets, note=note)

@@ -20,6 +20,7 @@ def agent(_settings: Settings, _given: Given) -> Agent:
 
     async def decide(view: View, _ask: Ask) -> Decision:
         listed = ((listing.market.id, listing.mid) for listing in view.snapshot.shown)
-        return Decision(tuple(Forecast(market_id, mid) for market_id, mid in listed if mid is not None))
+        priced = ((market_id, mid) for market_id, mid in listed if mid is not None)
+        return Decision(tuple(Forecast(market_id, millionths=mid) for market_id, mid in priced))
 
     return decide

@@ -38,7 +38,7 @@ def agent(settings: Settings, given: Given) -> Agent:
             market_id = listing.market.id
             error = settings.noise * bell(Random(f"{view.seed}/oracle/{market_id}"))
             beliefs[market_id] = probability(log_odds(truth(market_id, view.snapshot.at)) + error)
-        forecasts = tuple(Forecast(market_id, p) for market_id, p in beliefs.items())
+        forecasts = tuple(Forecast(market_id, millionths=p) for market_id, p in beliefs.items())
         return Decision(forecasts, quarter_kelly(beliefs, view.holdings, view.snapshot, view.rules))
 
     return decide

@@ -3,7 +3,8 @@
 `function` names it: `mine:decide` is the function `decide` in the file `mine.py` beside the config, or in
 `extensions/` there. It is called as `decide(view, ask)`, async or not, and returns a `Decision`.
 With `arguments: {edge: 0.1}` it is called as `decide(view, ask, edge=0.1)`. The `view` has all it may know;
-`view.seed` is its source of randomness.
+`view.seed` is its source of randomness. A forecast is a probability from 0 to 1; with any other number the
+function fails. Prices, cash and shares in the view, and amounts of bets and sales, are whole millionths.
 
     from agents.model import Decision, Forecast
     from portfolio.model import Bet
@@ -11,10 +12,10 @@ With `arguments: {edge: 0.1}` it is called as `decide(view, ask, edge=0.1)`. The
     def decide(view, ask, edge=0.05):
         forecasts, bets = [], []
         for listing in view.snapshot.shown:
-            if listing.mid is not None and listing.mid < 500_000:  # millionths
-                likelier = listing.mid + int(edge * 1_000_000)
+            if listing.mid is not None and listing.mid < 500_000:  # 0.50
+                likelier = listing.mid / 1_000_000 + edge
                 forecasts.append(Forecast(listing.market.id, likelier))
-                bets.append(Bet(listing.market.id, "YES", 50_000_000, reason="too cheap"))
+                bets.append(Bet(listing.market.id, "YES", 50_000_000, reason="too cheap"))  # $50
         return Decision(tuple(forecasts), tuple(bets[:3]))
 
 With a `model` and its settings, an async function can call that model:

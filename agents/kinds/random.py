@@ -35,7 +35,8 @@ def agent(settings: Settings, _given: Given) -> Agent:
     async def decide(view: View, _ask: Ask) -> Decision:
         dice = Random(f"{view.seed}/random")
         shown = [listing.market.id for listing in view.snapshot.shown]
-        forecasts = tuple(Forecast(market_id, int(dice.random() * (ONE + 1))) for market_id in shown)
+        drawn = ((market_id, int(dice.random() * (ONE + 1))) for market_id in shown)
+        forecasts = tuple(Forecast(market_id, millionths=p) for market_id, p in drawn)
         return Decision(forecasts, _bets(settings.bets, view, dice))
 
     return decide

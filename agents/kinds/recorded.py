@@ -91,7 +91,7 @@ def believed(
             market_id, before = row.says.market_id, newest.get(row.says.market_id)
             if before is None or row.at > before[0][0]:
                 newest[market_id] = [(row.at, row.line, row.says)]
-            elif row.at == before[0][0] and row.says.probability != before[0][2].probability:
+            elif row.at == before[0][0] and row.says.millionths != before[0][2].millionths:
                 before.append((row.at, row.line, row.says))
     shown = [newest[x.market.id] for x in view.snapshot.shown if x.market.id in newest]
     unclear = []

@@ -80,7 +80,7 @@ def _sample_context(prices: bool, markets: int) -> PromptContext:
         seed=1,
         evidence={listing.market.id: (_ARTICLE,) for listing in listings},
     )
-    before = tuple(Forecast(listing.market.id, ONE // 2, "blind") for listing in shown)
+    before = tuple(Forecast(listing.market.id, 0.5, "blind") for listing in shown)
     part = PromptPart(1, 2, tuple(listing.market.id for listing in shown), committed=ONE)
     return PromptContext(view, prices, before, part, longest=8)
 

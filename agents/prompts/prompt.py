@@ -110,7 +110,7 @@ def prompt_facts(sight: PromptContext) -> dict[str, Any]:
     view, part, prices = sight.view, sight.part, sight.prices
     snapshot, rules, holdings = view.snapshot, view.rules, view.holdings
     ids = short_ids(snapshot)
-    stated = {forecast.market_id: forecast.probability for forecast in sight.before}
+    stated = {forecast.market_id: forecast.millionths for forecast in sight.before}
     shown, held = offered_listings(view, part), held_listings(view, part)
     blocks = [_market_facts(listing, ids, stated, sight) for listing in shown]
     here = {listing.market.id for listing in (*shown, *held)}

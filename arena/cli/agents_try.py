@@ -224,7 +224,7 @@ def turn_data(turn: "Turn", listings: "Mapping[MarketId, Listing]") -> dict[str,
                     "question": listings[said.market_id].market.question,
                     "mid": exact(listings[said.market_id].mid),
                     "stage": said.stage,
-                    "probability": exact(said.probability),
+                    "probability": exact(said.millionths),
                     "reason": said.reason,
                 }
                 for said in decision.forecasts

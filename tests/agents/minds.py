@@ -62,7 +62,7 @@ def an_article(**changes: Any) -> Article:
 
 def stated(market: str, probability: str) -> Forecast:
     """What an agent said about a market."""
-    return Forecast(MarketId(market), usd(probability))
+    return Forecast(MarketId(market), millionths=usd(probability))
 
 
 def replies(*texts: str | CallError | Call) -> tuple[Ask, list[Prompt]]:

@@ -74,7 +74,7 @@ def test_reliability_counts_for_the_sharp_and_loudness_for_the_hasty() -> None:
     sharp, hasty = said_by("sharp", view), said_by("hasty", view)
     assert isinstance(sharp, Decision)
     assert isinstance(hasty, Decision)
-    assert sharp.forecasts[0].probability > 550_000 > 300_000 > hasty.forecasts[0].probability
+    assert sharp.forecasts[0].millionths > 550_000 > 300_000 > hasty.forecasts[0].millionths
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -151,7 +151,7 @@ def briers(season_seed: int) -> dict[str, float]:
             decision = said_by(model, view)
             assert isinstance(decision, Decision)
             found += [
-                (forecast.probability / 1e6 - outcomes[forecast.market_id]) ** 2
+                (forecast.millionths / 1e6 - outcomes[forecast.market_id]) ** 2
                 for forecast in decision.forecasts
                 if forecast.market_id in outcomes
             ]

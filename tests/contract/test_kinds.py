@@ -25,7 +25,7 @@ SAID = "at,market,probability\n" + "".join(
 
 
 def mine(view: View, ask: Ask) -> Decision:
-    return Decision(tuple(Forecast(listing.market.id, ONE // 4) for listing in view.snapshot.shown))
+    return Decision(tuple(Forecast(listing.market.id, 0.25) for listing in view.snapshot.shown))
 
 
 GIVEN = Given(
@@ -90,7 +90,7 @@ def test_forecasts_are_probabilities_of_markets_shown_and_one_each(name: str) ->
     decision = decide(name, view())
     assert decision.status == "played"
     assert [forecast.market_id for forecast in decision.forecasts] == list(THREE)
-    assert all(0 <= forecast.probability <= ONE for forecast in decision.forecasts)
+    assert all(0 <= forecast.millionths <= ONE for forecast in decision.forecasts)
 
 
 @pytest.mark.parametrize("rules", [REALISTIC, SEED], ids=lambda rules: rules.name)
@@ -125,12 +125,12 @@ def test_an_agent_without_cash_bets_nothing_it_does_not_have(name: str) -> None:
 def test_the_market_says_the_mid_exactly_and_skips_where_there_is_none() -> None:
     seen = a_view(a_listing("0.31", "0.32", market="sim:a"), a_price("0.77", "sim:b"), a_listing(None, None))
     decision = decide("market", seen)
-    assert {f.market_id: f.probability for f in decision.forecasts} == {"sim:a": 315_000, "sim:b": 770_000}
+    assert {f.market_id: f.millionths for f in decision.forecasts} == {"sim:a": 315_000, "sim:b": 770_000}
     assert decision.bets == ()
 
 
 def test_the_constant_says_one_half() -> None:
-    assert {forecast.probability for forecast in decide("constant", view()).forecasts} == {ONE // 2}
+    assert {forecast.millionths for forecast in decide("constant", view()).forecasts} == {ONE // 2}
 
 
 def test_random_bets_the_minimum_a_few_times_and_differs_by_seed() -> None:
@@ -141,7 +141,7 @@ def test_random_bets_the_minimum_a_few_times_and_differs_by_seed() -> None:
 
 def test_the_oracle_says_the_truth_and_needs_one() -> None:
     decision = decide("oracle", view())
-    assert [forecast.probability for forecast in decision.forecasts] == [usd("0.7"), usd("0.2"), usd("0.2")]
+    assert [forecast.millionths for forecast in decision.forecasts] == [usd("0.7"), usd("0.2"), usd("0.2")]
     kind = registry.kind("oracle")
     with pytest.raises(ValueError, match="known true probabilities"):
         kind.agent(settings_of(kind), Given())
@@ -158,7 +158,7 @@ def test_noise_moves_the_oracle_about_the_truth_and_more_noise_more() -> None:
             raise AssertionError("an oracle asks nobody")
 
         stated = result_of(agent(a_view(*shown), nobody)).forecasts
-        return sum(abs(forecast.probability - usd("0.2")) for forecast in stated) / len(stated) / ONE
+        return sum(abs(forecast.millionths - usd("0.2")) for forecast in stated) / len(stated) / ONE
 
     # half a unit of log-odds about 0.2 moves a probability by 0.08, and its mean distance is 0.8 of that
     assert 0.05 < off(0.5) < 0.08
@@ -169,7 +169,7 @@ def test_kelly_believes_what_the_other_stated_last() -> None:
     blind = replace(stated("sim:a", "0.99"), stage="blind")
     seen = replace(view(), stated={"other": (blind, stated("sim:a", "0.6"))})
     decision = decide("kelly", seen)
-    assert [(forecast.market_id, forecast.probability) for forecast in decision.forecasts] == [
+    assert [(forecast.market_id, forecast.millionths) for forecast in decision.forecasts] == [
         (MarketId("sim:a"), usd("0.6"))
     ]
     assert [bet.amount for bet in decision.bets] == [775_862_068]
@@ -199,7 +199,7 @@ def test_the_favourite_backs_the_dearest_sides_that_can_be_bought() -> None:
         ("sim:yes", "YES", usd(50)),
         ("sim:near", "NO", usd(50)),
     ]
-    assert {forecast.market_id: forecast.probability for forecast in decision.forecasts} == {
+    assert {forecast.market_id: forecast.millionths for forecast in decision.forecasts} == {
         "sim:certain": usd("0.99"), "sim:even": usd("0.5"), "sim:no": usd("0.1"), "sim:yes": usd("0.8"),
         "sim:near": usd("0.4"),
     }  # fmt: skip
@@ -228,7 +228,7 @@ def test_the_crowd_makes_one_forecast_of_those_that_were_finally_stated(method: 
     settings = kind.settings.model_validate({"of": tuple(SAYING), "method": method, "trim": 0.25})
     seen = replace(view(), stated=SAYING)
     decision = result_of(kind.agent(settings, Given())(seen, nobody))
-    assert [(x.market_id, x.probability, x.reason) for x in decision.forecasts] == [
+    assert [(x.market_id, x.millionths, x.reason) for x in decision.forecasts] == [
         ("sim:a", usd(pooled), f"{method} of 4"),
         ("sim:b", usd("0.9"), f"{method} of 1"),
     ]

@@ -168,7 +168,7 @@ def test_a_demo_model_gives_a_usable_answer(name: str, model: str) -> None:
         listing.market.id for listing in view.snapshot.shown
     ]
     assert read.rejections == ()
-    assert len({forecast.probability for forecast in read.forecasts}) > 3, "it has read what it was told"
+    assert len({forecast.millionths for forecast in read.forecasts}) > 3, "it has read what it was told"
     _, refused = execute(read.bets, read.sales, view.holdings, view.snapshot, view.rules)
     assert list(refused) == []
 

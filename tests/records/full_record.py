@@ -191,7 +191,7 @@ def decides(
     """What an agent believes and wants: `decides(a_bet(500, market=SUN), sun="0.6")`."""
     return Decision(
         forecasts=tuple(
-            Forecast(MarketId(f"sim:{key}"), usd(chance), reason="so") for key, chance in chances.items()
+            Forecast(MarketId(f"sim:{key}"), chance, reason="so") for key, chance in chances.items()
         ),
         bets=tuple(wish for wish in wishes if isinstance(wish, Bet)),
         sales=tuple(wish for wish in wishes if isinstance(wish, Sale)),
@@ -256,7 +256,7 @@ def _first_week(season: Season) -> None:
     season.look(1, week(0), *(the_book(market, week(0)) for market in MARKETS))
     limit = CallError("rate_limit", "slow down", retry=True)
     calls = said(None, error=limit), said("blind", "blind"), said('{"forecasts": …}')
-    blind = Forecast(SUN, usd("0.5"), "blind")
+    blind = Forecast(SUN, 0.5, "blind")
     decision = decides(a_bet(300, market=SUN), a_bet(200, "NO", RAIN), a_bet(9_000, market=SNOW), sun="0.6")
     decision = replace(decision, forecasts=(blind, *decision.forecasts))
     season.turn(

@@ -60,7 +60,7 @@ def says(probability: str, *bets: tuple[str, str]) -> Agent:
     async def decide(view: View, ask: Ask) -> Decision:
         shown = [listing.market.id for listing in view.snapshot.shown]
         wanted = tuple(a_bet(amount, "YES", market) for amount, market in bets if view.round == 1)
-        return Decision(tuple(Forecast(market, usd(probability)) for market in shown), wanted)
+        return Decision(tuple(Forecast(market, millionths=usd(probability)) for market in shown), wanted)
 
     return decide
 

@@ -288,7 +288,7 @@ class Settings(Common):
 def agent(settings, given):
     async def decide(view, ask):
         counts = {x.market.id: len(view.evidence.get(x.market.id, ())) for x in view.snapshot.shown}
-        return Decision(tuple(Forecast(market, 500_000 + count) for market, count in counts.items()))
+        return Decision(tuple(Forecast(m, millionths=500_000 + n) for m, n in counts.items()))
 
     return decide
 """

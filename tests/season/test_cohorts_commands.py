@@ -306,7 +306,7 @@ class Settings(Common):
 
 def agent(settings: Settings, given: Given) -> Agent:
     async def decide(view: View, ask: Ask) -> Decision:
-        return Decision(tuple(Forecast(x.market.id, 500_000) for x in view.snapshot.shown))
+        return Decision(tuple(Forecast(x.market.id, 0.5) for x in view.snapshot.shown))
 
     return decide
 '''

@@ -28,7 +28,7 @@ def agent(settings: Settings, given: Given) -> Agent:
         at = view.snapshot.at
         assert all(x.published_at <= at for found in view.evidence.values() for x in found)
         counts = {x.market.id: len(view.evidence.get(x.market.id, ())) for x in view.snapshot.shown}
-        return Decision(tuple(Forecast(m, ONE // 2 + n * ONE // 20) for m, n in counts.items()))
+        return Decision(tuple(Forecast(m, 0.5 + n / 20) for m, n in counts.items()))
 
     return decide
 '''

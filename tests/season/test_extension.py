@@ -13,7 +13,6 @@ CONTRARIAN = '''\
 
 from agents.model import Agent, Ask, Decision, Forecast, Given, View
 from agents.model import Settings as Common
-from markets.millionths import ONE
 
 
 class Settings(Common):
@@ -22,8 +21,8 @@ class Settings(Common):
 
 def agent(settings: Settings, given: Given) -> Agent:
     async def decide(view: View, ask: Ask) -> Decision:
-        priced = [listing for listing in view.snapshot.shown if listing.mid is not None]
-        return Decision(tuple(Forecast(x.market.id, ONE - x.mid) for x in priced))
+        priced = [(x.market.id, x.mid / 1_000_000) for x in view.snapshot.shown if x.mid is not None]
+        return Decision(tuple(Forecast(market_id, 1 - price) for market_id, price in priced))
 
     return decide
 '''

@@ -24,7 +24,7 @@ LINE_UP = """\
   - {kind: random, name: ann, bets: 2}
   - {kind: random, name: ann-again, bets: 2}
   - {kind: recorded, name: bob, file: people/bob.csv}
-  - {kind: python, function: "mine:decide", arguments: {p: 250000}}
+  - {kind: python, function: "mine:decide", arguments: {p: 0.25}}
 """
 MINE = """\
 from agents.model import Decision, Forecast

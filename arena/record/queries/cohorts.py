@@ -280,8 +280,14 @@ def read_turn_statuses(connection: Connection, round_id: int) -> dict[int, str]:
     return dict(connection.execute(TURN_STATUSES, {"round_id": round_id}).all())
 
 
+FORECAST_COLUMNS = (
+    ForecastRow.market_id,
+    col(ForecastRow.probability).label("millionths"),
+    ForecastRow.stage,
+    ForecastRow.reason,
+)
 FINAL_FORECASTS = (
-    select(EntrantRow.name, *columns_of(ForecastRow, Forecast.__dataclass_fields__))
+    select(EntrantRow.name, *FORECAST_COLUMNS)
     .select_from(joined(TurnRow, EntrantRow, ForecastRow))
     .where(TurnRow.round_id == ROUND_ID, col(EntrantRow.name).in_(IDS), ForecastRow.stage == "final")
     .order_by(EntrantRow.position, ForecastRow.market_id)

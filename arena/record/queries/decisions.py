@@ -35,7 +35,7 @@ STORED_TURNS = (
 )
 OF_ROUND = TurnRow.round_id == ROUND_ID
 ROUND_FORECASTS = (
-    select(TurnRow.id, *columns_of(ForecastRow, Forecast.__dataclass_fields__))
+    select(TurnRow.id, *cohorts.FORECAST_COLUMNS)
     .join_from(TurnRow.__table__, ForecastRow.__table__, ForecastRow.turn_id == TurnRow.id)
     .where(OF_ROUND)
     .order_by(ForecastRow.stage, ForecastRow.market_id)

@@ -94,7 +94,7 @@ def turn_text(cohort: int, number: int, turn: Turn, wishes: str) -> str:
         "note": decision.note,
         "cash": turn.cash,
         "wishes": wishes,
-        "forecasts": sorted([f.market_id, f.stage, f.probability, f.reason] for f in decision.forecasts),
+        "forecasts": sorted([f.market_id, f.stage, f.millionths, f.reason] for f in decision.forecasts),
         "rejections": [[r.code, r.message, r.market_id] for r in turn.rejections],
     }
     if turn.second is not None:

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from sqlalchemy import BindParameter, Connection, bindparam
 
-from agents.model import Decision, Forecast
+from agents.model import Decision
 from arena.record.model.cohort import Turn
 from arena.record.schema.codec import orders_text, turn_text
 from arena.record.schema.cohort import RoundRow
@@ -151,8 +151,13 @@ def add_turns(
     }
     ids = _add_rows(connection, round_id, place, turns, version)
     placed = [(ids[entrant_id], turn) for entrant_id, turn in turns.items()]
-    forecasts = (((id,), forecast) for id, turn in placed for forecast in turn.decision.forecasts)
-    insert_facts(connection, ForecastRow, ("turn_id",), forecasts, [*Forecast.__dataclass_fields__])
+    forecasts = (
+        (id, f.market_id, f.millionths, f.stage, f.reason)
+        for id, turn in placed
+        for f in turn.decision.forecasts
+    )
+    columns = ("turn_id", "market_id", "probability", "stage", "reason")
+    insert_lines(connection, ForecastRow.__table__, columns, forecasts)
     rejections = (((id, n), rejection) for id, turn in placed for n, rejection in enumerate(turn.rejections))
     insert_facts(connection, RejectionRow, OF_TURN, rejections, [*Rejection.__dataclass_fields__])
     _add_second_quotes(connection, placed)

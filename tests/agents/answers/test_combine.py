@@ -10,7 +10,9 @@ A, B = MarketId("sim:a"), MarketId("sim:b")
 
 def said(*probabilities: int, amount: int = 0, note: str = "") -> Decision:
     """A sample that states these for the markets a and b, and bets on a."""
-    forecasts = tuple(Forecast(m, p, reason=f"{p}") for m, p in zip((A, B), probabilities, strict=False))
+    forecasts = tuple(
+        Forecast(m, millionths=p, reason=f"{p}") for m, p in zip((A, B), probabilities, strict=False)
+    )
     return Decision(forecasts, (Bet(A, "YES", amount),) if amount else (), note=note)
 
 
@@ -25,12 +27,12 @@ def test_one_sample_is_the_decision_itself() -> None:
 
 def test_forecasts_are_medians_with_the_reason_of_the_nearest_sample() -> None:
     whole = combine_samples([said(100, 900), said(300, 500), said(700, 100)])
-    assert [(f.market_id, f.probability, f.reason) for f in whole.forecasts] == [
+    assert [(f.market_id, f.millionths, f.reason) for f in whole.forecasts] == [
         (A, 300, "300"),
         (B, 500, "500"),
     ]
     even = combine_samples([said(100), said(201)])
-    assert [(f.probability, f.reason) for f in even.forecasts] == [(151, "201")]
+    assert [(f.millionths, f.reason) for f in even.forecasts] == [(151, "201")]
 
 
 def test_it_bets_as_the_sample_closest_to_the_medians_does_and_as_no_mix() -> None:
@@ -42,7 +44,7 @@ def test_it_bets_as_the_sample_closest_to_the_medians_does_and_as_no_mix() -> No
 
 def test_samples_without_an_answer_leave_a_note_and_no_mark() -> None:
     whole = combine_samples([FAILED, said(300, 500, amount=2), MALFORMED])
-    assert (whole.status, [f.probability for f in whole.forecasts], len(whole.bets)) == (
+    assert (whole.status, [f.millionths for f in whole.forecasts], len(whole.bets)) == (
         "played",
         [300, 500],
         1,

@@ -31,17 +31,16 @@ ITEMS = {
     "forecasts": (
         "bad_forecast",
         [
-            slip(Forecast, A, usd("0.5"), reason=None),
-            slip(Forecast, A, usd("0.5"), reason=7),
-            slip(Forecast, A, 0.5),
-            slip(Forecast, A, None),
-            slip(Forecast, A, True),
-            slip(Forecast, A, HUGE),
-            slip(Forecast, A, -1),
-            slip(Forecast, A, usd("0.5"), stage="first"),
-            slip(Forecast, A, usd("0.5"), stage=None),
-            slip(Forecast, [A], usd("0.5")),
-            slip(Forecast, "sim:nowhere", usd("0.5")),
+            slip(Forecast, A, millionths=usd("0.5"), reason=None),
+            slip(Forecast, A, millionths=usd("0.5"), reason=7),
+            slip(Forecast, A, millionths=0.5),
+            slip(Forecast, A, millionths=True),
+            slip(Forecast, A, millionths=HUGE),
+            slip(Forecast, A, millionths=-1),
+            slip(Forecast, A, millionths=usd("0.5"), stage="first"),
+            slip(Forecast, A, millionths=usd("0.5"), stage=None),
+            slip(Forecast, [A], millionths=usd("0.5")),
+            slip(Forecast, "sim:nowhere", millionths=usd("0.5")),
             FORECAST,  # for the second time
             BET,
             None,
@@ -142,7 +141,14 @@ WILD = st.one_of(
 )  # fmt: skip
 ITEM = st.one_of(
     WILD,
-    st.builds(slip, st.just(Forecast), WILD, WILD, WILD, WILD),
+    st.builds(
+        slip,
+        st.just(Forecast),
+        WILD,
+        millionths=WILD.filter(lambda x: x is not None),
+        stage=WILD,
+        reason=WILD,
+    ),
     st.builds(slip, st.just(Bet), WILD, WILD, WILD, WILD, WILD),
     st.builds(slip, st.just(Sale), WILD, WILD, WILD, WILD, WILD, WILD),
     st.builds(slip, st.just(Rejection), WILD, WILD, WILD),
@@ -158,7 +164,7 @@ def test_whatever_is_decided_can_be_stored(decision: Decision) -> None:
     assert kept.status == "played" or not (kept.bets or kept.sales)
     for forecast in kept.forecasts:
         assert forecast.market_id in THREE
-        assert 0 <= forecast.probability <= usd("1")
+        assert 0 <= forecast.millionths <= usd("1")
         assert forecast.stage in get_args(Stage)
     assert all(type(text) is str for said in kept.rejections for text in (said.code, said.message))
     assert all(type(bet.amount) is int and abs(bet.amount) <= LARGEST_INTEGER for bet in kept.bets)

@@ -67,7 +67,7 @@ def test_no_number_is_too_long_to_be_refused(digits: int) -> None:
 def test_a_good_answer_is_taken_whole() -> None:
     read = parse_answer(an_answer(), VIEW)
     assert isinstance(read, Decision)
-    assert [forecast.probability for forecast in read.forecasts] == [usd("0.1"), usd("0.2"), usd("0.3")]
+    assert [forecast.millionths for forecast in read.forecasts] == [usd("0.1"), usd("0.2"), usd("0.3")]
     assert read.forecasts[0].reason == "so it seems"
     assert read.bets == (a_bet("120", "NO", A, reason="cheap"),)
     assert read.rejections == ()

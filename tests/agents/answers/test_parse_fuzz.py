@@ -156,7 +156,7 @@ def check(text: str) -> Decision | UnusableAnswer:
         assert 0 < len(read.message) < 200
         assert read.message.encode()
         return read
-    assert all(0 <= forecast.probability <= ONE for forecast in read.forecasts)
+    assert all(0 <= forecast.millionths <= ONE for forecast in read.forecasts)
     assert len({forecast.market_id for forecast in read.forecasts}) == len(read.forecasts)
     assert all(bet.amount > 0 and bet.market_id in THREE for bet in read.bets)
     assert all(sale.fraction is None or 0 < sale.fraction < ONE for sale in read.sales)

@@ -70,7 +70,7 @@ def test_a_stored_answer_means_what_it_says(answer: Stored) -> None:
         assert found.message.encode()
         return
     assert isinstance(found, Decision), found
-    stated = [(f.market_id, f.probability, f.stage) for f in found.forecasts]
+    stated = [(f.market_id, f.millionths, f.stage) for f in found.forecasts]
     assert stated == [forecast(line, answer.stage) for line in answer.forecasts]
     assert [without_reason(item) for item in found.bets] == [bet(line) for line in answer.bets]
     assert [without_reason(item) for item in found.sales] == [sale(line) for line in answer.sales]

@@ -33,9 +33,9 @@ def refused(text: str, name: str = "ann.csv") -> list[tuple[str, str]]:
 
 
 MEANT = {
-    f"{AT},{RAIN},0.62,,,,,polls": Forecast(RAIN, usd("0.62"), reason="polls"),
-    f"{AT},{RAIN},62%,,,,,": Forecast(RAIN, usd("0.62")),
-    f" {AT} , {RAIN} , 1 ,,,,,": Forecast(RAIN, usd(1)),
+    f"{AT},{RAIN},0.62,,,,,polls": Forecast(RAIN, 0.62, reason="polls"),
+    f"{AT},{RAIN},62%,,,,,": Forecast(RAIN, 0.62),
+    f" {AT} , {RAIN} , 1 ,,,,,": Forecast(RAIN, 1),
     f"{AT},{RAIN},,yes,120,,,": Bet(RAIN, "YES", usd(120)),
     f'{AT},{RAIN},,NO,"$1,200.50",0.4,,"cheap, ""very"""': Bet(
         RAIN, "NO", usd("1200.50"), usd("0.4"), 'cheap, "very"'
@@ -58,7 +58,7 @@ def test_json_by_the_line_says_the_same() -> None:
         f'{{"at": "{AT}", "market": "{RAIN}", "side": "NO", "fraction": 1e-3, "reason": "a\u2028b"}}',
     ]
     assert said("\n".join(lines), "ann.jsonl") == [
-        Forecast(RAIN, usd("0.62")),
+        Forecast(RAIN, 0.62),
         Bet(RAIN, "NO", usd("0.1"), usd("0.4")),
         Sale(RAIN, "NO", fraction=1_000, reason="a b"),
     ]
@@ -176,7 +176,7 @@ def test_a_table_that_can_not_be_meant_is_refused_whole_with_the_mend(name: str,
 def test_lines_are_counted_as_an_editor_counts_them() -> None:
     text = csv(f'{AT},{RAIN},0.5,,,,,"two\nlines"', ",,,,,,,", f"{AT},{RAIN},2,,,,,").replace("\n", "\r\n")
     (good,), (bad,) = read_table("ann.csv", text)
-    assert good.says == Forecast(RAIN, usd("0.5"), reason="two lines")
+    assert good.says == Forecast(RAIN, 0.5, reason="two lines")
     assert (good.line, bad.rejection.message.partition(": ")[0]) == (2, "ann.csv:5")
 
 

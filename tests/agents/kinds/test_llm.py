@@ -84,7 +84,7 @@ BLIND = json.dumps({"forecasts": [{"market": "m1", "probability": 0.9}]})
 
 
 def by_stage(decision: Decision) -> Mapping[tuple[str, str], int]:
-    return {(f.stage, f.market_id): f.probability for f in decision.forecasts}
+    return {(f.stage, f.market_id): f.millionths for f in decision.forecasts}
 
 
 def test_with_prices_after_it_is_asked_blind_first_and_both_answers_are_kept() -> None:

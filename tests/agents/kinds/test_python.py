@@ -1,16 +1,21 @@
 """A function beside the config that plays: found, held against how it will be called, and called so."""
 
+import re
 import textwrap
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from agents import registry
 from agents.kinds import python
 from agents.kinds.python import Settings, agent
-from agents.model import Decision, Given, Unreadable, model_settings
+from agents.model import Decision, Forecast, Given, Unreadable, model_settings
+from markets.model import MarketId
 from tests.agents.minds import a_view, nobody, replies
 from tests.builders import a_listing, result_of, usd
 
@@ -97,5 +102,43 @@ def test_the_function_on_the_page_plays(tmp_path: Path) -> None:
     view = a_view(a_listing("0.30", "0.32", market="sim:low"), a_listing("0.60", "0.62", market="sim:high"))
     settings = Settings(function="mine:decide", arguments={"edge": 0.1})
     decision = result_of(agent(settings, given(tmp_path, text))(view, nobody))
-    assert [(f.market_id, f.probability) for f in decision.forecasts] == [("sim:low", usd("0.41"))]
+    assert [(f.market_id, f.millionths) for f in decision.forecasts] == [("sim:low", usd("0.41"))]
     assert [(bet.market_id, bet.side, bet.amount) for bet in decision.bets] == [("sim:low", "YES", usd(50))]
+
+
+@pytest.mark.parametrize(
+    ("probability", "millionths"),
+    [
+        (0.65, 650_000), ("0.65", 650_000), (Decimal("0.0000015"), 2), (0.1 + 0.2, 300_000),
+        (Fraction(1, 3), 333_333),
+        (np.float32(0.65), 650_000), (np.float64(0.65), 650_000), (0, 0), (1, 1_000_000),
+        (1.0, 1_000_000), (1e-6, 1),
+    ],
+)  # fmt: skip
+def test_a_probability_is_taken_as_it_is_written(probability: Any, millionths: int) -> None:
+    forecast = Forecast(MarketId("sim:a"), probability)
+    assert forecast.millionths == millionths
+    assert Forecast(MarketId("sim:a"), forecast.probability) == forecast
+
+
+@pytest.mark.parametrize(
+    ("probability", "words"),
+    [
+        ("65", "the probability 65 is not between 0 and 1. Write 0.65 for 65%, or millionths="),
+        ("650000", "the probability 650000 is not between 0 and 1"),
+        ("1.0000001", "the probability 1.0000001 is not between 0 and 1"),
+        ("-0.1", "the probability -0.1 is not between 0 and 1"),
+        ("float('nan')", "nan is not a finite number"),
+        ("'65%'", "'65%' is not a finite number"),
+        ("True", "a probability is a number from 0 to 1, and this is a bool"),
+        ("[0.65]", "a probability is a number from 0 to 1, and this is a list"),
+        ("None", "a Forecast takes either a probability from 0 to 1 or millionths="),
+        ("0.65, millionths=65", "a Forecast takes either a probability from 0 to 1 or millionths="),
+    ],
+)
+def test_a_function_that_states_no_probability_is_told_so(
+    tmp_path: Path, probability: str, words: str
+) -> None:
+    text = HEAD + f"def decide(view, ask):\n    return Decision((Forecast('sim:a', {probability}),))\n"
+    with pytest.raises((ValueError, TypeError), match=re.escape(words)):
+        play(Settings(function="mine:decide"), given(tmp_path, text))

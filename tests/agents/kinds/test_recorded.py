@@ -28,7 +28,7 @@ def decide(text: str, view: View, read: Callable[[str], str] | None = None) -> D
 
 
 def believed(decision: Decision) -> dict[str, int]:
-    return {forecast.market_id: forecast.probability for forecast in decision.forecasts}
+    return {forecast.market_id: forecast.millionths for forecast in decision.forecasts}
 
 
 def test_a_probability_holds_from_its_time_on_until_the_next() -> None:
@@ -40,7 +40,7 @@ def test_a_probability_holds_from_its_time_on_until_the_next() -> None:
         f"{at(NOW)},sim:elsewhere,0.3,,,,",
     )
     decision = decide(text, a_view())
-    assert [(f.market_id, f.probability, f.reason) for f in decision.forecasts] == [
+    assert [(f.market_id, f.millionths, f.reason) for f in decision.forecasts] == [
         ("sim:a", usd("0.6"), "now"),
         ("sim:b", usd("0.2"), "long since"),
     ]

@@ -166,7 +166,7 @@ def test_ledgers_come_back_line_by_line(season: Season) -> None:
 
 def test_final_forecasts_come_back_and_others_do_not(season: Season) -> None:
     season.look(1, NOW, the_book(SUN, NOW), the_book(RAIN, NOW))
-    blind, final = Forecast(SUN, usd("0.4"), "blind"), Forecast(SUN, usd("0.6"), reason="so")
+    blind, final = Forecast(SUN, 0.4, "blind"), Forecast(SUN, 0.6, reason="so")
     season.turn(1, "ann", Decision((final, blind)))
     assert season.record.read(read_final_forecasts, 1, ["ann", "bob"]) == {"ann": (final,)}
     assert (
@@ -311,7 +311,7 @@ def test_a_market_of_no_snapshot_can_be_no_forecast(season: Season) -> None:
     """The database refuses what has no market; nothing of the turn stays."""
     season.look(1, NOW, the_book(SUN, NOW))
     tokens = season.record.write(claim_turns, 1, [1], "me", LEASE, lambda _: False)
-    turn = Turn("ann", usd(10_000), Decision((Forecast(MarketId("sim:none"), 1),)))
+    turn = Turn("ann", usd(10_000), Decision((Forecast(MarketId("sim:none"), 0.1),)))
     with pytest.raises(Exception, match="FOREIGN KEY"):
         season.record.add_turns(1, (1, 1), [TurnUnderClaim(1, tokens[1], turn)], "1")
     assert season.record.read(read_turn_statuses, 1) == {}

@@ -229,7 +229,7 @@ def test_those_made_from_others_see_what_these_stated(record: Record) -> None:
     stored = begun(record, a_cohort(["kim", "ann"], kim="ann"))
     report = play(stored, 1, a_world(LittleVenue(), {"kim": follows, "ann": says("0.7")}), record)
     assert [turn.entrant for turn in report.turns] == ["ann", "kim"]
-    assert [forecast.probability for forecast in seen[0]] == [usd("0.7")] * 2
+    assert [forecast.millionths for forecast in seen[0]] == [usd("0.7")] * 2
 
 
 def test_those_made_from_one_that_failed_wait_for_it_to_be_tried_again(record: Record) -> None:
@@ -342,17 +342,17 @@ def test_what_an_agent_makes_up_is_refused_and_the_rest_stands(record: Record) -
     async def makes_up(view: View, ask: Ask) -> Decision:
         good = view.snapshot.shown[0].market.id
         stated = (
-            Forecast(good, usd("0.7"), reason="odd \x00 words"),
-            Forecast(good, usd("0.8")),
-            Forecast(MarketId("sim:nowhere"), usd("0.5")),
-            Forecast(view.snapshot.shown[1].market.id, 7 * 10**6),
+            Forecast(good, 0.7, reason="odd \x00 words"),
+            Forecast(good, 0.8),
+            Forecast(MarketId("sim:nowhere"), 0.5),
+            Forecast(view.snapshot.shown[1].market.id, millionths=7 * 10**6),
         )
         wild = Bet(good, "YES", cast(int, float("nan")))
         return Decision(stated, (wild, a_bet("60", "YES", good)))
 
     stored = begun(record, a_cohort(["mad"]))
     turn = turn_of(play(stored, 1, a_world(LittleVenue(), {"mad": makes_up}), record), "mad")
-    assert [forecast.probability for forecast in turn.decision.forecasts] == [usd("0.7")]
+    assert [forecast.millionths for forecast in turn.decision.forecasts] == [usd("0.7")]
     assert [refused.code for refused in turn.rejections] == ["bad_forecast"] * 3 + ["bad_order"]
     assert len(turn.fills) == 1
 

@@ -72,7 +72,7 @@ def buys_late(afternoon: Afternoon) -> Agent:
     async def decide(view: View, ask: Ask) -> Decision:
         afternoon.moves(rain=45, snow=70)
         mids = afternoon.venue.mids
-        said = tuple(Forecast(x.market.id, mids[x.market.id] * 10_000) for x in view.snapshot.shown)
+        said = tuple(Forecast(x.market.id, mids[x.market.id] / 100) for x in view.snapshot.shown)
         return Decision(said, (a_bet(100, "YES", RAIN),))
 
     return decide

@@ -45,7 +45,7 @@ async def trader(view: View, ask: Ask) -> Decision:
 async def bettor(view: View, ask: Ask) -> Decision:
     """Bets a quarter of the Kelly stake on what it states."""
     beliefs = {listing.market.id: usd("0.55") for listing in view.snapshot.shown}
-    forecasts = tuple(Forecast(market, p) for market, p in beliefs.items())
+    forecasts = tuple(Forecast(market, millionths=p) for market, p in beliefs.items())
     return Decision(forecasts, quarter_kelly(beliefs, view.holdings, view.snapshot, view.rules))
 
 
@@ -142,7 +142,7 @@ def test_quarter_kelly_of_what_was_stated_is_what_a_quarter_kelly_bettor_has(rec
 def test_only_the_final_word_of_a_turn_that_was_played_is_bet_on(record: Record) -> None:
     async def blind_first(view: View, ask: Ask) -> Decision:
         final = await bettor(view, ask)
-        blind = tuple(Forecast(x.market_id, usd("0.9"), "blind") for x in final.forecasts)
+        blind = tuple(Forecast(x.market_id, 0.9, "blind") for x in final.forecasts)
         return replace(final, forecasts=blind + final.forecasts)
 
     async def malformed(view: View, ask: Ask) -> Decision:

@@ -222,7 +222,7 @@ def test_a_forecast_of_a_market_that_was_not_there(season: Season) -> None:
     season.turn(1, "bob", decides())
     season.value(1, NOW)
     season.look(1, week(1), the_book(SUN, week(1)))
-    season.turn(1, "bob", Decision((Forecast(RAIN, usd("0.4")),)))
+    season.turn(1, "bob", Decision((Forecast(RAIN, 0.4),)))
     assert fields(season) == {("forecast", "market_id")}
 
 
