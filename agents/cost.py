@@ -3,45 +3,48 @@
 A price in dollars per million tokens is as many millionths of a dollar a token.
 """
 
-import importlib.util
 import json
 import re
+from collections.abc import Mapping
 from decimal import ROUND_CEILING, Decimal
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from agents.answers.json_text import answer_schema
 from agents.model import ModelSettings, Prompt, TokenPrice
+from agents.price_table import table_entry
+from agents.rates import TIERS, exact, factor, provider_name, rates_of, table_rates
 from agents.text import MESSAGE_TOKENS
+from agents.usage import TokenUsage
+from markets.millionths import ONE
 
-TABLE = "model_prices_and_context_window_backup.json"
-_STEP = re.compile(r"input_cost_per_token_above_([0-9]+)k_tokens")
+CHARGE = ("openrouter", "xai", "perplexity")
+"""Providers whose answers say what they cost."""
+SEARCH_FEES = {"gemini": Decimal(35_000), "xai": Decimal(5_000)}
+"""Millionths of a dollar for a web search, where the table has none."""
+ONE_SEARCH = re.compile(r"-search-preview|^perplexity/sonar(?!-deep)")
+"""Models that search the web once for every question, for a fee and no tokens."""
+SEARCHING = re.compile(r"-search-api|:online|^groq/compound|^perplexity/(?:preset/|sonar-deep)")
+"""Models that search by themselves, nobody knows how often."""
+HARMLESS = frozenset((
+    "additional_drop_params", "allowed_openai_params", "api_version", "aws_region_name",
+    "chat_template_kwargs", "drop_params", "enable_thinking", "frequency_penalty", "include_reasoning",
+    "keep_alive", "logit_bias", "logprobs", "metadata", "min_p", "num_ctx", "options", "organization",
+    "parallel_tool_calls", "presence_penalty", "prompt_cache_key", "prompt_cache_retention", "provider",
+    "reasoning", "repetition_penalty", "safety_identifier", "safety_settings", "stop", "store", "think",
+    "thinking", "top_k", "top_logprobs", "top_p", "user", "verbosity", "vertex_location",
+    "vertex_project",
+))  # fmt: skip
+"""Extra parameters that leave what a call can cost as it is."""
 
 
 def price_of(model: str, tokens_in: int = 0) -> TokenPrice | None:
-    """The price in litellm's own table, read without importing it; None for a model it doesn't know.
+    """The plain price in litellm's table, for a call in which so much is sent; None for an unknown model.
 
-    A model is there by its whole name, or without its provider if the entry names the same one. Some ask
-    more for all of a call in which more than so many thousand tokens are sent. Where thinking has a price of
-    its own, the larger one is taken for all that comes back.
+    Where thinking has a price of its own, the larger one stands for all that comes back.
     """
-    table = price_table()
-    provider, _, rest = model.partition("/")
-    entry = table.get(model)
-    if entry is None and rest and table.get(rest, {}).get("litellm_provider") == provider:
-        entry = table[rest]
-    if entry is None or "input_cost_per_token" not in entry or "output_cost_per_token" not in entry:
-        return None
-    if entry.get("input_cost_per_request"):
-        return None  # what a call costs is more than its tokens
-    steps = [int(match[1]) for match in map(_STEP.fullmatch, entry) if match]
-    passed = max((step for step in steps if step * 1_000 < tokens_in), default=None)
-    above = "" if passed is None else f"_above_{passed}k_tokens"
-    names = ("input_cost_per_token", "output_cost_per_token")
-    sent, got = (entry.get(name + above) or entry[name] for name in names)
-    thought = entry.get("output_cost_per_reasoning_token") or 0.0
-    return TokenPrice(input=_per_million(sent), output=_per_million(max(got, thought)))
+    rates = table_rates(model, "", tokens_in)
+    return None if rates is None else TokenPrice(input=float(rates.input), output=float(rates.dearest_output))
 
 
 def price_for(settings: ModelSettings, tokens_in: int = 0) -> TokenPrice | None:
@@ -58,14 +61,93 @@ def cost(price: TokenPrice | None, tokens_in: int, tokens_out: int) -> int | Non
     """
     if price is None:
         return None
-    exact = _exact(price.input) * tokens_in + _exact(price.output) * tokens_out
-    return int(exact.to_integral_value(ROUND_CEILING))
+    return _rounded_up(exact(price.input) * tokens_in + exact(price.output) * tokens_out)
+
+
+def usage_cost(settings: ModelSettings, usage: TokenUsage, replied: bool = True) -> int | None:
+    """What a call that used this much cost: what the provider charged, where it says so.
+
+    None if that is unknown: there is no price, or a count is missing of what is not free.
+    """
+    if usage.charged is not None and provider_name(settings.model) in CHARGE:
+        return usage.charged
+    rates = rates_of(settings, usage.tier, usage.tokens_in)
+    whole = usage.tokens_in > 0 and (usage.tokens_out > 0 or not replied)
+    if rates is None or not (whole or rates.input == rates.output == 0):
+        return None
+    amount = rates.input * (usage.tokens_in - usage.cached - usage.cache_write) + rates.cached * usage.cached
+    amount += rates.cache_write * (usage.cache_write - usage.cache_write_hour)
+    amount += rates.cache_write_hour * usage.cache_write_hour
+    amount += rates.output * (usage.tokens_out - usage.reasoning) + rates.reasoning * usage.reasoning
+    amount *= factor(settings, usage.fast, usage.region)
+    return _rounded_up(amount + search_fee(settings, usage.searches))
+
+
+def search_fee(settings: ModelSettings, searches: int) -> Decimal:
+    """What so many web searches in one call cost beside their tokens, in millionths of a dollar."""
+    if not searches:
+        return Decimal(0)
+    entry, provider = table_entry(settings.model), provider_name(settings.model)
+    options = settings.extra.get("web_search_options")
+    size = options.get("search_context_size") if isinstance(options, Mapping) else None
+    fees = entry.get("search_context_cost_per_query") or {}
+    usual = "low" if provider == "perplexity" else "medium"
+    each = fees.get(f"search_context_size_{size or usual}")
+    fee = SEARCH_FEES.get(provider, Decimal(0)) if each is None else exact(each) * ONE
+    by_prompt = provider in ("gemini", "vertex_ai") and entry.get("web_search_billing_unit") != "per_query"
+    return fee * (1 if by_prompt else searches)
 
 
 def worst_case(prompt: Prompt, settings: ModelSettings) -> int | None:
-    """What asking this can cost at most: all that is sent, and all tokens that may come back."""
-    sent = most_tokens(prompt)
-    return cost(price_for(settings, sent), sent, prompt.max_tokens or settings.max_tokens)
+    """What asking this can cost at most: all that is sent, and all tokens that may come back.
+
+    None where that is not known: there is no price, or an option whose cost has no bound.
+    """
+    stated = None if settings.max_cost is None else _rounded_up(exact(settings.max_cost) * ONE)
+    if stated is None and unbounded_option(settings) is not None:
+        return None
+    sent, asked = most_tokens(prompt), _text(settings.extra.get("service_tier"))
+    tiers = ("", "priority" if asked == "auto" else asked)
+    dearest = [rates for tier in tiers if (rates := rates_of(settings, tier, sent)) is not None]
+    if not dearest:
+        return stated
+    amount = sent * max(rates.dearest_input for rates in dearest)
+    amount += (prompt.max_tokens or settings.max_tokens) * max(rates.dearest_output for rates in dearest)
+    region = _text(settings.extra.get("inference_geo"))
+    amount *= max(Decimal(1), factor(settings, settings.extra.get("speed") == "fast", region))
+    return max(stated or 0, _rounded_up(amount + search_fee(settings, searches_once(settings.model))))
+
+
+def searches_once(model: str) -> int:
+    """1 for a model that searches the web for every question, else 0."""
+    return int(ONE_SEARCH.search(model) is not None)
+
+
+def unbounded_option(settings: ModelSettings) -> str | None:
+    """The setting that leaves it open what a call can cost at most: `model`, or the name of an extra."""
+    if settings.price is not None and not settings.price.input and not settings.price.output:
+        return None
+    if SEARCHING.search(settings.model):
+        return "model"
+    body = settings.extra.get("extra_body")
+    extra = {**settings.extra, **(body if isinstance(body, Mapping) else {})}
+    names = (name for name, value in extra.items() if not _is_bounded(settings, name, value))
+    return next((name for name in names if name != "extra_body"), None)
+
+
+def _is_bounded(settings: ModelSettings, name: str, value: Any) -> bool:
+    """Whether an extra leaves the cost as it is, or changes it in a way that the table has."""
+    entry = table_entry(settings.model)
+    factors = entry.get("provider_specific_entry") or {}
+    if name == "service_tier":
+        usual = value in ("auto", "default", "standard", "standard_only")
+        priced = f"input_cost_per_token{TIERS.get(_text(value), '?')}" in entry
+        return usual or (priced and settings.price is None)
+    if name == "speed":
+        return value == "standard" or (value == "fast" and "fast" in factors)
+    if name == "inference_geo":
+        return value == "global" or value in factors
+    return name in HARMLESS
 
 
 def most_tokens(prompt: Prompt) -> int:
@@ -80,25 +162,9 @@ def _form_size(bets: bool) -> int:
     return len(json.dumps(answer_schema(bets)).encode())
 
 
-def library_folder() -> Path:
-    """Where litellm is installed: its import takes seconds, its files don't."""
-    spec = importlib.util.find_spec("litellm")
-    folders = spec.submodule_search_locations if spec else None
-    if not folders:
-        raise FileNotFoundError("litellm, which has the table of prices, is not installed")
-    return Path(folders[0])
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
 
 
-@cache
-def price_table() -> dict[str, Any]:
-    """litellm's own table: an entry for each model that it knows."""
-    entries: dict[str, Any] = json.loads((library_folder() / TABLE).read_text(encoding="utf-8"))
-    return entries
-
-
-def _exact(number: float) -> Decimal:
-    return Decimal(repr(number))
-
-
-def _per_million(per_token: float) -> float:
-    return float(_exact(per_token) * 1_000_000)
+def _rounded_up(amount: Decimal) -> int:
+    return int(amount.to_integral_value(ROUND_CEILING))

@@ -17,9 +17,10 @@ from functools import cache
 from typing import Any
 
 from agents.answers.json_text import MOST_TEXT, answer_schema
-from agents.cost import cost, price_for
-from agents.model import Ask, Call, CallError, ErrorCode, ModelSettings, Prompt, Rung, TokenPrice
+from agents.cost import usage_cost
+from agents.model import Ask, Call, CallError, ErrorCode, ModelSettings, Prompt, Rung
 from agents.text import one_line, printable, redact, remove_secrets, secrets_in
+from agents.usage import read_usage
 from markets.garbage_collection import freeze_gc, gc_frozen
 
 MOST_WORDS = 500
@@ -48,8 +49,6 @@ _NAMED: dict[str, tuple[ErrorCode, bool]] = {
 OPENAI = "openai/"
 NEEDS_NO_KEY = "none"
 """Sent to a server of one's own in place of a key, so that no real one goes there unasked."""
-MOST_TOKENS = 1_000_000_000
-"""More than any call can have."""
 RUNGS: tuple[Rung, ...] = ("schema", "json", "prompt")
 """How firmly the form of an answer can be asked for; a server that refuses one is asked by the next."""
 _NOTHING = {
@@ -216,7 +215,7 @@ def _call_answered(
         reply = message.content or _refusal(message) or ""
     if len(reply) > MOST_TEXT:
         reply, finish = reply[:MOST_TEXT], "length"
-    tokens_in, tokens_out = _counted(getattr(answer, "usage", None))
+    usage = read_usage(answer)
     return Call(
         prompt,
         _call_record(reply, secrets),
@@ -224,9 +223,9 @@ def _call_answered(
         model=_call_record(answer.model, secrets),
         fingerprint=_call_record(getattr(answer, "system_fingerprint", None), secrets),
         rung=rung,
-        tokens_in=tokens_in,
-        tokens_out=tokens_out,
-        cost=_spent(settings, tokens_in, tokens_out, reply),
+        tokens_in=usage.tokens_in,
+        tokens_out=usage.tokens_out,
+        cost=usage_cost(settings, usage, replied=bool(reply)),
         latency_ms=latency,
         error=None if reply else _NOTHING.get(finish),
     )
@@ -237,25 +236,10 @@ def _call_record(value: object, secrets: Sequence[str]) -> str:
     return remove_secrets(printable(value if isinstance(value, str) else ""), secrets)
 
 
-def _counted(usage: object) -> tuple[int, int]:
-    """The provider's count of tokens sent and received; none where it can't be one."""
-    counts = [getattr(usage, name, None) or 0 for name in ("prompt_tokens", "completion_tokens")]
-    possible = all(type(count) is int and 0 <= count <= MOST_TOKENS for count in counts)
-    return (counts[0], counts[1]) if possible else (0, 0)
-
-
 def _refusal(message: Any) -> str | None:
     """What a model says in place of an answer that it refuses to give."""
     refusal = (getattr(message, "provider_specific_fields", None) or {}).get("refusal")
     return refusal if isinstance(refusal, str) else None
-
-
-def _spent(settings: ModelSettings, tokens_in: int, tokens_out: int, reply: str) -> int | None:
-    """The cost by the provider's count of tokens; unknown where that is not whole, unless they are free."""
-    price = price_for(settings, tokens_in)
-    whole = tokens_in > 0 and (tokens_out > 0 or not reply)
-    counted = whole or price == TokenPrice(input=0, output=0)
-    return cost(price, tokens_in, tokens_out) if counted else None
 
 
 def _refuses_format(error: CallError) -> bool:

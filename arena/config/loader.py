@@ -80,13 +80,22 @@ def _fixed_sections(document: Document) -> FixedSections | None:
 
 
 def _check_prices(document: Document, agents: Mapping[int, AgentConfig]) -> None:
-    """A budget can only be kept where prices are known."""
-    from agents.cost import price_for
+    """A budget can only be kept where prices are known, and all that an option can add to them."""
+    from agents.cost import price_for, unbounded_option
     from agents.providers import near_model
 
     for place, agent in agents.items():
         settings = model_settings(agent.settings)
-        if settings is not None and price_for(settings) is None:
+        if settings is None or settings.max_cost is not None:
+            continue
+        if (name := unbounded_option(settings)) is not None:
+            key = ("agents", place, "model") if name == "model" else ("agents", place, "extra", name)
+            value = settings.model if name == "model" else settings.extra.get(name)
+            meant = "`max_cost: …` beside it, the most that a call can cost in dollars"
+            words = "what it adds to the cost of a call has no known bound, so the budget can't be enforced. "
+            words += f"Add {meant} (budgets then reserve that), or remove it"
+            document.add(key, quoted_value(value), meant, words)
+        elif price_for(settings) is None:
             meant = "a `price: {input: …, output: …}` in dollars per million tokens"
             words = f"no price is known for {settings.model}, so the budget can't be enforced. Add {meant}"
             words += " to this agent; use 0 for both if it is free"

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from agents.cost import price_table
 from agents.llm import resolve_provider
+from agents.price_table import price_table
 from agents.providers import near_model, no_provider, provider_names, provider_of
 
 

@@ -19,7 +19,7 @@ SCOPE_WORDS: dict[Scope, str] = {
     "arena": "the arena's",
 }
 """Whose money a limit is about: of one cohort's round, of one agent in one cohort, of a day, of all."""
-PRICE_HINT = "set `price` for this agent; it takes effect with the next cohort"
+PRICE_HINT = "set `price` or `max_cost` for this agent; it takes effect with the next cohort"
 BudgetKey = tuple[Scope, int]
 ScopeSums = Mapping[Scope, int]
 
@@ -52,7 +52,7 @@ class Budget:
         if self.call is None and not self.limits:
             return None
         if worst is None:
-            return f"the model's price is unknown, so no budget can be enforced: {PRICE_HINT}"
+            return f"what a call can cost is unknown, so no budget can be enforced: {PRICE_HINT}"
         if self.call is not None and worst > self.call:
             return f"a call may cost {_dollars(worst)}, over the budget of {_dollars(self.call)} a call"
         return None

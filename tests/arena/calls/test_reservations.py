@@ -139,7 +139,8 @@ def test_a_call_over_its_own_limit_is_refused_with_the_figures(record: Record) -
 def test_with_a_budget_an_unknown_price_is_refused(record: Record) -> None:
     for reservations in (limited(record, day=ONE), limited(record, call=ONE)):
         assert (
-            "price is unknown" in error_of(play(record, reservations, Provider(), ME, worst=None)[0]).message
+            "can cost is unknown"
+            in error_of(play(record, reservations, Provider(), ME, worst=None)[0]).message
         )
 
 

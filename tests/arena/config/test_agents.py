@@ -259,6 +259,20 @@ def test_with_a_budget_every_model_has_a_known_price(tmp_path: Path) -> None:
     assert len(load(write(tmp_path, lineup)).agents) == 3
 
 
+def test_with_a_budget_nothing_may_cost_without_a_bound(tmp_path: Path) -> None:
+    search = "extra: {web_search_options: {}}"
+    lineup = with_agents(
+        f"{{model: openai/gpt-5.6, name: searching, {search}}}",
+        f"{{model: openai/gpt-5.6, name: stated, max_cost: 1.5, {search}}}",
+        "{model: anthropic/claude-opus-5-5, extra: {speed: fast, top_k: 5}}",
+    )
+    (error,) = mistakes(tmp_path, "budget: {day: 5}\n" + lineup)
+    assert (error.line, error.key) == (5, "agents[0].extra.web_search_options")
+    assert error.message.endswith("Add `max_cost: …` beside it, the most that a call can cost in dollars "
+                                  "(budgets then reserve that), or remove it")  # fmt: skip
+    assert len(load(write(tmp_path, lineup)).agents) == 3
+
+
 def test_a_crowd_names_its_agents_and_waits_for_them(tmp_path: Path) -> None:
     text = with_agents("{kind: market}", "{kind: constant}", "{kind: crowd, of: [market, constant]}")
     assert load(write(tmp_path, text)).agents[2].of == ("market", "constant")

@@ -1,0 +1,123 @@
+"""What a provider says that a call used, read from the many ways in which providers say it."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from typing import Any
+
+from markets.millionths import ONE
+
+MOST_TOKENS = 1_000_000_000
+"""More than any call can have."""
+MOST_DOLLARS = 100_000.0
+"""More than any call can cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """Tokens sent and received, and whatever else of a call is charged for.
+
+    Those read from a cache or written to one are among `tokens_in`, those thought among `tokens_out`, and
+    those kept for an hour among `cache_write`. `tier`, `fast` and `region` are how the answer says that it
+    was served. `charged` is the provider's own figure in millionths of a dollar.
+    """
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    reasoning: int = 0
+    cached: int = 0
+    cache_write: int = 0
+    cache_write_hour: int = 0
+    searches: int = 0
+    tier: str = ""
+    fast: bool = False
+    region: str = ""
+    charged: int | None = None
+
+
+def read_usage(answer: Any) -> TokenUsage:
+    """The usage of an answer as litellm hands it on. What can't be a count is none.
+
+    Where the total is more than what was sent and received, the rest was thought: some leave it out.
+    """
+    usage = getattr(answer, "usage", None)
+    tokens_in, tokens_out = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    if tokens_in is None or tokens_out is None:
+        return TokenUsage()
+    sent, got = _part(usage, "prompt_tokens_details"), _part(usage, "completion_tokens_details")
+    cached = _count(sent, "cached_tokens") or 0
+    written = _count(sent, "cache_write_tokens") or _count(sent, "cache_creation_tokens") or 0
+    hour = _count(_part(sent, "cache_creation_token_details"), "ephemeral_1h_input_tokens") or 0
+    reasoning = _count(got, "reasoning_tokens") or 0
+    apart = (_count(usage, "total_tokens") or 0) - tokens_in - tokens_out
+    if apart > 0:
+        tokens_out += max(0, apart - (_count(sent, "tool_use_tokens") or 0))
+    elif reasoning > tokens_out:
+        tokens_out += reasoning
+    if cached + written > tokens_in:  # told beside what was sent, so no part of it
+        tokens_in += cached + written
+    tier = _text(answer, "service_tier") or _text(usage, "service_tier")
+    return TokenUsage(
+        tokens_in,
+        tokens_out,
+        min(reasoning, tokens_out),
+        cached,
+        written,
+        min(hour, written),
+        _searches(answer, usage, sent),
+        tier.lower(),
+        _text(usage, "speed") == "fast",
+        _text(usage, "inference_geo").lower(),
+        _charged(usage),
+    )
+
+
+def _part(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+
+
+def _count(value: Any, name: str) -> int | None:
+    """A number of tokens, or 0 where none is said; None where it can't be one."""
+    count = _part(value, name)
+    if count is None:
+        return 0
+    return count if type(count) is int and 0 <= count <= MOST_TOKENS else None
+
+
+def _text(value: Any, name: str) -> str:
+    text = _part(value, name)
+    return text if isinstance(text, str) else ""
+
+
+def _searches(answer: Any, usage: Any, sent: Any) -> int:
+    """How often the provider searched the web: Anthropic, Gemini, xAI and Perplexity count it.
+
+    OpenAI doesn't in a chat; an answer that cites pages comes from one search at least.
+    """
+    counts = (
+        _count(_part(usage, "server_tool_use"), "web_search_requests"),
+        _count(sent, "web_search_requests"),
+        _count(_part(usage, "server_side_tool_usage_details"), "web_search_calls"),
+        _count(usage, "num_search_queries"),
+    )
+    messages = [_part(choice, "message") for choice in _part(answer, "choices") or ()]
+    notes = [note for message in messages for note in _part(message, "annotations") or ()]
+    cites = any(_text(note, "type") == "url_citation" for note in notes)
+    return max(*(count or 0 for count in counts), int(cites))
+
+
+def _charged(usage: Any) -> int | None:
+    """The provider's own figure; with a key of one's own at OpenRouter, the host's charge comes on top."""
+    told = _part(usage, "cost")
+    amounts = [_part(told, "total_cost") if isinstance(told, Mapping) else told]
+    if _part(usage, "is_byok") is True:
+        amounts.append(_part(_part(usage, "cost_details"), "upstream_inference_cost"))
+    if not all(_is_money(amount) for amount in amounts):
+        return None
+    exact = sum((Decimal(repr(amount)) for amount in amounts), Decimal(0)) * ONE
+    return int(exact.to_integral_value(ROUND_CEILING))
+
+
+def _is_money(amount: Any) -> bool:
+    return type(amount) in (int, float) and math.isfinite(amount) and 0 <= amount <= MOST_DOLLARS
