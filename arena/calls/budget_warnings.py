@@ -135,11 +135,13 @@ def _raised(amount: int, scope: str) -> str:
 def _of_sums(
     estimates: Sequence[Estimate], calendar: RoundCounts, budget: BudgetSection
 ) -> Iterator[BudgetWarning]:
-    low, high = total_usage(one.low for one in estimates), total_usage(one.high for one in estimates)
+    bounds = {one.agent: one.bounds for one in estimates}
+    low, high = (total_usage(both[place] for both in bounds.values()) for place in (0, 1))
     cohort, day = Fraction(calendar.cohort), Fraction(calendar.day)
     yield from _of_sum("round", "", low, high, budget.round)
     for one in estimates:
-        yield from _of_sum("agent", one.agent, one.low.times(cohort), one.high.times(cohort), budget.agent)
+        least, most = (use.times(cohort) for use in bounds[one.agent])
+        yield from _of_sum("agent", one.agent, least, most, budget.agent)
     yield from _of_sum("day", "", low.times(day), high.times(day), budget.day)
     yield from _of_sum("arena", "", low.times(cohort), high.times(cohort), budget.arena)
 

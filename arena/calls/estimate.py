@@ -1,14 +1,14 @@
 """What a line-up costs before anyone is asked: each agent plays a made-up round against a stand-in.
 
 Whatever an agent asks there is counted, so that blind questions, samples, parts and kinds of one's own
-need no rule of their own here. Low is every question once, answered whole and in few words. High is what
-budgets hold back: a token for every byte sent and all tokens that may come back, with every first answer
-unusable and asked for once more. The sample round has as many markets as the config shows, with texts of a
-typical length.
+need no rule of their own here. Low is every question once, answered whole and in few words. Expected is that
+with the thinking that is usual, or what the agent's newest turns have used. High is what budgets hold back: a
+token for every byte sent and all tokens that may come back, with every first answer unusable and asked for
+once more. The sample round has as many markets as the config shows, with texts of a typical length.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
@@ -16,12 +16,15 @@ from math import ceil
 from typing import TYPE_CHECKING, Literal
 
 from agents.answers.json_text import MOST_TEXT
-from agents.cost import cost, most_tokens, price_for
+from agents.capabilities import A_SECOND, ModelFault, expected_thinking
+from agents.cost import most_tokens, price_for, searches_once, usage_cost, worst_case
 from agents.guard import Guard
 from agents.model import Agent, Article, Call, Given, ModelSettings, Prompt, TokenPrice, View, model_settings
+from agents.price_table import table_entry
 from agents.prompts.prompt import short_ids
 from agents.registry import kind
 from agents.text import printable
+from agents.usage import TokenUsage
 from arena.config import Config
 from arena.config.model import AgentConfig
 from arena.record.model.cohort import NO_EVIDENCE
@@ -108,6 +111,7 @@ MOST_CALLS = 2_000
 SAMPLE_REASON = "in line with the base rate, no news"
 """Why, in as few words as a forecast needs."""
 Bound = Literal["low", "high"]
+FEWER = "show fewer markets in a call (markets.show, or batch)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,18 +150,25 @@ class Usage:
 class Estimate:
     """What an agent uses in a round. `first` and `again` are its dearest question and its dearest repeat.
 
-    Where it has played, `low` and `high` are both the mean of its newest `turns`. With `trouble` nothing can
-    be said, and that is why.
+    Where it has played, `expected` is the mean of its newest `turns`. With `trouble` nothing can be said, and
+    that is why. `faults` are settings that don't go with questions of that size.
     """
 
     agent: str
     price: TokenPrice | None
     low: Usage = Usage()
+    expected: Usage = Usage()
     high: Usage = Usage()
     first: Usage = Usage()
     again: Usage = Usage()
     trouble: str = ""
     turns: int = 0
+    faults: tuple[ModelFault, ...] = ()
+
+    @property
+    def bounds(self) -> tuple[Usage, Usage]:
+        """The least and the most that a budget has to allow for; where it has played, the mean."""
+        return (self.expected, self.expected) if self.turns else (self.low, self.high)
 
     def as_played(self, recent: "RecentUsage | None") -> "Estimate":
         """The same, if it goes on as in its newest turns."""
@@ -166,7 +177,7 @@ class Estimate:
         paid = None if self.price is None else recent.cost
         used = Usage(recent.calls, recent.tokens_in, recent.tokens_out, paid)
         mean = used.times(Fraction(1, recent.turns))
-        return replace(self, low=mean, high=mean, turns=recent.turns)
+        return replace(self, expected=mean, turns=recent.turns)
 
 
 def total_usage(uses: Iterable[Usage]) -> Usage:
@@ -191,11 +202,35 @@ async def _estimate(agent: AgentConfig, model: ModelSettings, config: Config, gi
         agent.name,
         price,
         total_usage(low.uses),
+        total_usage(low.expected),
         total_usage(high.uses),
         _dearest(high.firsts),
         _dearest(high.repeats),
         low.failed or high.failed,
+        faults=tuple(_faults(model, low)),
     )
+
+
+def _faults(model: ModelSettings, low: "_StandInModel") -> Iterator[ModelFault]:
+    """What is too small for the questions: the model's window, the longest answer, the wait for it."""
+    sent, needed = max((use.tokens_in for use in low.uses), default=0), max(low.needed, default=0)
+    likely, window = needed + expected_thinking(model), table_entry(model.model).get("max_input_tokens")
+    if isinstance(window, int) and sent > window:
+        words = f"a question takes about {sent:,} tokens, and {model.model} reads {window:,} at most"
+        yield ModelFault("prompt_tokens", words, FEWER)
+    if needed > model.max_tokens:
+        words = f"an answer takes {needed:,} tokens at the least, and max_tokens is {model.max_tokens:,}"
+        yield ModelFault("max_tokens", words, f"raise max_tokens, or {FEWER}")
+    elif likely > model.max_tokens:
+        words = f"an answer is expected to take about {likely:,} tokens with its thinking, and max_tokens is "
+        words += f"{model.max_tokens:,}"
+        yield ModelFault("max_tokens", words, "raise max_tokens, or lower `reasoning`", certain=False)
+    if likely > model.timeout * A_SECOND:
+        words = (
+            f"an answer of about {likely:,} tokens takes {likely // A_SECOND} seconds at {A_SECOND} tokens "
+        )
+        words += f"a second, and timeout is {model.timeout:g} seconds"
+        yield ModelFault("timeout", words, "set a longer timeout, or lower `reasoning`", certain=False)
 
 
 def _rounds(config: Config) -> list[tuple[Bound, View]]:
@@ -222,7 +257,10 @@ def _dearest(uses: Iterable[Usage]) -> Usage:
 
 @dataclass
 class _StandInModel:
-    """Answers in place of a model, and notes what each call would have used."""
+    """Answers in place of a model, and notes what each call would have used.
+
+    `expected` is that with the thinking that is usual, `needed` the tokens of each whole answer.
+    """
 
     settings: ModelSettings
     view: View
@@ -230,6 +268,8 @@ class _StandInModel:
     firsts: list[Usage] = field(default_factory=list)
     repeats: list[Usage] = field(default_factory=list)
     asked: set[Prompt] = field(default_factory=set)
+    expected: list[Usage] = field(default_factory=list)
+    needed: list[int] = field(default_factory=list)
     failed: str = ""
 
     @property
@@ -243,17 +283,29 @@ class _StandInModel:
         again = prompt in self.asked or any(message.role == "assistant" for message in prompt.messages)
         self.asked.add(prompt)
         answer, most = _answer(prompt, self.view), prompt.max_tokens or self.settings.max_tokens
-        if self.bound == "low":
-            sent = sum(_tokens(message.content) for message in prompt.messages)
-            received = min(_tokens(answer), most)
-        else:
-            sent, received = most_tokens(prompt), most
-        use = Usage(1, sent, received, cost(price_for(self.settings, sent), sent, received))
+        use = self._most(prompt) if self.bound == "high" else self._likely(prompt, answer)
         (self.repeats if again else self.firsts).append(use)
         if self.bound == "high" and not again:
             cut = "x" * min(most * BYTES_A_TOKEN, MOST_TEXT)
             return Call(prompt, cut, finish="length", cost=use.cost)
         return Call(prompt, answer, finish="stop", cost=use.cost)
+
+    def _likely(self, prompt: Prompt, answer: str) -> Usage:
+        """The answer as it is; with the thinking that is to be expected before it, it is expected."""
+        self.needed.append(_tokens(answer))
+        self.expected.append(self._use(prompt, self.needed[-1], expected_thinking(self.settings)))
+        return self._use(prompt, self.needed[-1], 0)
+
+    def _use(self, prompt: Prompt, answered: int, thought: int) -> Usage:
+        sent = sum(_tokens(message.content) for message in prompt.messages)
+        received = min(answered + thought, prompt.max_tokens or self.settings.max_tokens)
+        searches = searches_once(self.settings.model)
+        used = TokenUsage(sent, received, min(thought, received), searches=searches)
+        return Usage(1, sent, received, usage_cost(self.settings, used))
+
+    def _most(self, prompt: Prompt) -> Usage:
+        received = prompt.max_tokens or self.settings.max_tokens
+        return Usage(1, most_tokens(prompt), received, worst_case(prompt, self.settings))
 
 
 def _answer(prompt: Prompt, view: View) -> str:

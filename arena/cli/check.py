@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,10 +17,11 @@ from markets.millionths import decimal
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from arena.calls.estimate import Usage
+    from arena.calls.estimate import Estimate, Usage
     from arena.config import Config
     from arena.record.queries.calls import RecentUsage
 
+ENDS = ("low", "expected", "high")
 LABEL = 10
 """The characters in front of what a line says."""
 PER = {
@@ -34,12 +35,13 @@ PER = {
 
 
 def _cost(key: str, span: str) -> Callable[[Mapping[str, Any]], str | None]:
-    """What writes the low and the high figure of a line, where it has any."""
+    """What writes the low and the high figure of a line, where it has any; before money, what is expected."""
 
     def write(line: Mapping[str, Any]) -> str | None:
         if span not in (line["cost"] or {}):
             return None
-        return _between(key, *(line["cost"][span][end][key] for end in ("low", "high")))
+        low, expected, high = (line["cost"][span][end][key] for end in ENDS)
+        return _around(low, expected, high) if key == "usd" else _between(key, low, high)
 
     return write
 
@@ -55,7 +57,7 @@ LINE_UP = (
     TableColumn("tokens_in", "tokens in", value=_cost("tokens_in", "round"), gives_way=3),
     TableColumn("tokens_out", "out", value=_cost("tokens_out", "round"), gives_way=3),
 )
-"""Who plays, and what that may cost, low–high."""
+"""Who plays, and what that may cost: expected (low–high)."""
 
 
 def cost_of(config: "Config", number: int, usage: "Mapping[str, RecentUsage]") -> dict[str, Any]:
@@ -72,19 +74,19 @@ def cost_of(config: "Config", number: int, usage: "Mapping[str, RecentUsage]") -
     times = round_counts(config.cohorts, number)
     lengths = {"round": Fraction(1), "cohort": Fraction(times.cohort), "month": times.month}
 
-    def spans(low: "Usage", high: "Usage") -> dict[str, Any]:
+    def spans(uses: "Sequence[Usage]") -> dict[str, Any]:
         return {
-            span: {"low": _use(low.times(rounds)), "high": _use(high.times(rounds))}
+            span: {end: _use(use.times(rounds)) for end, use in zip(ENDS, uses, strict=True)}
             for span, rounds in lengths.items()
         }
 
     agents = [
         {"agent": one.agent}
-        | ({} if one.trouble else spans(one.low, one.high))
+        | ({} if one.trouble else spans((one.low, one.expected, one.high)))
         | {"call_usd": exact(one.first.cost), "from_turns": one.turns, "trouble": one.trouble or None}
         for one in found
     ]
-    low, high = (total_usage(getattr(one, end) for one in found) for end in ("low", "high"))
+    total = [total_usage(getattr(one, end) for one in found) for end in ENDS]
     warnings = [
         attributes(one, "code", "scope", "message") | {"agent": one.agent or None, "mend": one.hint}
         for one in budget_warnings(found, times, config.budget)
@@ -92,13 +94,33 @@ def cost_of(config: "Config", number: int, usage: "Mapping[str, RecentUsage]") -
     return {
         "rounds": {"cohort": times.cohort, "month": round(float(times.month), 2), "day": times.day},
         "agents": agents,
-        "total": None if any(one.trouble for one in found) else spans(low, high),
-        "warnings": [*_unknown_models(config), *warnings],
+        "total": None if any(one.trouble for one in found) else spans(total),
+        "warnings": [*_model_faults(config, found), *_unknown_models(config), *warnings],
     }
 
 
 def _use(use: "Usage") -> dict[str, Any]:
     return attributes(use, "calls", "tokens_in", "tokens_out") | {"usd": exact(use.cost)}
+
+
+def _model_faults(config: "Config", estimates: "Sequence[Estimate]") -> Iterator[dict[str, Any]]:
+    """What an agent's model can't do with its settings and such questions, the certain faults first."""
+    from agents.capabilities import model_faults
+    from agents.model import model_settings
+    from arena.clock import now
+
+    sized = {one.agent: one.faults for one in estimates}
+    models = [(agent.name, model_settings(agent.settings)) for agent in config.agents]
+    faults = [
+        (name, fault)
+        for name, model in models
+        if model is not None
+        for fault in (*model_faults(model, now().date()), *sized.get(name, ()))
+    ]
+    for name, fault in sorted(faults, key=lambda each: not each[1].certain):
+        code = "cannot_answer" if fault.certain else "may_not_answer"
+        words = f"{name}: {fault.message}"
+        yield {"code": code, "scope": "model", "agent": name, "message": words, "mend": fault.hint}
 
 
 def _unknown_models(config: "Config") -> Iterator[dict[str, Any]]:
@@ -126,6 +148,14 @@ def _between(key: str, low: float | None, high: float | None) -> str | None:
         return None
     write = {"usd": _money, "calls": "{:,}".format}.get(key, _thousands)
     return write(low) if write(low) == write(high) else f"{write(low)}–{write(high)}"
+
+
+def _around(low: float | None, expected: float | None, high: float | None) -> str | None:
+    """An amount of money between two others: `0.21 (0.013–0.27)`, or a single one where they are the same."""
+    between = _between("usd", low, high)
+    if between is None or expected is None or "–" not in between:
+        return between
+    return f"{_money(expected)} ({between})"
 
 
 def _thousands(count: float) -> str:
@@ -173,8 +203,9 @@ def check(
     """Check the config; show who would play in the next cohort, what it would cost, and what is wrong.
 
     All mistakes are listed at once, with file, line, key, what was found and what was expected; the exit
-    status is then 1. Costs are estimates, low and high, for prompts filled with made-up markets, or the mean
-    of an agent's last turns with its model. Nothing is played, and without --live nothing is spent.
+    status is then 1, as it is where a model can't answer with these settings. Costs are estimates for prompts
+    filled with made-up markets: expected (low–high). Expected is the mean of an agent's last turns with its
+    model, once it has some. Nothing is played, and without --live nothing is spent.
 
     With --live the config's venue is read and each of its models is asked, or only what --venue and --model
     name. A question costs a fraction of a cent and does not enter the record. The exit status is 1 when
@@ -197,7 +228,8 @@ def check(
     if not chosen.json:
         say(found, chosen.table)
     tried = check_live(settings, venue or [], model or [], quiet=chosen.json) if live else None
-    status = 0 if tried is None else live_status(tried)
+    fails = any(one["code"] == "cannot_answer" for one in found["cost"]["warnings"])
+    status = 1 if fails else 0 if tried is None else live_status(tried)
     if chosen.json:
         print_json({"ok": not status} | found | (tried or {}))
     else:
@@ -264,11 +296,12 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     from arena.cli.check_next import say_changes, say_next
 
     universe, rules, cost, days = found["universe"], found["rules"], found["cost"], 86_400
-    print(f"{found['config']} is valid.")
+    fails = any(one["code"] == "cannot_answer" for one in found["cost"]["warnings"])
+    print(f"{found['config']} is {'read, but a model in it cannot answer' if fails else 'valid'}.")
     _say("Starts", say_next(found))
     _say("Costs", _costs(cost, found["budget"]))
-    for words in _warnings(found):
-        _say("Warning", words)
+    for label, words in _warnings(found):
+        _say(label, words)
     print()
     _say_line_up(found, choice)
     often = f"{found['rounds']} a cohort, {found['decide']}"
@@ -296,26 +329,38 @@ def _costs(cost: Mapping[str, Any], budget: Mapping[str, int | None]) -> str:
     if not cost["agents"]:
         return "nothing: no agent asks a model"
     month = None if cost["total"] is None else cost["total"]["month"]
-    dollars = None if month is None else _between("usd", month["low"]["usd"], month["high"]["usd"])
-    much = "an unknown amount" if dollars is None else f"${dollars} a month"
+    dollars = None if month is None else _around(*(month[end]["usd"] for end in ENDS))
+    much = "an unknown amount" if dollars is None else f"about ${dollars} a month"
     limits = _limits(budget)
     return f"{much}; " + ("no budget limits it" if limits == "none" else f"stopped at {limits}")
 
 
-def _warnings(found: Mapping[str, Any]) -> Iterator[str]:
-    """Where a budget would stop calls, what has no price, whose key is missing; and what to do about it."""
+def _warnings(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Which model can't answer, where a budget would stop calls, what has no price, whose key is missing.
+
+    Each as an error or a warning, with what to do about it.
+    """
     for warning in found["cost"]["warnings"]:
-        yield f"{warning['message'][0].upper()}{warning['message'][1:]}.\n→ {warning['mend']}"
+        label = "Error" if warning["code"] == "cannot_answer" else "Warning"
+        message = warning["message"] if warning["scope"] == "model" else _capitalized(warning["message"])
+        yield label, f"{message}.\n→ {warning['mend']}"
     for one in found["cost"]["agents"]:
         name = one["agent"]
         if one["trouble"]:
-            yield f"{name} failed on a made-up round, so its cost is unknown: {one['trouble']}"
+            yield "Warning", f"{name} failed on a made-up round, so its cost is unknown: {one['trouble']}"
         elif one["round"]["low"]["usd"] is None:
             hint = "add `price: {input: …, output: …}` to it, in dollars per million tokens"
-            yield f"No price is known for {name}.\n→ {hint}"
+            yield "Warning", f"No price is known for {name}.\n→ {hint}"
     if missing := found["missing_keys"]:
         keys = ", ".join(f"{name} for {variable}" for name, variable in missing.items())
-        yield f"Waiting for a key: {keys}.\n→ set it here or in .env; an agent enters at the next round"
+        yield (
+            "Warning",
+            f"Waiting for a key: {keys}.\n→ set it here or in .env; an agent enters at the next round",
+        )
+
+
+def _capitalized(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _say_line_up(found: Mapping[str, Any], choice: TableChoice) -> None:
@@ -337,9 +382,9 @@ def _say_line_up(found: Mapping[str, Any], choice: TableChoice) -> None:
         rounds, turns = cost["rounds"], {one["agent"]: one["from_turns"] for one in cost["agents"]}
         played = [f"{name}: from its last {count_text(n, 'turn')}. " for name, n in turns.items() if n]
         print_text(
-            "Low: every question once, answered briefly. High: the most that a budget reserves for them. "
-            f"{''.join(played)}A cohort has {rounds['cohort']} rounds; a month has {rounds['month']:g} in "
-            "all cohorts."
+            "Low: every question once, answered briefly. Expected: with the thinking that is usual, a guess "
+            f"until an agent has played. High: the most that a budget reserves for them. {''.join(played)}"
+            f"A cohort has {rounds['cohort']} rounds; a month has {rounds['month']:g} in all cohorts."
         )
         print()
 

@@ -51,6 +51,7 @@ def load(
             check_webhook_variable(document, sections.watch.webhook_env, environ)
     if beside:
         check_agent_files(document, agents)
+        _check_capabilities(document, agents)
         if sections is not None:
             check_places(document, sections, path.parent, database)
     if document.errors or sections is None or venue is None or evidence is None:
@@ -102,6 +103,20 @@ def _check_prices(document: Document, agents: Mapping[int, AgentConfig]) -> None
             if near := near_model(settings.model):
                 words = f"litellm doesn't know {settings.model}. Did you mean {near}? If not: {words}"
             document.add(("agents", place, "model"), quoted_value(settings.model), meant, words)
+
+
+def _check_capabilities(document: Document, agents: Mapping[int, AgentConfig]) -> None:
+    """Note settings with which every call of a model would fail, by what litellm knows of it."""
+    from agents.capabilities import model_faults
+
+    for place, agent in agents.items():
+        if (settings := model_settings(agent.settings)) is None:
+            continue
+        for fault in model_faults(settings):
+            if fault.certain:
+                value = getattr(settings, fault.key)
+                words = f"{fault.message}, so every call would fail. {fault.hint[:1].upper()}{fault.hint[1:]}"
+                document.add(("agents", place, fault.key), quoted_value(value), fault.hint, words)
 
 
 def check_places(document: Document, sections: FixedSections, folder: Path, database: str | None) -> None:

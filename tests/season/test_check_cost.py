@@ -57,12 +57,45 @@ def test_the_estimate_holds_for_a_season_that_is_played(tmp_path: Path) -> None:
     for one in cost["agents"]:
         assert spent(one, "cohort", "low") / 2 < paid[one["agent"]] < spent(one, "cohort", "high")
     for one in arena_json(tmp_path, "check", *here)["cost"]["agents"]:
-        assert spent(one, "cohort", "low") == pytest.approx(paid[one["agent"]], abs=1e-5)
+        assert spent(one, "cohort", "expected") == pytest.approx(paid[one["agent"]], abs=1e-5)
     assert "sharp: from its last 3 turns." in " ".join(arena(tmp_path, "check", *here).stdout.split())
     text = (tmp_path / "config.yaml").read_text("utf-8").replace("demo/sharp", "demo/blind")
     (tmp_path / "config.yaml").write_text(text, "utf-8")
     other = arena_json(tmp_path, "check", *here)["cost"]["agents"]
     assert {one["agent"]: one["from_turns"] for one in other}["sharp"] == 0
+
+
+def test_a_model_that_cannot_answer_with_its_settings_is_an_error_with_a_hint(tmp_path: Path) -> None:
+    """What no call could do is found with its line; what is too small for the questions, by the estimate."""
+    a_config(
+        tmp_path,
+        "name: a, model: openai/text-embedding-3-large",
+        "name: b, model: anthropic/claude-opus-5-5, temperature: 0.7",
+    )
+    done = arena(tmp_path, "check")
+    embedding, temperature = done.stderr.splitlines()
+    assert done.returncode == 1
+    assert embedding.startswith(
+        "config.yaml:5: agents[1].model: openai/text-embedding-3-large does not answer"
+    )
+    assert embedding.endswith("it is for embedding, so every call would fail. Name a chat model")
+    assert temperature.startswith("config.yaml:6: agents[2].temperature: anthropic/claude-opus-5-5 takes no")
+    a_config(
+        tmp_path,
+        "name: a, model: openai/gpt-4o, max_tokens: 300",
+        "name: b, model: openai/gpt-5.6, reasoning: high, max_tokens: 2000, timeout: 30s",
+    )
+    found = arena_json(tmp_path, "check", status=1)
+    assert [(one["code"], one["agent"]) for one in found["cost"]["warnings"]] == [
+        ("cannot_answer", "a"), ("may_not_answer", "b"), ("may_not_answer", "b"),
+    ]  # fmt: skip
+    assert (
+        "Error     a: an answer takes 898 tokens at the least, and max_tokens is 300"
+        in arena(tmp_path, "check").stdout
+    )
+    thinking = found["cost"]["agents"][1]["round"]
+    ends = [thinking[end]["tokens_out"] for end in ("low", "expected", "high")]
+    assert ends == [898, 2_000, 4_000]
 
 
 def test_an_unknown_price_is_a_dash_and_says_what_to_add(tmp_path: Path) -> None:

@@ -1,0 +1,125 @@
+"""What a model can and can't do by litellm's table, and for how long it is likely to think."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+
+from agents.model import ModelSettings
+from agents.price_table import table_entry
+from agents.rates import provider_name
+
+CHATS = ("chat", "responses", "completion", None)
+"""Modes of models that answer a question with text; None for what the table leaves open."""
+OPENAI_REASONING = re.compile(r"(?:.*/)?(?:o[1-9](?![0-9])|gpt-[5-9](?!.*(?:-chat|search)))")
+KNOWN_PLAIN = ("groq", "mistral", "openai", "xai")
+"""Providers of whose models the table marks every one that reasons."""
+
+THINKING = {
+    "none": 0, "minimal": 500, "low": 2_000, "medium": 5_000, "high": 12_000, "xhigh": 25_000, "max": 40_000,
+}  # fmt: skip
+"""Tokens that a model thinks for about one question, by effort: a rule of thumb, to be replaced by what the
+record has measured."""
+A_SECOND = 50
+"""Tokens that a model usually writes in a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFault:
+    """A setting that a model doesn't go with: what is wrong, and what to do. `certain`: every call fails."""
+
+    key: str
+    message: str
+    hint: str
+    certain: bool = True
+
+
+def model_faults(settings: ModelSettings, today: date | None = None) -> Iterator[ModelFault]:
+    """All that the table knows against these settings; nothing on a model that it doesn't know.
+
+    Without a day of today, none is past.
+    """
+    entry = table_entry(settings.model)
+    if (mode := entry.get("mode")) not in CHATS:
+        words = f"{settings.model} does not answer questions: it is for {str(mode).replace('_', ' ')}"
+        yield ModelFault("model", words, "name a chat model")
+        return
+    yield from _limits(settings)
+    if settings.temperature not in (None, 1) and not takes_temperature(settings):
+        words = f"{settings.model} takes no temperature but 1"
+        yield ModelFault("temperature", words, "remove `temperature`")
+    if settings.reasoning is not None and not takes_effort(settings, settings.reasoning):
+        words = f"{settings.model} does not take reasoning: {settings.reasoning}"
+        yield ModelFault("reasoning", words, "remove `reasoning`, or set another")
+    if "deep-research" in settings.model:
+        words = f"{settings.model} answers only with a search tool, and none can be set here"
+        yield ModelFault("model", words, "name another model", certain=False)
+    shut = str(entry.get("deprecation_date") or "")
+    if today and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", shut) and shut <= today.isoformat():
+        words = f"{settings.model} was to be shut down on {shut}"
+        yield ModelFault("model", words, "name a newer one", certain=False)
+
+
+def _limits(settings: ModelSettings) -> Iterator[ModelFault]:
+    entry = table_entry(settings.model)
+    most_out, most_in = entry.get("max_output_tokens"), entry.get("max_input_tokens")
+    if isinstance(most_out, int) and settings.max_tokens > most_out:
+        words = f"{settings.model} answers with {most_out:,} tokens at most, and max_tokens asks for "
+        yield ModelFault("max_tokens", f"{words}{settings.max_tokens:,}", f"set max_tokens to {most_out}")
+    if isinstance(most_in, int) and settings.prompt_tokens > most_in:
+        words = f"{settings.model} reads {most_in:,} tokens at most, and prompt_tokens allows "
+        words += f"{settings.prompt_tokens:,}"
+        yield ModelFault("prompt_tokens", words, f"set prompt_tokens to {most_in} at most", certain=False)
+
+
+def expected_thinking(settings: ModelSettings) -> int:
+    """About how many tokens a model thinks for before it answers; 0 for one that the table does not know.
+
+    Claude thinks without being asked to only where it always does; others that can do so at medium effort.
+
+    >>> [expected_thinking(ModelSettings(model=name)) for name in ("gpt-4o", "o3", "claude-sonnet-4-5")]
+    [0, 5000, 0]
+    """
+    entry = table_entry(settings.model)
+    unasked = provider_name(settings.model) != "anthropic" or bool(entry.get("thinking_always_on"))
+    usual = entry.get("default_reasoning_effort") or ("medium" if unasked else "none")
+    return (
+        THINKING[settings.reasoning or usual] if entry.get("supports_reasoning") or settings.reasoning else 0
+    )
+
+
+def takes_temperature(settings: ModelSettings) -> bool:
+    """Whether a model takes a temperature other than 1: OpenAI's reasoning models only where they don't.
+
+    >>> takes_temperature(ModelSettings(model="gpt-4o")), takes_temperature(ModelSettings(model="o3"))
+    (True, False)
+    """
+    entry = table_entry(settings.model)
+    if entry.get("supports_sampling_params") is False:
+        return False
+    if provider_name(settings.model) not in ("openai", "azure") or not _reasons_at_openai(settings.model):
+        return True
+    effort = settings.reasoning or entry.get("default_reasoning_effort")
+    return effort == "none" and entry.get("supports_none_reasoning_effort") is True
+
+
+def takes_effort(settings: ModelSettings, effort: str) -> bool:
+    """Whether a model takes this effort of reasoning, as far as the table knows.
+
+    >>> takes_effort(ModelSettings(model="gpt-4o"), "low"), takes_effort(ModelSettings(model="o3"), "low")
+    (False, True)
+    """
+    entry, provider = table_entry(settings.model), provider_name(settings.model)
+    if not entry or "ft:" in settings.model:
+        return True
+    if provider == "openai" and _reasons_at_openai(settings.model):
+        told = entry.get(f"supports_{effort}_reasoning_effort")
+        series = re.search(r"gpt-[5-9]", settings.model) is not None
+        return told is not False and (told is True or not series or effort not in ("xhigh", "max"))
+    if provider == "gemini" and effort in ("xhigh", "max"):
+        return False
+    return bool(entry.get("supports_reasoning")) or provider not in KNOWN_PLAIN
+
+
+def _reasons_at_openai(model: str) -> bool:
+    return OPENAI_REASONING.match(model.removeprefix("openai/").removeprefix("azure/")) is not None
