@@ -8,7 +8,7 @@ from typing import Any, Literal, SupportsFloat
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
 
 from markets.millionths import ONE, decimal_of, millionths
-from markets.model import MarketId, Snapshot
+from markets.model import Listing, MarketId, Quote, Snapshot
 from markets.venue import Truth
 from portfolio.model import Bet, Holdings, Mark, Rejection, Sale
 from portfolio.rules import Rules
@@ -113,11 +113,52 @@ class Article:
     dated: str = ""
 
 
+HISTORY_DAYS = (30, 14, 7, 3, 1)
+"""How many days before a round the earlier prices are from."""
+MOST_ENDED = 30
+"""So many markets that have ended are told of, the latest first."""
+
+
+class Context(BaseModel):
+    """What an agent is told beyond markets, prices, articles and its account; all of it by default."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, defer_build=True)
+
+    history: bool = True
+    """Earlier prices of each market, where it sees prices."""
+    siblings: bool = True
+    """Which markets are about one event, and what else that event has."""
+    past: bool = True
+    """Its own last forecasts, and how those ended that have since its last round."""
+
+
+CONTEXT_KEYS: dict[str, JsonValue] = {"meant": "a block with history, siblings and past", "inline": True}
+
+
+@dataclass(frozen=True, slots=True)
+class PastForecast:
+    """What an agent said of a market in an earlier round, beside the price of then, and what YES paid since.
+
+    `question` is what the market asked. `outcome` is 1 for YES and 0 for NO; None while it is open, and
+    where it ended otherwise.
+    """
+
+    forecast: Forecast
+    round: int
+    at: datetime
+    question: str
+    price: int | None = None
+    outcome: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """All that an agent may see when it decides. `stated` are the forecasts of those it is `of`.
 
     `since` is when the cohort decided before: what was missed does not count. None in its first round.
+    What follows is there as far as its settings want it. `history` has earlier prices, oldest first;
+    `siblings` has by event what is not in the snapshot, and is None where they are not wanted; `past` has
+    its own last forecast of a market, blind and final, and `ended` those that ended since its last round.
     """
 
     snapshot: Snapshot
@@ -130,6 +171,10 @@ class View:
     stated: Mapping[str, tuple[Forecast, ...]] = field(default_factory=dict)
     evidence: Mapping[MarketId, tuple[Article, ...]] = field(default_factory=dict)
     since: datetime | None = None
+    history: Mapping[MarketId, tuple[Quote, ...]] = field(default_factory=dict)
+    siblings: Mapping[str, tuple[Listing, ...]] | None = None
+    past: Mapping[MarketId, tuple[PastForecast, ...]] = field(default_factory=dict)
+    ended: tuple[PastForecast, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,10 @@ from pydantic import Field
 from agents.answers.decisions import combine_parts, combine_samples, combine_stages
 from agents.answers.parse import UnusableAnswer, parse_answer
 from agents.model import (
+    CONTEXT_KEYS,
     Agent,
     Ask,
+    Context,
     Decision,
     DecisionStatus,
     Forecast,
@@ -60,6 +62,8 @@ class Settings(ModelSettings):
     """How often each question is asked; the agent states the median."""
     batch: int | None = Field(default=None, ge=1)
     """The most markets in one question; all of them by default."""
+    context: Context = Field(default=Context(), json_schema_extra=CONTEXT_KEYS)
+    """What its prompt may tell beyond that: each of `history`, `siblings` and `past`, true by default."""
 
     @property
     def prompt_names(self) -> tuple[str, ...]:

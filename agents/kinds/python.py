@@ -42,7 +42,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from agents.model import Agent, Ask, Decision, Given, ModelSettings, Unreadable, View
+from agents.model import CONTEXT_KEYS, Agent, Ask, Context, Decision, Given, ModelSettings, Unreadable, View
 
 LOOKS_OUTSIDE = True
 """A function can read what it likes: its turns are filled and scored at the prices once it has answered."""
@@ -64,6 +64,8 @@ class Settings(ModelSettings):
     """Keyword arguments of the function, beside the view and `ask`."""
     model: str = ""
     """The model that `ask` calls, if any."""
+    context: Context = Field(default=Context(), json_schema_extra=CONTEXT_KEYS)
+    """What the view has beyond that: each of `history`, `siblings` and `past`, true by default."""
 
     def faults(self, given: Given) -> Iterator[tuple[str, str]]:
         """Whether the function is there and can be called so."""

@@ -5,8 +5,19 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from agents.model import Article, Forecast, View
-from agents.prompts.prompt import PromptContext, PromptPart, prompt_facts
+from agents.model import (
+    HISTORY_DAYS,
+    MOST_ENDED,
+    Article,
+    Context,
+    Forecast,
+    PastForecast,
+    Prompt,
+    Stage,
+    View,
+)
+from agents.prompts.context import MOST_NAMED
+from agents.prompts.prompt import PromptContext, PromptPart, prompt_facts, render
 from agents.prompts.template import FILTERS, BadTemplate, compile_template
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote, Snapshot
@@ -24,6 +35,45 @@ class TemplateFault:
     words: str
     name: str = ""
     known: tuple[str, ...] = ()
+
+
+def sample_prompt(text: str, *, prices: bool = True, stage: Stage = "final", markets: int = 2) -> Prompt:
+    """What a model is asked by a template in a made-up round, with everything that a round may hold."""
+    full = _sample_context(prices, markets).view
+    return render(text, full, prices=prices, stage=stage)
+
+
+def with_context(view: View, context: Context) -> View:
+    """The view with everything that such a context lets in, as much as there can be, in texts of usual length."""
+    at, listings = view.snapshot.at, list(view.snapshot)
+    days = [at - timedelta(days=days) for days in HISTORY_DAYS]
+    others = {
+        listing.market.event_id: tuple(
+            replace(listing, market=replace(listing.market, id=MarketId(f"{listing.market.id}/{place}")))
+            for place in range(MOST_NAMED)
+        )
+        for listing in listings
+    }
+    said = {listing.market.id: _said(listing, at - timedelta(days=7)) for listing in listings}
+    quoted = (listing.quote for listing in listings if listing.quote)
+    return replace(
+        view,
+        history={q.market_id: tuple(replace(q, at=day) for day in days) for q in quoted}
+        if context.history
+        else {},
+        siblings=others if context.siblings else None,
+        past=said if context.past else {},
+        ended=tuple(replace(x, outcome=1) for said in list(said.values())[:MOST_ENDED] for x in said)
+        if context.past
+        else (),
+    )
+
+
+def _said(listing: Listing, at: datetime) -> tuple[PastForecast, ...]:
+    market = listing.market
+    stages: tuple[Stage, ...] = ("blind", "final")
+    said = (Forecast(market.id, 0.41, stage, _REASON) for stage in stages)
+    return tuple(PastForecast(each, 1, at, market.question, 400_000) for each in said)
 
 
 def template_fault(text: str, *, prices: bool = True, markets: int = 40) -> TemplateFault | None:
@@ -58,6 +108,8 @@ def _fault_of(error: BadTemplate, facts: Mapping[str, Any]) -> TemplateFault:
 def _keys(value: Any) -> Iterator[str]:
     """The names of all that stands in lists: what a market, a position or an article has."""
     for inner in value.values():
+        if isinstance(inner, dict):
+            yield from inner
         for item in inner if isinstance(inner, list) else ():
             yield from item
             yield from _keys(item)
@@ -80,6 +132,7 @@ def _sample_context(prices: bool, markets: int) -> PromptContext:
         seed=1,
         evidence={listing.market.id: (_ARTICLE,) for listing in listings},
     )
+    view = with_context(view, Context())
     before = tuple(Forecast(listing.market.id, 0.5, "blind") for listing in shown)
     part = PromptPart(1, 2, tuple(listing.market.id for listing in shown), committed=ONE)
     return PromptContext(view, prices, before, part, longest=8)
@@ -90,7 +143,8 @@ def _bare_context(full: PromptContext, markets: int) -> PromptContext:
     listings = full.view.snapshot.shown[:markets]
     shown = tuple(Listing(replace(listing.market, fee_rate=0), None) for listing in listings)
     snapshot = Snapshot(NOW, shown)
-    view = replace(full.view, snapshot=snapshot, holdings=Holdings(cash=ONE), evidence={})
+    nothing = with_context(full.view, Context(history=False, siblings=False, past=False))
+    view = replace(nothing, snapshot=snapshot, holdings=Holdings(cash=ONE), evidence={})
     return PromptContext(view, full.prices)
 
 
@@ -105,7 +159,8 @@ def _listing(id: MarketId) -> Listing:
         closes_at=NOW + timedelta(days=30),
         fee_rate=ONE // 50,
     )
-    return Listing(market, Quote(id, NOW, 400_000, 420_000, 410_000))
+    return Listing(market, Quote(id, NOW, 400_000, 420_000, 410_000, volume=50_000 * ONE))
 
 
+_REASON = "in 20 such years it rained on 7 of these days; for: the wind has turned; against: no cloud so far"
 _ARTICLE = Article("example.org", "https://example.org/rain", "Rain", "It may rain. " * 10, NOW, NOW)

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from agents.model import Article, Forecast, Message, Prompt, Stage, View
+from agents.prompts.context import context_facts, results_facts
 from agents.prompts.template import compile_template
 from agents.text import cut_text, fit_messages, one_line, quoted_lines
 from markets.millionths import ONE
@@ -39,6 +40,7 @@ class PromptContext:
     part: PromptPart | None = None
     evidence: bool = True
     longest: int | None = None
+    stage: Stage = "final"
 
 
 def render(
@@ -61,7 +63,7 @@ def render(
     """
     user = compile_template(text)
     head = user if system is None else compile_template(system)
-    sight = PromptContext(view, prices, before, part, "evidence" in user.names | head.names)
+    sight = PromptContext(view, prices, before, part, "evidence" in user.names | head.names, None, stage)
 
     def messages(longest: int | None) -> tuple[Message, ...]:
         facts = prompt_facts(replace(sight, longest=longest))
@@ -104,15 +106,17 @@ def long_texts(sight: PromptContext) -> Iterator[str]:
 def prompt_facts(sight: PromptContext) -> dict[str, Any]:
     """Whatever would tell a price is left out where prices are hidden.
 
-    Hidden are quotes and marks, and of a position its shares, since shares and cost together tell the
-    price that was paid. Its cost stays, as does the cash: they say how much is at stake and no more.
+    Hidden are quotes, whatever their age, and marks, and of a position its shares, since shares and cost
+    together tell the price that was paid. Its cost stays, as does the cash: they say how much is at stake
+    and no more. Before it is shown the prices, an agent is reminded only of what it said before them, too.
     """
     view, part, prices = sight.view, sight.part, sight.prices
     snapshot, rules, holdings = view.snapshot, view.rules, view.holdings
     ids = short_ids(snapshot)
     stated = {forecast.market_id: forecast.millionths for forecast in sight.before}
     shown, held = offered_listings(view, part), held_listings(view, part)
-    blocks = [_market_facts(listing, ids, stated, sight) for listing in shown]
+    told = context_facts(view, [*shown, *held], ids, prices, sight.stage)
+    blocks = [_market_facts(listing, ids, stated, sight) | told[listing.market.id] for listing in shown]
     here = {listing.market.id for listing in (*shown, *held)}
     mids = {listing.market.id: listing.mid for listing in snapshot}
     committed = 0 if part is None else part.committed
@@ -145,7 +149,8 @@ def prompt_facts(sight: PromptContext) -> dict[str, Any]:
             if key in ids
         ],
         "markets": blocks,
-        "held": [_market_facts(listing, ids, stated, sight) for listing in held],
+        "held": [_market_facts(listing, ids, stated, sight) | told[listing.market.id] for listing in held],
+        **results_facts(view.ended if part is None or part.number == 1 else (), prices, sight.stage),
     }
 
 

@@ -9,7 +9,7 @@ from ipaddress import ip_address
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, Field, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from arena.record.model.calendar import DAYS, SUNDAY, UNITS, WEEK, Cadence, written_duration
@@ -156,6 +156,8 @@ def as_plain(value: object, unit: str = "") -> Any:
             return [as_plain(item) for item in value]
         case Mapping():
             return {key: as_plain(item) for key, item in value.items()}
+        case BaseModel():
+            return as_plain(value.model_dump(mode="json"))
     return str(value)
 
 

@@ -57,7 +57,9 @@ def key_rows(model: type[BaseModel], skip: tuple[str, ...] = ()) -> tuple[KeyRow
     takes, rows = describe_keys(model), []
     for name, field in model.model_fields.items():
         key = field.alias or name
-        if key in skip or section_of(field.annotation):
+        extra = field.json_schema_extra
+        inline = isinstance(extra, dict) and extra.get("inline")  # a block that is told of in one line
+        if key in skip or (section_of(field.annotation) and not inline):
             continue
         words, unit = takes[key]
         value = None if field.is_required() else field.get_default(call_default_factory=True)

@@ -30,6 +30,7 @@ from arena.record.record import Record
 from arena.record.write.calls import add_call
 from arena.record.write.evidence import read_evidence
 from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
+from arena.rounds.context import gather_context
 from arena.rounds.error_text import redact_keys, unexpected_error_text
 from arena.rounds.world import Player, World
 from markets.model import MarketId, Snapshot
@@ -251,6 +252,7 @@ def claimed_turns(
     since = max(
         (earlier.at for earlier in record.read(read_rounds, stored.id) if earlier.at < round.at), default=None
     )
+    context = gather_context(todo, stored, snapshot, since, record)
     for entrant in todo:
         key, account = ids[entrant.name], accounts[entrant.name]
         if key not in tokens:
@@ -271,7 +273,8 @@ def claimed_turns(
             since=since,
         )
         asked = bool(calls.get(key))
-        yield ClaimedTurn(entrant, key, tokens[key], player, ask, view, offers, asked=asked)
+        told = context.told(view, key)
+        yield ClaimedTurn(entrant, key, tokens[key], player, ask, told, offers, asked=asked)
 
 
 def ask_of_player(

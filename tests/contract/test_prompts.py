@@ -10,8 +10,8 @@ import pytest
 from agents.answers.json_text import answer_schema
 from agents.answers.parse import parse_answer
 from agents.demo.models import MODELS, answer
-from agents.model import Decision, Message, Prompt, View
-from agents.prompts.dry_run import template_fault
+from agents.model import Context, Decision, Message, Prompt, View
+from agents.prompts.dry_run import template_fault, with_context
 from agents.prompts.prompt import PromptContext, PromptPart, prompt_facts, render
 from agents.registry import HOME, prompt_text
 from agents.text import TooLong, tokens_of
@@ -76,9 +76,10 @@ def test_the_family_is_whole() -> None:
 def test_the_page_about_prompts_names_each_of_them_and_all_that_a_template_can_name() -> None:
     page = (HOME.parent / "docs" / "prompts.md").read_text(encoding="utf-8")
     view = replace(VIEW, evidence={listing.market.id: (an_article(),) for listing in VIEW.snapshot})
-    known = prompt_facts(PromptContext(view))
+    known = prompt_facts(PromptContext(with_context(view, Context())))
     market, position = known["markets"][0], known["positions"][0]
     named = [*PROMPTS, *known, *position, *(f"m.{key}" for key in market)]
+    named += [f"m.past.{key}" for key in market["past"]] + [f"r.{key}" for key in known["results"][0]]
     named += [f"a.{key}" for key in market["evidence"][0]]
     assert [name for name in named if f"`{name}`" not in page] == []
 
@@ -100,7 +101,7 @@ def test_a_prompt_speaks_as_system_and_user_about_every_market(name: str, prices
 def test_text_from_outside_stands_behind_a_bar(name: str) -> None:
     article = an_article(source=CANARY, title=CANARY, text=CANARY)
     view = replace(VIEW, evidence={listing.market.id: (article,) for listing in VIEW.snapshot})
-    for seen, least in ((VIEW, 2), (view, 2)):
+    for seen, least in ((VIEW, 2), (view, 2), (with_context(view, Context()), 2)):
         spoken = [line for line in words(asked(name, seen)).splitlines() if CANARY in line]
         assert len(spoken) >= least
         assert all(line.startswith("| ") for line in spoken)

@@ -34,8 +34,8 @@ def test_a_market_is_shown_with_its_price_close_fee_and_rules() -> None:
         a_view(a_listing("0.40", "0.42", question="Rain?", rules="YES if it rains.", fee_rate=20_000))
     )
     assert (
-        "### m1\nCloses: 2026-02-03 12:00 UTC\nPrice: YES 0.41 (bid 0.4, ask 0.42)\nFee rate: 2%\n"
-        "| Rain?\n|\n| YES if it rains.\n"
+        "### m1\nCloses: 2026-02-03 12:00 UTC, in 30 days\nPrice: YES 0.41 (bid 0.4, ask 0.42)\n"
+        "Fee rate: 2%\n| Rain?\n|\n| YES if it rains.\nCategory:\n| weather\n"
     ) in text
 
 
@@ -239,7 +239,7 @@ def test_a_later_part_has_the_cash_that_earlier_ones_left(
 def test_articles_stand_under_their_market_and_say_when_they_were_published() -> None:
     view = replace(a_view(), evidence={MarketId("sim:b"): (an_article(title="Clouds", text="They come."),)})
     text = user(view)
-    assert "YES if it happens.\nArticle:\n| 2026-01-03 08:00 UTC, example.org: Clouds\n| They come.\n" in text
+    assert "| weather\nArticle:\n| 2026-01-03 08:00 UTC, example.org: Clouds\n| They come.\n" in text
     assert text.count("Article:") == 1
     by_key = "{% for m in markets %}{% for a in m['evidence'] %}{{ a.title }}{% endfor %}{% endfor %}"
     assert render(by_key, view).messages[-1].content == "| Clouds"

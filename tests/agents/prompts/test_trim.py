@@ -2,23 +2,22 @@
 
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import agents
 from agents.model import Message, View
 from agents.prompts.prompt import PromptContext, PromptPart, prompt_facts, render
 from agents.prompts.template import compile_template
+from agents.registry import HOME, prompt_text
 from agents.text import MARK, TooLong, cut_text, tokens_of
 from markets.model import MarketId
 from tests.agents.minds import THREE, a_view, an_article
 from tests.builders import a_listing
 
-BET = (Path(agents.__file__).parent / "prompts" / "bet.md").read_text(encoding="utf-8")
+BET = prompt_text("bet", HOME)
 ROLES: tuple[Literal["system", "user"], ...] = ("system", "user")
 CUT = re.compile(r"^\| (.*?) ?… \[cut: ([\d,]+) of ([\d,]+) characters\]$", re.MULTILINE)
 

@@ -1,0 +1,169 @@
+"""What a prompt tells of a market beyond page and price: time left, history, event, the agent's past."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+from agents.model import PastForecast, Stage, View
+from agents.text import one_line, quoted_lines
+from markets.ladders import MarketFamily, families
+from markets.millionths import ONE
+from markets.model import Listing, Market, MarketId, Quote
+from portfolio.money import number
+
+MOST_NAMED = 8
+"""So many of an event's other markets are quoted: the likeliest, or where prices are hidden the first."""
+LONGEST_REASON = 240
+LONGEST_QUESTION = 240
+_UNITS = (("day", timedelta(days=1)), ("hour", timedelta(hours=1)), ("minute", timedelta(minutes=1)))
+
+
+def context_facts(
+    view: View, listings: Sequence[Listing], ids: Mapping[MarketId, str], prices: bool, stage: Stage
+) -> dict[MarketId, dict[str, Any]]:
+    """Of each market that a question shows what a template can name beside page, price and articles.
+
+    Without prices there is nothing here that a quote says, however old, and nothing in an order of prices.
+    """
+    events = {} if view.siblings is None else _event_lines(view, ids)
+    past = {each.forecast.market_id: each for each in _of_stage(view.past.values(), stage)}
+    quoted = set[str]()
+    facts: dict[MarketId, dict[str, Any]] = {}
+    for listing in listings:
+        market, quote = listing.market, listing.quote
+        others = () if market.event_id in quoted else (view.siblings or {}).get(market.event_id, ())
+        quoted.add(market.event_id)
+        facts[market.id] = {
+            "left": time_left(market.closes_at - view.snapshot.at),
+            "volume": f"${quote.volume // ONE:,}" if prices and quote and quote.volume >= ONE else None,
+            "history": _history_text(view.history.get(market.id, ())) if prices else None,
+            "event": events.get(market.id),
+            "siblings": _siblings_text(others, prices),
+            "past": _past_facts(past.get(market.id)),
+        }
+    return facts
+
+
+def results_facts(ended: Sequence[PastForecast], prices: bool, stage: Stage) -> dict[str, Any]:
+    """How those ended that the agent has forecast, as far as that is news, with its score and the price's."""
+    rows = [_result_facts(each, prices) for each in _of_stage([ended], stage)]
+    scored = [row for row in rows if row["brier"] is not None]
+    priced = [row for row in scored if row["price_brier"] is not None]
+    line = ""
+    if scored:
+        line = (
+            f"Your mean Brier score on these is {_mean(scored, 'brier')}: 0 is perfect, saying 0.5 gets 0.25."
+        )
+        if len(priced) == len(scored):
+            line += f" That of the prices of when you said it is {_mean(priced, 'price_brier')}."
+    return {"results": rows, "results_line": line}
+
+
+def time_left(left: timedelta) -> str:
+    """How long it takes until then, in the largest unit that it fills.
+
+    >>> time_left(timedelta(days=1, hours=9)), time_left(timedelta(minutes=90)), time_left(timedelta(0))
+    ('in 1 day', 'in 1 hour', 'closed')
+    """
+    for name, unit in _UNITS:
+        if count := max(left, timedelta(0)) // unit:
+            return f"in {count:,} {name}{'' if count == 1 else 's'}"
+    return "closed" if left <= timedelta(0) else "in less than a minute"
+
+
+def _of_stage(groups: Any, stage: Stage) -> list[PastForecast]:
+    """What was said before prices were shown, for who is asked before they are; else the final word."""
+    wanted = "blind" if stage == "blind" else "final"
+    return [each for group in groups for each in group if each.forecast.stage == wanted]
+
+
+def _past_facts(last: PastForecast | None) -> dict[str, str] | None:
+    if last is None:
+        return None
+    reason = one_line(last.forecast.reason, LONGEST_REASON)
+    return {
+        "at": _day(last.at),
+        "probability": number(last.forecast.millionths),
+        "reason": quoted_lines(reason) if reason else "",
+    }
+
+
+def _result_facts(ended: PastForecast, prices: bool) -> dict[str, Any]:
+    said, price, outcome = ended.forecast.millionths, ended.price if prices else None, ended.outcome
+    return {
+        "question": quoted_lines(one_line(ended.question, LONGEST_QUESTION)),
+        "at": _day(ended.at),
+        "said": number(said),
+        "price": None if price is None else number(price),
+        "ended": "neither YES nor NO" if outcome is None else ("NO", "YES")[outcome],
+        "brier": None if outcome is None else (said / ONE - outcome) ** 2,
+        "price_brier": None if outcome is None or price is None else (price / ONE - outcome) ** 2,
+    }
+
+
+def _mean(rows: Sequence[Mapping[str, Any]], key: str) -> str:
+    return f"{sum(row[key] for row in rows) / len(rows):.3f}"
+
+
+def _history_text(quotes: Sequence[Quote]) -> str | None:
+    """Earlier prices, each with the day since when it stood."""
+    return ", ".join(f"{number(q.price)} on {_day(q.at)}" for q in quotes if q.price is not None) or None
+
+
+def _siblings_text(others: Sequence[Listing], prices: bool) -> str | None:
+    """Markets of an event that are not on offer, a fenced line each."""
+    if prices:
+        others = sorted(others, key=lambda other: (-_price(other), other.market.id))
+    lines = []
+    for other in others[:MOST_NAMED]:
+        question = one_line(other.market.question, LONGEST_QUESTION)
+        lines.append(f"{question} (YES {number(_price(other))})" if prices and other.has_price else question)
+    return quoted_lines("\n".join(lines)) if lines else None
+
+
+def _price(listing: Listing) -> int:
+    price = None if listing.quote is None else listing.quote.price
+    return -1 if price is None else price
+
+
+def _event_lines(view: View, ids: Mapping[MarketId, str]) -> dict[MarketId, str]:
+    """What each market has to do with others of its event, where the prompt has a name for these."""
+    events: dict[str, list[Market]] = defaultdict(list)
+    for listing in view.snapshot:
+        events[listing.market.event_id].append(listing.market)
+    lines: dict[MarketId, str] = {}
+    for event, markets in events.items():
+        others = [other.market for other in (view.siblings or {}).get(event, ())]
+        if len(markets) + len(others) < 2:
+            continue
+        known = _families_of((*markets, *others))
+        for market in markets:
+            family = next((one for one in known if market.id in one.market_ids), None)
+            if line := _event_line(market, markets, family, ids):
+                lines[market.id] = line
+    return lines
+
+
+@lru_cache(maxsize=1024)  # every agent of a round is shown the same events
+def _families_of(markets: tuple[Market, ...]) -> list[MarketFamily]:
+    return families(markets)
+
+
+def _event_line(
+    market: Market, group: Sequence[Market], family: MarketFamily | None, ids: Mapping[MarketId, str]
+) -> str:
+    if family is None:
+        names = [ids[other.id] for other in group if other.id != market.id]
+        return f"the same as that of {', '.join(names)}" if names else "has other markets too"
+    names = [ids[member] for member in family.market_ids if member in ids]
+    more = len(family.market_ids) - len(names)
+    listed = ", ".join(names) + (f" and {more} not on offer" if more else "")
+    if family.shape == "nested":
+        return f"a ladder, {listed}: each of them can end YES only if the one before it does"
+    return f"{'exactly' if family.shape == 'exhaustive' else 'at most'} one of {listed} ends YES"
+
+
+def _day(at: datetime) -> str:
+    return at.date().isoformat()
