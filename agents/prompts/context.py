@@ -13,7 +13,7 @@ from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote
 from portfolio.money import number
 
-MOST_NAMED = 8
+MOST_NAMED = 5
 """So many of an event's other markets are quoted: the likeliest, or where prices are hidden the first."""
 LONGEST_REASON = 240
 LONGEST_QUESTION = 240

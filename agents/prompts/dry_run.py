@@ -44,7 +44,7 @@ def sample_prompt(text: str, *, prices: bool = True, stage: Stage = "final", mar
 
 
 def with_context(view: View, context: Context) -> View:
-    """The view with everything that such a context lets in, as much as there can be, in texts of usual length."""
+    """The view with all that such a context lets in, as much as there can be, in texts of usual length."""
     at, listings = view.snapshot.at, list(view.snapshot)
     days = [at - timedelta(days=days) for days in HISTORY_DAYS]
     others = {

@@ -19,8 +19,20 @@ from agents.answers.json_text import MOST_TEXT
 from agents.capabilities import A_SECOND, ModelFault, expected_thinking
 from agents.cost import most_tokens, price_for, searches_once, usage_cost, worst_case
 from agents.guard import Guard
-from agents.model import Agent, Article, Call, Given, ModelSettings, Prompt, TokenPrice, View, model_settings
+from agents.model import (
+    Agent,
+    Article,
+    Call,
+    Context,
+    Given,
+    ModelSettings,
+    Prompt,
+    TokenPrice,
+    View,
+    model_settings,
+)
 from agents.price_table import table_entry
+from agents.prompts.dry_run import with_context
 from agents.prompts.prompt import short_ids
 from agents.registry import kind
 from agents.text import printable
@@ -245,6 +257,8 @@ def _rounds(config: Config) -> list[tuple[Bound, View]]:
 
 
 async def _played(player: Agent, settings: ModelSettings, view: View, bound: Bound) -> "_StandInModel":
+    if bound == "high" and isinstance(context := getattr(settings, "context", None), Context):
+        view = with_context(view, context)
     stand_in = _StandInModel(settings, view, bound)
     decision = await player(view, stand_in.ask)
     stand_in.failed = decision.note if decision.status == "failed" else ""

@@ -120,10 +120,10 @@ def test_where_a_budget_would_stop_the_line_up_that_is_said_first(tmp_path: Path
     done = arena(tmp_path, "check")
     assert done.returncode == 0
     assert (
-        "Warning   A call of a may cost $0.13, over budget.call of $0.050: no call would be made."
+        "Warning   A call of a may cost $0.18, over budget.call of $0.050: no call would be made."
         in done.stdout
     )
-    assert "→ set budget.call to $0.13 or more" in done.stdout
+    assert "→ set budget.call to $0.18 or more" in done.stdout
     codes = [warning["code"] for warning in arena_json(tmp_path, "check")["cost"]["warnings"]]
     assert codes == ["refused", "may_stop"]
     played = arena_json(tmp_path, "round", status=2)["rounds"][0]["turns"]

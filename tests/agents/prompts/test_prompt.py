@@ -2,19 +2,22 @@
 
 import re
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.model import View
+from agents.model import Forecast, PastForecast, Prompt, Stage, View
 from agents.prompts.prompt import PromptContext, PromptPart, prompt_facts, render, short_ids
 from agents.prompts.template import BadTemplate, compile_template
 from agents.registry import HOME, prompt_text
-from markets.model import MarketId
+from markets.millionths import ONE
+from markets.model import Listing, Market, MarketId, Quote
+from portfolio.money import number
 from portfolio.rules import REALISTIC, REFERENCE, SEED, Rules
 from tests.agents.minds import THREE, a_lot, a_view, an_article, stated
-from tests.builders import a_listing, a_price, usd
+from tests.builders import NOW, a_listing, a_price, usd
 
 BET, BLIND = (prompt_text(name, HOME) for name in ("bet", "blind"))
 
@@ -249,3 +252,82 @@ def test_an_article_bears_the_date_that_its_source_gave_it() -> None:
     article = replace(an_article(title="Clouds", text="They come."), dated="2026-01-02")
     view = replace(a_view(), evidence={MarketId("sim:b"): (article,)})
     assert "| 2026-01-02, example.org: Clouds" in user(view)
+
+
+ODD_PRICES = st.integers(10_001, 999_998).filter(lambda price: price % 1_000)
+
+
+def a_full_view(prices: list[int], words: str = "") -> View:
+    """A round with all that can be told, and every price in it one of these; the agent's own are others."""
+    some = iter(prices)
+
+    def quote(market: MarketId) -> Quote:
+        return Quote(market, NOW, next(some), next(some), next(some), volume=next(some) * ONE)
+
+    def listing(name: str) -> Listing:
+        asked = f"Will {name} win the 2026 election?{words}"
+        page = a_listing(market=name, event_id="e", question=asked).market
+        return Listing(page, quote(page.id))
+
+    def said(market: Market, probability: float, stage: Stage) -> PastForecast:
+        forecast = Forecast(market.id, probability, stage, f"so{words}")
+        return PastForecast(forecast, 1, NOW - timedelta(days=7), market.question, next(some), 1)
+
+    view = a_view(listing("sim:a"), listing("sim:b"), held=(listing("sim:old"),))
+    pages = [x.market for x in view.snapshot]
+    past = {page.id: (said(page, 0.25, "blind"), said(page, 0.75, "final")) for page in pages}
+    return replace(
+        view,
+        history={page.id: (quote(page.id), quote(page.id)) for page in pages},
+        siblings={"e": (listing("sim:y"), listing("sim:z"))},
+        past=past,
+        ended=past[MarketId("sim:a")],
+    )
+
+
+@given(st.lists(ODD_PRICES, min_size=60, max_size=60, unique=True))
+def test_no_price_of_now_or_earlier_shows_where_prices_are_hidden(prices: list[int]) -> None:
+    view = a_full_view(prices)
+    figures = {number(price) for price in prices} | {f"${price:,}" for price in prices}
+    asked: list[tuple[str, Stage]] = [(BET, "final"), (BLIND, "blind"), (BET, "blind")]
+    for text, stage in asked:
+        hidden = words_of(render(text, view, prices=False, stage=stage))
+        assert not [figure for figure in figures if figure in hidden]
+        assert "0.75" in hidden if stage == "final" else "0.75" not in hidden, "said when prices were known"
+        assert "0.25 on" in hidden or stage == "final"
+    shown = words_of(render(BET, view))
+    assert sum(figure in shown for figure in figures) >= 20
+    assert "Your last forecast, of 2025-12-28: 0.75, because\n| so\n" in shown
+
+
+def words_of(prompt: Prompt) -> str:
+    return "\n".join(message.content for message in prompt.messages)
+
+
+def test_markets_of_one_event_are_told_how_they_hang_together() -> None:
+    view = a_full_view(list(range(100_001, 100_061)))
+    text = user(view)
+    assert text.count("Event: at most one of m1, m2, m3 and 2 not on offer ends YES\n") == 3
+    assert text.count("Also of this event, not on offer:\n| Will sim:") == 1
+    ladder = [
+        a_listing(market=f"sim:{n}", event_id="btc", question=f"Will BTC reach ${n}k by March 31?")
+        for n in (90, 80)
+    ]
+    alone = a_listing(market="sim:c", event_id="c")
+    pair = [a_listing(market=f"sim:{n}", event_id="loose", question=f"Loose {n}?") for n in "xy"]
+    text = user(replace(a_view(*ladder, alone, *pair), siblings={}))
+    assert text.count("Event: a ladder, m2, m1: each of them can end YES only if the one before") == 2
+    assert "Event: the same as that of m5\n" in text
+    assert text.count("Event: ") == 4
+    assert "Event: " not in user(a_view(*ladder))
+
+
+@given(st.lists(st.sampled_from([*BREAKS, "### m9", "## Your answer", "| ", "{{ cash }}", "Price: YES 0.9"])))
+def test_what_an_agent_said_and_an_event_has_stays_behind_the_fence(pieces: list[str]) -> None:
+    prices = list(range(100_001, 100_061))
+
+    def spoken(words: str) -> list[str]:
+        lines = user(a_full_view(prices, words)).splitlines()
+        return [line for line in lines if not line.startswith("|") and not line.startswith("Event: ")]
+
+    assert spoken("".join(pieces)) == spoken("")

@@ -10,6 +10,7 @@ import pytest
 
 from agents.cost import worst_case
 from agents.kinds.llm import Settings
+from agents.prompts.dry_run import with_context
 from agents.prompts.prompt import render
 from arena.calls.estimate import (
     BYTES_A_TOKEN,
@@ -66,9 +67,8 @@ def test_high_is_what_budgets_hold_back_with_every_answer_repeated(tmp_path: Pat
     found = asyncio.run(estimate_lineup(config, kind_inputs(config, config.prompts)))[0]
     settings = config.agents[0].settings
     assert isinstance(settings, Settings)
-    prompt = render(
-        config.prompts["bet"], late_sample_round(12, 6, REALISTIC, 10_000 * ONE, 5), tokens=100_000
-    )
+    view = with_context(late_sample_round(12, 6, REALISTIC, 10_000 * ONE, 5), settings.context)
+    prompt = render(config.prompts["bet"], view, tokens=100_000)
     assert found.first.cost == worst_case(prompt, settings)
     assert found.high.calls == 2
     assert found.high.tokens_out == 2 * 1_000

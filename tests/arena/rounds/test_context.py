@@ -1,0 +1,133 @@
+"""What agents are told beyond the snapshot: as it was known before the round, and as far as they want it."""
+
+import asyncio
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any
+
+from agents.model import HISTORY_DAYS, Ask, Context, Decision, Forecast, View
+from arena.record.model.cohort import Cohort
+from arena.record.queries.context import SETTLED, read_price_history
+from arena.record.record import Record
+from arena.record.write.sync import VenueSource, add_catalogue
+from arena.rounds.round import play_round
+from markets.model import Listing, MarketId, Quote
+from tests.builders import NOW, RAIN, a_book, a_price, a_quote, a_resolution
+from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun
+
+SNOW = MarketId("sim:snow")
+FOG = MarketId("sim:fog")
+EVENT = f"{RAIN}:event"
+
+
+@dataclass
+class Diarist:
+    """An agent that says something else each round, blind first, and remembers what it was shown."""
+
+    views: list[View] = field(default_factory=list)
+
+    async def __call__(self, view: View, ask: Ask) -> Decision:
+        self.views.append(view)
+        shown = [listing.market.id for listing in view.snapshot.shown]
+        blind = (Forecast(market, 0.1 * view.round, "blind") for market in shown)
+        return Decision((*blind, *(Forecast(market, 0.2 * view.round) for market in shown)))
+
+
+def told(cohort: Cohort, **contexts: dict[str, bool] | None) -> Cohort:
+    """The cohort, whose agents have such a `context` among their settings, or none."""
+    settings: dict[str, dict[str, Any]] = {
+        name: {} if each is None else {"context": Context(**each).model_dump()}
+        for name, each in contexts.items()
+    }
+    return replace(cohort, entrants=tuple(replace(e, settings=settings[e.name]) for e in cohort.entrants))
+
+
+def keep(record: Record, at: datetime, *listings: Listing) -> None:
+    """A sync that finds these."""
+    record.write(add_catalogue, VenueSource("little", "simulated"), listings, at)
+
+
+def said(view: View, market: str) -> list[tuple[str, float, int]]:
+    return [(x.forecast.stage, x.forecast.probability, x.round) for x in view.past.get(MarketId(market), ())]
+
+
+def test_an_agent_is_told_its_past_the_prices_of_then_and_how_it_ended(record: Record) -> None:
+    agents = {"ann": Diarist(), "bob": Diarist(), "old": Diarist()}
+    off = {"history": False, "siblings": False, "past": False}
+    stored = begun(record, told(a_cohort([*agents]), ann={}, bob=off, old=None))
+    venue = LittleVenue()
+    for number in (1, 2, 3):
+        if number == 3:
+            venue.mids |= {RAIN: 50}
+            venue.endings.append(a_resolution("1", SNOW, at=NOW + WEEK + timedelta(days=1)))
+        asyncio.run(play_round(stored, number, a_world(venue, agents), record))
+    first, second, third = agents["ann"].views
+    assert (first.history, first.past, first.ended) == ({}, {}, ())
+    assert said(second, RAIN) == [("blind", 0.1, 1), ("final", 0.2, 1)]
+    assert said(third, RAIN) == [("blind", 0.2, 2), ("final", 0.4, 2)], "the last one only"
+    assert said(third, SNOW) == [], "it has ended"
+    assert [(x.forecast.stage, x.forecast.probability, x.round, x.price, x.outcome) for x in third.ended] == [
+        ("blind", 0.2, 2, 600_000, 1),
+        ("final", 0.4, 2, 600_000, 1),
+    ]
+    assert third.ended[0].question == "Will sim:snow happen?"
+    assert [quote.mid for quote in third.history[MarketId(RAIN)]] == [400_000], "and not 0.5, which is now"
+    for name in ("bob", "old"):
+        for view in agents[name].views:
+            assert (view.history, view.siblings, view.past, view.ended) == ({}, None, {}, ())
+
+
+def test_nothing_is_told_that_was_known_later_or_only_just_then(record: Record) -> None:
+    ann = Diarist()
+    stored = begun(record, told(a_cohort(["ann"]), ann={}))
+    times = {-40 * 24: "0.11", -49: "0.12", -2: "0.13", -0.5: "0.14", 1: "0.15", 200: "0.16"}
+    for hours, mid in times.items():
+        at = NOW + timedelta(hours=hours)
+        late = [a_price("0.5", "sim:late", at=at, event_id=EVENT)] if hours == -0.5 else []
+        over = [a_price("0.5", "sim:over", at=at, closes_at=NOW, event_id=EVENT)] if hours == -49 else []
+        keep(record, at, a_price(mid, at=at), a_price(mid, FOG, at=at, event_id=EVENT), *late, *over)
+    asyncio.run(play_round(stored, 1, a_world(LittleVenue(), {"ann": ann}), record))
+    [view] = ann.views
+    assert [quote.mid for quote in view.history[MarketId(RAIN)]] == [110_000, 120_000]
+    assert view.siblings is not None
+    assert [(x.market.id, x.mid) for x in view.siblings[EVENT]] == [(FOG, 130_000)]
+
+
+def test_the_history_is_that_of_a_plain_list(record: Record) -> None:
+    draws, quotes = Random(5), defaultdict[str, list[Quote]](list)
+    for number, hours in enumerate(sorted(draws.sample(range(-60 * 24, 48), 60))):
+        at = NOW + timedelta(hours=hours)
+        seen = draws.sample([f"sim:{n}" for n in range(20)], 4)
+        keep(record, at, *(a_price(f"0.{10 + number}", market, at=at) for market in seen))
+        for market in seen:
+            quotes[market].append(a_quote(None, None, f"0.{10 + number}", at=at))
+    found = record.read(read_price_history, [MarketId(market) for market in quotes], NOW)
+    for market, every in quotes.items():
+        last = [[q for q in every if q.at <= NOW - timedelta(days=days)][-1:] for days in HISTORY_DAYS]
+        wanted = dict.fromkeys((q.at, q.mid) for one in last for q in one)
+        assert [(q.at, q.mid) for q in found.get(MarketId(market), ())] == [*wanted]
+    assert timedelta(days=HISTORY_DAYS[-1]) >= SETTLED
+
+
+def test_who_is_asked_again_after_a_sync_is_asked_the_same(record: Record) -> None:
+    """A failed turn that is tried again: its paid answers are found by the words of their questions."""
+    ann = Diarist()
+    stored = begun(record, told(a_cohort(["ann"]), ann={}))
+    venue = LittleVenue()
+    asyncio.run(play_round(stored, 1, a_world(venue, {"ann": ann}), record))
+
+    async def breaks(view: View, ask: Ask) -> Decision:
+        ann.views.append(view)
+        raise ValueError("not today")
+
+    asyncio.run(play_round(stored, 2, a_world(venue, {"ann": breaks}), record))
+    at = NOW + WEEK
+    fog = a_book([("0.70", "9")], [("0.72", "9")], FOG, at=at, event_id=EVENT)
+    keep(record, at, fog, a_price("0.33", at=at - timedelta(minutes=1)))
+    asyncio.run(play_round(stored, 2, a_world(venue, {"ann": ann}), record))
+    _, broken, again = ann.views
+    assert again.round == broken.round == 2
+    one, other = ((x.history, x.siblings, x.past, x.ended) for x in (broken, again))
+    assert one == other
