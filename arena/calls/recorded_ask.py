@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter, defaultdict, deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agents.model import Ask, Call, CallError, Prompt
 from arena.errors import ArenaError
@@ -16,7 +16,11 @@ DATABASE_WAITS = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
 """Seconds between attempts to keep an answer while the database is away: it was paid for."""
 UNAVAILABLE_CODES = frozenset({"unreachable", "locked", "disk_full", "disk_error"})
 LONGEST_WAIT = 120.0
-"""Seconds that a provider may ask to be left alone for, so that the question is still put to it again."""
+"""Seconds that a provider in trouble may ask to be left alone for, so that it is still asked again."""
+PATIENCE, MOST_ATTEMPTS = 1_800.0, 100
+"""For how many seconds in all, and how often, a question that meets a rate limit is put again. Then its turn
+has failed, and a later pass plays it."""
+LONGEST_BACKOFF = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +96,8 @@ def recorded_ask(
     async def asked(prompt: Prompt) -> Call:
         if answers[prompt]:
             return answers[prompt].popleft()
-        call, waits = await try_once(prompt), list(RETRY_WAITS)
-        while call.error is not None and (wait := _pause(call.error, waits)) is not None:
+        call, waits = await try_once(prompt), RetryWaits()
+        while call.error is not None and (wait := waits.before_next(call.error)) is not None:
             await sleep(wait)
             call = await try_once(prompt)
         return call
@@ -134,13 +138,31 @@ def _memory(stored: Sequence[Call]) -> tuple[dict[Prompt, deque[Call]], Counter[
     return answers, Counter((call.prompt.stage, call.prompt.sample) for call in stored)
 
 
-def _pause(error: CallError, waits: list[float]) -> float | None:
-    """Seconds before the next attempt, of which there are as many as `waits` are left; None to give up.
+@dataclass
+class RetryWaits:
+    """How long to wait before a question is put again, as its attempts end.
 
-    Another form of the same question is no second attempt: the model hasn't been asked yet.
+    A rate limit is waited out as the provider asks, or longer each time where it doesn't say; what else may
+    pass has an attempt for each of `left`.
     """
-    if error.code == "format":
-        return 0.0
-    if not error.retry or not waits or (error.wait or 0.0) > LONGEST_WAIT:
-        return None
-    return max(waits.pop(0), error.wait or 0.0)
+
+    left: list[float] = field(default_factory=lambda: list(RETRY_WAITS))
+    waited: float = 0.0
+    limited: int = 0
+
+    def before_next(self, error: CallError) -> float | None:
+        """Seconds before the next attempt after one that ended so; None to give up.
+
+        Another form of the same question is no second attempt: the model hasn't been asked yet.
+        """
+        if error.code == "format":
+            return 0.0
+        if not error.retry:
+            return None
+        if error.code == "rate_limit":
+            wait = error.wait or min(2.0**self.limited, LONGEST_BACKOFF)
+            self.waited, self.limited = self.waited + wait, self.limited + 1
+            return wait if self.waited <= PATIENCE and self.limited < MOST_ATTEMPTS else None
+        if not self.left or (error.wait or 0.0) > LONGEST_WAIT:
+            return None
+        return max(self.left.pop(0), error.wait or 0.0)

@@ -87,7 +87,7 @@ def midnight(at: datetime) -> datetime:
 
 FIRST_PAUSE = 1.0
 """Seconds that a provider is left alone for when it had too many calls and doesn't say for how long."""
-LONGEST_PAUSE = 120.0
+LONGEST_PAUSE = 1_800.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,6 +120,26 @@ def test_a_provider_is_left_alone_for_as_long_as_it_asks_but_not_for_ever(
     assert (answers[0].error, provider.asked) == (never, 1)
 
 
+def test_a_rate_limit_is_waited_out_as_long_as_the_provider_asks() -> None:
+    """However often; without its word a little longer each time. A day's limit is left to a later pass."""
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    limited = CallError("rate_limit", "slow down", retry=True, wait=20.0)
+    answers, _ = play(Provider(*[limited] * 40, BUSY, None), [], QUESTION, sleep=sleep)
+    assert (answers[0].error, slept) == (None, [20.0] * 40 + [0.0])
+    slept.clear()
+    provider = Provider(*[replace(limited, wait=None)] * 1_000)
+    assert play(provider, [], QUESTION, sleep=sleep)[0][0].error == replace(limited, wait=None)
+    assert slept[:8] == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0]
+    assert 1_700 < sum(slept) <= 1_800
+    provider = Provider(replace(limited, wait=86_400.0), None)
+    assert play(provider, [], QUESTION)[0][0].reply is None
+    assert provider.asked == 1
+
+
 def test_an_answer_that_cannot_be_kept_stops_even_an_agent_that_shrugs() -> None:
     def full(attempt: int, ended: EndedAttempt) -> None:
         raise OSError("no room")

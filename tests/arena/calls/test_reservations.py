@@ -53,6 +53,7 @@ def record(begun: Path, tmp_path: Path) -> Iterator[Record]:
 @pytest.fixture(autouse=True)
 def no_second_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arena.calls.recorded_ask.RETRY_WAITS", ())
+    monkeypatch.setattr("arena.calls.recorded_ask.PATIENCE", 0.0)
 
 
 class Provider:
