@@ -20,7 +20,7 @@ USABLE_STATUSES: tuple[DecisionStatus, ...] = ("played", "partly")
 """Turns whose forecasts and orders count."""
 DECIDED_STATUSES: tuple[DecisionStatus, ...] = (*USABLE_STATUSES, "malformed", "declined")
 """Turns in which the agent has answered, and which are over."""
-Reasoning = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
+Reasoning = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 ErrorCode = Literal[
     "no_key",
     "auth",
@@ -202,7 +202,7 @@ class Prompt:
     """One question to a model: what is asked, and which part of the turn it is.
 
     `bets` is whether the answer may hold bets and sales beside its forecasts, `max_tokens` the longest answer
-    to this question where that is not the settings' own.
+    to this question where that is not the settings' own. `shared` is one whose words others have too.
     """
 
     messages: tuple[Message, ...]
@@ -211,6 +211,7 @@ class Prompt:
     sample: int = 1
     bets: bool = field(default=True, compare=False)
     max_tokens: int | None = field(default=None, compare=False)
+    shared: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +313,11 @@ OWN_PARAMETERS = (
 """Parameters of a call that have a key of their own, or that would change what comes back."""
 
 
+def is_none(value: object) -> bool:
+    """Whether a setting has no value, and is left out: what was frozen before the key was there lacks it."""
+    return value is None
+
+
 class ModelSettings(Settings):
     """How a model is reached. A kind whose settings extend these is given a real `ask`.
 
@@ -327,7 +333,13 @@ class ModelSettings(Settings):
     temperature: float | None = Field(default=None, ge=0, le=2)
     """Sent only if set."""
     max_tokens: int = Field(default=16_000, ge=1)
-    """The longest answer, in tokens."""
+    """The longest answer, in tokens. Where it is not set, it is worked out by model and number of markets."""
+    max_tokens_key: str | None = Field(default=None, exclude_if=is_none, pattern=r"^[a-z_]{1,40}$")
+    """The name under which `max_tokens` is sent, for servers that take no usual one."""
+    form: Rung | None = Field(default=None, exclude_if=is_none)
+    """How the form of the answer is asked for: by default by `schema`, or by what the server takes."""
+    seed: bool = Field(default=True, exclude_if=bool)
+    """Whether a seed is sent to servers that take one."""
     prompt_tokens: int = Field(default=100_000, ge=1_000)
     """The longest prompt, in tokens, as estimated before the call."""
     reasoning: Reasoning | None = None
@@ -335,7 +347,7 @@ class ModelSettings(Settings):
     timeout: float = Field(
         default=120.0, json_schema_extra={"meant": 'a duration such as "120s" or "15m"', "unit": "seconds"}
     )
-    """How long to wait for an answer."""
+    """How long to wait for an answer. Where it is not set, it is worked out like `max_tokens`."""
     price: TokenPrice | None = Field(
         default=None, json_schema_extra={"meant": "a block with input and output"}
     )

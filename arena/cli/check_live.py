@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
 HINTS = {
     "no_key": "set the provider's key in the environment, or in .env beside the config",
-    "refused": "check the model's name, its key, base_url and the other settings",
+    "auth": "check the key, and whether it may use this model",
+    "quota": "its quota is used up: raise the limit at the provider, or wait for the next period",
+    "payment": "add credit at the provider, then play the round again",
+    "filtered": "its moderation turned the question down: change the prompt, or take another model",
+    "declined": "the model will not answer this: change the prompt, or take another model",
+    "too_long": "lower prompt_tokens, or ask about fewer markets with `batch`",
+    "refused": "check the model's name, base_url and the other settings",
     "rate_limit": "wait a while; if it goes on, ask the provider for more, or lower calls.per_provider",
     "overloaded": "the provider is overloaded; try again later",
     "timeout": "check base_url, or set a longer timeout",

@@ -1,8 +1,10 @@
 """From a file to a config that holds together, or to every mistake in it at once."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
+from agents.limits import with_limits
 from agents.model import model_settings
 from arena.config.document import Document, read
 from arena.config.environment import check_models, environment
@@ -38,6 +40,7 @@ def load(
     agents = read_agents(document)
     prompts = read_prompts(document, agents, 40 if sections is None else sections.markets.show)
     agents = fit_prices(document, agents, prompts)
+    agents = _with_limits(agents, 40 if sections is None else sections.markets.show)
     if sections is not None and sections.budget.limits:
         _check_prices(document, agents)
     if environ is not None:
@@ -78,6 +81,15 @@ def _fixed_sections(document: Document) -> FixedSections | None:
             apart = {*choice.names(document), str(own.get(choice.chooser))}
             data[choice.section] = {key: value for key, value in own.items() if key not in apart}
     return validate(FixedSections, data, document, (), SEPARATE_SECTIONS)
+
+
+def _with_limits(agents: Mapping[int, AgentConfig], markets: int) -> dict[int, AgentConfig]:
+    """The agents with the limits of their calls worked out, where neither a block nor `ask` names them."""
+    fitted = dict(agents)
+    for place, agent in agents.items():
+        if (settings := model_settings(agent.settings)) is not None:
+            fitted[place] = replace(agent, settings=with_limits(settings, markets))
+    return fitted
 
 
 def _check_prices(document: Document, agents: Mapping[int, AgentConfig]) -> None:

@@ -159,8 +159,16 @@ def _agent_in_cohort(
 
 
 def changed_since(connection: Connection, since: datetime) -> list[ModelChange]:
-    """What has changed in what models report themselves as, in answers from an instant on."""
-    return [change for change in model_changes(read_reported_models(connection)) if change.last_at >= since]
+    """What has changed in what models report themselves as, in answers from an instant on.
+
+    Of agents with the same model, one is told of with its fingerprints of a day.
+    """
+    recent = (each for each in model_changes(read_reported_models(connection)) if each.last_at >= since)
+    told: dict[tuple[object, ...], ModelChange] = {}
+    for change in recent:
+        is_soft = change.what == "fingerprint"
+        told.setdefault((change.model, change.first_at.date()) if is_soft else (change,), change)
+    return list(told.values())
 
 
 def percentile(ordered: Sequence[int], percent: int) -> int:

@@ -123,16 +123,16 @@ def test_many_refusals_at_once_climb_down_one_rung(provider: FaultyProvider) -> 
 @pytest.mark.parametrize(
     ("model", "code", "retry"),
     [
-        ("401", "refused", False),
-        ("400", "refused", False),
-        ("403", "refused", False),
+        ("401", "auth", False),
+        ("402", "payment", False),
+        ("403", "auth", False),
         ("404", "refused", False),
         ("429", "rate_limit", True),
         ("500", "overloaded", True),
         ("503", "overloaded", True),
         ("long", "too_long", False),
         ("policy", "filtered", False),
-        ("filtered", "filtered", False),
+        ("filtered", "declined", False),
         ("drop", "other", True),
         ("truncated", "other", True),
         ("html", "other", True),
@@ -165,10 +165,10 @@ def test_how_long_a_provider_wants_to_be_left_alone_is_told(provider: FaultyProv
     }
 
 
-def test_extra_parameters_are_sent_and_a_refusal_in_words_is_an_answer(provider: FaultyProvider) -> None:
+def test_extra_parameters_are_sent_and_a_refusal_in_words_is_kept(provider: FaultyProvider) -> None:
     call = ask("no-thanks", provider.url, extra={"top_p": 0.5})
     assert provider.last["top_p"] == 0.5
-    assert (call.reply, call.error) == ("I won't bet.", None)
+    assert (call.reply, call.error and call.error.code) == ("I won't bet.", "declined")
 
 
 def test_an_echoed_key_is_hidden(provider: FaultyProvider) -> None:

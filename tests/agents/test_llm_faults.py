@@ -39,12 +39,14 @@ def answered(
         tokens_out=tokens_out,
         cost=cost,
         rung="schema",
+        status=200,
     )
 
 
-def failed(code: ErrorCode, cost: int | None = 0) -> Call:
+def failed(code: ErrorCode, status: int | None, cost: int | None = 0) -> Call:
     """A call that brought none."""
-    return Call(PROMPT, None, rung="schema", cost=cost, error=CallError(code, "", code in RETRIED))
+    error = CallError(code, "", code in RETRIED)
+    return Call(PROMPT, None, rung="schema", cost=cost, error=error, status=status)
 
 
 def apart_from_words(call: Call) -> Call:
@@ -54,7 +56,9 @@ def apart_from_words(call: Call) -> Call:
 
 TOLD = {
     **{name: answered(text) for name, text in ANSWERS.items()},
-    "thinking": answered(GOOD),  # the library takes a thought off that comes first
+    "thinking": replace(
+        answered(GOOD), thinking='{"forecasts": [{"market": "m1", "probability": 0.9}]}'
+    ),  # the library takes a thought off that comes first
     "good": replace(answered("{}"), fingerprint="fp-9"),
     "plays": replace(answered(GOOD), fingerprint="fp-9"),
     "10-mb": answered("x" * 1_000_000, "length"),
@@ -63,32 +67,32 @@ TOLD = {
     "echo": answered("you sent Bearer [hidden]"),
     "cut-off": answered(GOOD[: GOOD.index("120") + 1], "length"),
     "half-filtered": answered(GOOD[:60], "content_filter"),
-    "filtered": replace(answered("", "content_filter"), error=CallError("filtered", "", retry=False)),
+    "filtered": replace(answered("", "content_filter"), error=CallError("declined", "", retry=False)),
     "silent": answered(""),
     "uncounted": answered("{}", cost=None, tokens=(0, 0)),
     "usage-null": answered("{}", cost=None, tokens=(0, 0)),
     "usage-empty": answered("{}", cost=None, tokens=(0, 0)),
     "usage-half": answered("{}", cost=None, tokens=(1_001, 0)),
-    "401": failed("refused"),
-    "400": failed("refused"),
-    "402": failed("refused"),
-    "403": failed("refused"),
-    "404": failed("refused"),
-    "422": failed("refused"),
-    "413": failed("too_long"),
-    "long": failed("too_long"),
-    "policy": failed("filtered"),
-    "408": failed("timeout", cost=None),
-    "429": failed("rate_limit"),
-    "busy": failed("rate_limit"),
-    "busy-odd": failed("rate_limit"),
-    "busy-until": failed("overloaded"),
-    "500": failed("overloaded"),
-    "502": failed("overloaded"),
-    "503": failed("overloaded"),
-    "529": failed("overloaded"),
-    "schemaless": failed("format"),
-    "no-thanks": answered(REFUSAL),
+    "401": failed("auth", 401),
+    "400": failed("format", 400),
+    "402": failed("payment", 402),
+    "403": failed("auth", 403),
+    "404": failed("refused", 404),
+    "422": failed("format", 422),
+    "413": failed("too_long", 413),
+    "long": failed("too_long", 400),
+    "policy": failed("filtered", 400),
+    "408": failed("timeout", None, cost=None),
+    "429": failed("rate_limit", 429),
+    "busy": failed("rate_limit", 429),
+    "busy-odd": failed("rate_limit", 429),
+    "busy-until": failed("overloaded", 503),
+    "500": failed("overloaded", 500),
+    "502": failed("overloaded", 502),
+    "503": failed("overloaded", 503),
+    "529": failed("overloaded", 529),
+    "schemaless": failed("format", 400),
+    "no-thanks": replace(answered(REFUSAL), error=CallError("declined", "", retry=False)),
 }
 """The call by what was asked for."""
 

@@ -208,7 +208,7 @@ def _load() -> None:
     ours = (module.name for module in found if ".migrations" not in module.name)
     for name in (*ours, *LOADED):
         import_module(name)
-    import_module("agents.llm")._litellm()
+    import_module("agents.llm.library").litellm()
     recorded_ask.RETRY_WAITS = (0.05, 0.2)  # what the tests ask is on this machine and needs no rest
 
 

@@ -40,10 +40,11 @@ class ModelChange:
 def model_changes(rows: Iterable[ReportedModel]) -> list[ModelChange]:
     """Every change under one name, each told once, in the order in which they first came.
 
-    Where a provider says nothing, nothing is known to have changed.
+    Where a provider says nothing, nothing is known to have changed. Fingerprints are told of once
+    a day and model, from the first to the last of it: a provider may answer from many servers.
     """
     last: dict[str, ReportedModel] = {}
-    changes: dict[tuple[str, str, str, str], ModelChange] = {}
+    changes: dict[tuple[str, ...], ModelChange] = {}
     for row in sorted(rows, key=lambda row: row.at):
         if not row.model:
             continue
@@ -51,8 +52,10 @@ def model_changes(rows: Iterable[ReportedModel]) -> list[ModelChange]:
         last[row.name] = _with_known_fingerprint(last.get(row.name), row)
         if change is not None:
             key = (change.name, change.model, change.before, change.after)
-            known = changes.get(key)
-            changes[key] = change if known is None else replace(known, last_at=row.at, times=known.times + 1)
+            if change.what == "fingerprint":
+                key = (change.name, change.model, f"{row.at:%Y-%m-%d}", "")
+            known = changes.get(key, replace(change, times=0))
+            changes[key] = replace(known, after=change.after, last_at=row.at, times=known.times + 1)
     return list(changes.values())
 
 

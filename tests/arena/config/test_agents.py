@@ -74,7 +74,7 @@ WRONG = {
     ),
     "{model: openai/a, price: {input: 1}}": "agents[0].price.output: this key is missing; expected " + PRICE,
     "{model: openai/a, reasoning: 3}": (
-        "agents[0].reasoning: found 3, expected one of none, minimal, low, medium, high, xhigh"
+        "agents[0].reasoning: found 3, expected one of none, minimal, low, medium, high, xhigh, max"
     ),
     "{model: openai/a, extra: {stream: true}}": (
         "agents[0].extra: stream is not allowed under extra: "

@@ -42,12 +42,12 @@ def test_there_and_back_are_two_changes() -> None:
     assert told(answers("m1", "m2", "m1")) == [("model", "m1", "m2", 1), ("model", "m2", "m1", 1)]
 
 
-def test_servers_that_take_turns_are_one_change_each_way_that_came_often() -> None:
-    rows = answers("m1/a", "m1/b", "m1/a", "m1/b", "m1/a")
-    assert told(rows) == [("fingerprint", "a", "b", 2), ("fingerprint", "b", "a", 2)]
+def test_servers_that_take_turns_are_one_change_a_day_that_came_often() -> None:
+    rows = answers("m1/a", "m1/b", "m1/a", "m1/c", *["m1/c"] * 20, "m1/d")
+    assert told(rows) == [("fingerprint", "a", "c", 3), ("fingerprint", "c", "d", 1)]
     first = model_changes(rows)[0]
     assert (first.first_at, first.last_at) == (NOW + timedelta(hours=1), NOW + timedelta(hours=3))
-    assert "2 times until 2026-01-04 15:00" in change_sentence(first)
+    assert "3 times until 2026-01-04 15:00" in change_sentence(first)
     assert "it may just be another server" in change_sentence(first)
 
 

@@ -1,0 +1,203 @@
+"""Asking a language model: from settings a function that makes one call, told whole.
+
+A server that refuses the form of the answer, the seed or the name of the token limit is asked without; what
+it refuses is remembered for as long as the process lives.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agents.limits import IDLE
+from agents.llm.addresses import (
+    RESPONSES,
+    base_address,
+    provider_prefix,
+    response_server,
+    speaks_responses,
+)
+from agents.llm.answer import StreamBroken, WireAnswer, answered_call, chat_answer
+from agents.llm.errors import call_error, http_status, is_uncharged, refused_part
+from agents.llm.library import litellm, stay_loaded, understood
+from agents.llm.options import chat_options, is_marked, is_streamed
+from agents.llm.stream import streamed_answer
+from agents.model import Ask, Call, CallError, Message, ModelSettings, Prompt, Rung
+from agents.text import secrets_in
+
+NEEDS_NO_KEY = "none"
+"""Sent to a server of one's own in place of a key, so that no real one goes there unasked."""
+RUNGS: tuple[Rung, ...] = ("schema", "json", "prompt")
+"""How firmly the form of an answer can be asked for; a server that refuses one is asked by the next."""
+
+
+MOST_SHARED = 16
+"""So many questions whose words others share are remembered."""
+
+
+def make_ask(settings: ModelSettings, timer: Callable[[], float], environ: Mapping[str, str]) -> Ask:
+    """The function that asks this model. It never raises for a provider's fault: the Call holds it.
+
+    `timer` gives seconds from any moment. `environ` is where `api_key_env` is looked up; whatever
+    else in it looks like a key is taken out of answers and errors as well.
+    """
+    secrets = secrets_in(environ, settings.api_key_env or "")
+    place = settings.model, settings.base_url, settings.form, settings.seed, settings.max_tokens_key
+    taken = _TAKEN.setdefault(place, _Taken.by(settings))
+    return _Model(settings, timer, environ, secrets, taken, {}).ask
+
+
+@dataclass
+class _Taken:
+    """What a server takes, as far as it is known: the forms from the highest on, and parts of a question."""
+
+    ladder: list[Rung]
+    parts: set[str]
+
+    @classmethod
+    def by(cls, settings: ModelSettings) -> "_Taken":
+        """As the settings have it."""
+        parts = {"max_tokens"} if settings.max_tokens_key is None else set()
+        return cls(_ladder(settings), parts | ({"seed"} if settings.seed else set()))
+
+    def give_up(self, part: str, rung: Rung) -> None:
+        """Ask without a part from now on. Of many calls at once, only the first climbs down."""
+        if part != "form":
+            self.parts.discard(part)
+        elif self.ladder[0] == rung:
+            self.ladder.pop(0)
+
+
+def _ladder(settings: ModelSettings) -> list[Rung]:
+    """The forms that may be asked for, from the highest on; Anthropic has none between schema and prompt."""
+    if settings.form is not None:
+        return [settings.form]
+    return [rung for rung in RUNGS if rung != "json" or provider_prefix(settings) != "anthropic"]
+
+
+_TAKEN: dict[tuple[object, ...], _Taken] = {}
+"""By model, address and what the settings say of it."""
+
+
+@dataclass(frozen=True)
+class _Model:
+    """A model and how it is reached.
+
+    `first` are the questions that were the first of those that share their words, and whether they are over.
+    """
+
+    settings: ModelSettings
+    timer: Callable[[], float]
+    environ: Mapping[str, str]
+    secrets: Sequence[str]
+    taken: _Taken
+    first: dict[tuple[Message, ...], asyncio.Event]
+
+    async def ask(self, prompt: Prompt) -> Call:
+        """One call; where the server refuses a part of it, an error that says that it is worth another."""
+        responses = speaks_responses(self.settings)
+        key = _response_key(self.settings, self.environ) if responses else _key(self.settings, self.environ)
+        if isinstance(key, CallError):
+            return Call(prompt, None, cost=0, error=key)
+        if not is_marked(prompt, provider_prefix(self.settings)):
+            return await self._ask(prompt, key, responses)
+        async with self._in_turn(prompt):
+            return await self._ask(prompt, key, responses)
+
+    @asynccontextmanager
+    async def _in_turn(self, prompt: Prompt) -> AsyncIterator[None]:
+        """Of questions with the same words the first is answered before the others are asked."""
+        if (first := self.first.get(prompt.messages)) is not None:
+            await first.wait()
+            yield
+            return
+        over = self.first[prompt.messages] = asyncio.Event()
+        if len(self.first) > MOST_SHARED:
+            del self.first[next(iter(self.first))]
+        try:
+            yield
+        finally:
+            over.set()
+
+    async def _ask(self, prompt: Prompt, key: str | None, responses: bool) -> Call:
+        takes_form = responses or "response_format" in understood(self.settings.model)
+        rung = self.taken.ladder[0] if takes_form else "prompt"
+        fixed = rung == "prompt" or self.settings.form is not None
+        call = await self._call(prompt, key, rung, responses)
+        if call.error is None:
+            return call
+        part = refused_part(call.error, call.status, self.taken.parts | (set() if fixed else {"form"}))
+        if part is not None:
+            self.taken.give_up(part, rung)
+            return replace(call, error=replace(call.error, code="format", retry=True))
+        if rung == "prompt" and call.error.code == "refused" and self.settings.form is None:
+            self.taken.ladder[:] = _ladder(self.settings)  # it was not for the form, then
+        return call
+
+    async def _call(self, prompt: Prompt, key: str | None, rung: Rung, responses: bool) -> Call:
+        library = litellm()  # the first time it takes seconds, which are none of the provider's
+        start = self.timer()
+        try:
+            if responses:
+                answer = await self._response(prompt, key, rung)
+            else:
+                answer = await self._chat(library, prompt, key, rung)
+        except Exception as raised:  # noqa: BLE001 - provider clients raise anything, and the record takes it all
+            return self._failed_call(prompt, rung, raised, round((self.timer() - start) * 1000))
+        latency = round((self.timer() - start) * 1000)
+        stay_loaded()
+        return answered_call(prompt, self.settings, rung, answer, latency, self.secrets)
+
+    def _failed_call(self, prompt: Prompt, rung: Rung, raised: Exception, latency: int) -> Call:
+        """A call without an answer, or with one that broke off."""
+        fault, partial = (
+            (raised.fault, raised.partial) if isinstance(raised, StreamBroken) else (raised, None)
+        )
+        error = call_error(fault, self.secrets)
+        if isinstance(fault, TimeoutError) and not str(fault):
+            idle = "" if partial is None else ", or no further word for a while"
+            words = f"no answer within {self.settings.timeout:g} seconds{idle}"
+            error = CallError("timeout", words, retry=True)
+        status = http_status(fault, error.code)
+        if partial is not None:
+            call = answered_call(prompt, self.settings, rung, partial, latency, self.secrets)
+            return replace(call, reply=call.reply or None, cost=None, error=error, status=status)
+        cost = 0 if is_uncharged(fault, error.code) else None
+        return Call(prompt, None, rung=rung, cost=cost, latency_ms=latency, error=error, status=status)
+
+    async def _chat(self, library: Any, prompt: Prompt, key: str | None, rung: Rung) -> WireAnswer:
+        settings, provider = self.settings, provider_prefix(self.settings)
+        options = chat_options(prompt, settings, key, rung, provider, self.taken.parts)
+        if is_streamed(settings, provider):
+            return await streamed_answer(library, options, settings.timeout, IDLE, provider)
+        async with asyncio.timeout(settings.timeout):
+            return chat_answer(await library.acompletion(**options), provider)
+
+    async def _response(self, prompt: Prompt, key: str | None, rung: Rung) -> WireAnswer:
+        from agents.llm.responses import ask_response, response_body
+
+        address = base_address("responses", self.settings.base_url) or response_server(self.settings)[0]
+        body = response_body(prompt, self.settings, rung)
+        return await ask_response(f"{address}/responses", key, body, self.settings.timeout, IDLE)
+
+
+def _key(settings: ModelSettings, environ: Mapping[str, str]) -> str | CallError | None:
+    """The key to send; None to leave it to the provider's usual variable; an error if it is missing."""
+    if settings.api_key_env is None:
+        return None if settings.base_url is None else NEEDS_NO_KEY
+    if key := environ.get(settings.api_key_env):
+        return key
+    return CallError("no_key", f"the environment variable {settings.api_key_env} is not set", retry=False)
+
+
+def _response_key(settings: ModelSettings, environ: Mapping[str, str]) -> str | CallError | None:
+    """The same for the Responses form, where nobody else looks for the usual variable."""
+    if settings.api_key_env is not None or settings.base_url is not None:
+        return _key(settings, environ)
+    address, variable = response_server(settings)
+    if not address:
+        known = ", ".join(RESPONSES)
+        words = f"{settings.model} answers in the Responses form only, which is spoken with {known}, or with "
+        return CallError("refused", f"{words}a base_url", retry=False)
+    return _key(settings.model_copy(update={"api_key_env": variable}), environ)

@@ -1,0 +1,111 @@
+"""What litellm is told of a question. What isn't set isn't sent."""
+
+from collections.abc import Collection
+from typing import Any
+
+from agents.answers.json_text import answer_schema
+from agents.cost import most_tokens
+from agents.llm.addresses import base_address
+from agents.llm.library import understood
+from agents.model import ModelSettings, Prompt, Rung
+from agents.price_table import table_entry
+from agents.text import tokens_of
+from markets.hashes import sha256
+
+OPENAI = "openai/"
+STREAMED = ("anthropic", "gemini")
+"""Providers whose answers come as a stream where thinking may take long: of others' litellm would lose the
+refusal, the cost or the host."""
+WORTH_CACHING = 4_000
+"""Characters of a question that is worth keeping for the next one with the same words."""
+CACHE_MARK = {"type": "ephemeral"}
+WINDOW_STEP = 1_024
+
+
+def chat_options(
+    prompt: Prompt,
+    settings: ModelSettings,
+    key: str | None,
+    rung: Rung,
+    provider: str,
+    parts: Collection[str],
+) -> dict[str, Any]:
+    """Everything but the stream. Of `seed` and `max_tokens`, those in `parts` may be sent as they are."""
+    seeded = "seed" in parts and "seed" in understood(settings.model)
+    optional = {
+        "api_key": key,
+        "api_base": base_address(provider, settings.base_url),
+        "temperature": settings.temperature,
+        "reasoning_effort": settings.reasoning,
+        "seed": prompt.seed if seeded else None,
+    }
+    options: dict[str, Any] = {
+        **settings.extra,
+        **{name: value for name, value in optional.items() if value is not None},
+        **wanted_form(prompt, settings, rung),
+        "model": settings.model,
+        "messages": _messages(prompt, provider),
+        "timeout": settings.timeout,
+        "max_retries": 0,
+        "num_retries": 0,
+    }
+    most = prompt.max_tokens or settings.max_tokens
+    name = settings.max_tokens_key or ("max_tokens" if "max_tokens" in parts else "max_completion_tokens")
+    if name in ("max_tokens", "max_completion_tokens"):
+        options[name] = most
+    else:
+        options["extra_body"] = {**_extra_body(options), name: most}
+    if provider in ("ollama", "ollama_chat"):
+        options.setdefault("num_ctx", _window(prompt, most))
+    elif provider == "openai" and settings.base_url is None and prompt.shared:
+        options.setdefault("prompt_cache_key", sha256(prompt.messages[0].content)[:32])
+    return options
+
+
+def _extra_body(options: dict[str, Any]) -> dict[str, Any]:
+    body = options.get("extra_body")
+    return body if isinstance(body, dict) else {}
+
+
+def wanted_form(prompt: Prompt, settings: ModelSettings, rung: Rung) -> dict[str, Any]:
+    """The form of answer as an option: for a server of one's own as it is sent, which spares the client a
+    walk through the whole schema with every call."""
+    if rung == "prompt":
+        return {}
+    form: dict[str, Any] = {"type": "json_object"}
+    if rung == "schema":
+        wanted = {"name": "answer", "strict": True, "schema": answer_schema(prompt.bets)}
+        form = {"type": "json_schema", "json_schema": wanted}
+    body = settings.extra.get("extra_body", {})
+    if settings.base_url is None or not settings.model.startswith(OPENAI) or not isinstance(body, dict):
+        return {"response_format": form}
+    return {"extra_body": {**body, "response_format": form}}
+
+
+def _messages(prompt: Prompt, provider: str | None) -> list[dict[str, Any]]:
+    """The messages; Anthropic is told to keep what other questions share, which others do by themselves."""
+    messages: list[dict[str, Any]] = [{"role": m.role, "content": m.content} for m in prompt.messages]
+    if is_marked(prompt, provider):
+        text = {"type": "text", "text": messages[-1]["content"], "cache_control": CACHE_MARK}
+        messages[-1]["content"] = [text]
+    return messages
+
+
+def is_marked(prompt: Prompt, provider: str | None) -> bool:
+    """Whether the provider is told to keep a question for the others that share its words."""
+    long = sum(len(message.content) for message in prompt.messages) >= WORTH_CACHING
+    return prompt.shared and long and provider == "anthropic"
+
+
+def _window(prompt: Prompt, most: int) -> int:
+    """Room for the question and its answer: without it a local server drops the question's beginning."""
+    room = min(most_tokens(prompt), tokens_of(prompt.messages)) + most
+    return -(-room // WINDOW_STEP) * WINDOW_STEP
+
+
+def is_streamed(settings: ModelSettings, provider: str | None) -> bool:
+    """Whether the answer comes as a stream: from a model that thinks, which may be silent for minutes."""
+    searches = "web_search_options" in settings.extra  # whose sources the library loses from a stream
+    if provider not in STREAMED or searches or settings.reasoning in ("none", "minimal"):
+        return False
+    return settings.reasoning is not None or bool(table_entry(settings.model).get("supports_reasoning"))

@@ -1,0 +1,59 @@
+"""An answer that comes piece by piece: each piece renews the patience, and what breaks off is kept."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from agents.llm.answer import StreamBroken, WireAnswer, chat_answer
+from agents.llm.library import PAUSED, http_client
+
+
+async def streamed_answer(
+    library: Any, options: Mapping[str, Any], longest: float, idle: float, provider: str
+) -> WireAnswer:
+    """The whole answer, put together again. One that ends before it is whole is StreamBroken."""
+    chunks: list[Any] = []
+    client = http_client()
+    loop = asyncio.get_running_loop()
+    end = loop.time() + longest
+    try:
+        async with asyncio.timeout(min(idle, longest)) as limit:
+            async for chunk in await library.acompletion(**options, stream=True, client=client):
+                chunks.append(chunk)
+                limit.reschedule(min(loop.time() + idle, end))
+    except Exception as error:
+        cause = _first_cause(error)
+        partial = WireAnswer(
+            _said(chunks, "content"), finish="cut", thinking=_said(chunks, "reasoning_content")
+        )
+        if not partial.reply and not partial.thinking:
+            raise cause from error
+        raise StreamBroken(cause, partial) from error
+    finally:
+        await client.close()
+    paused = [choice for chunk in chunks for choice in chunk.choices if choice.finish_reason == PAUSED]
+    for choice in paused:
+        choice.finish_reason = "stop"  # the library puts together only what it knows
+    answer = library.stream_chunk_builder(chunks, messages=options["messages"])
+    answer.model = next(filter(None, map(_served_model, chunks)), "")
+    whole = chat_answer(answer, provider)
+    return replace(whole, finish=PAUSED) if paused else whole
+
+
+def _first_cause(error: Exception) -> Exception:
+    """What the library wraps an error in, once a stream has begun, taken off."""
+    cause = getattr(error, "original_exception", None)
+    return cause if isinstance(cause, Exception) else error
+
+
+def _served_model(chunk: Any) -> str:
+    """The provider's own name for the model, for which the library puts the one that was asked for."""
+    name = (getattr(chunk, "_hidden_params", None) or {}).get("provider_response_model")
+    return name if isinstance(name, str) else ""
+
+
+def _said(chunks: Sequence[Any], name: str) -> str:
+    """All that the pieces say of one sort."""
+    pieces = (getattr(choice.delta, name, None) for chunk in chunks for choice in chunk.choices)
+    return "".join(piece for piece in pieces if isinstance(piece, str))

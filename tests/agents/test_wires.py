@@ -1,0 +1,206 @@
+"""Every provider's own wire over real HTTP: what is sent is taken, and what comes back is told whole."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from agents.answers.json_text import answer_schema
+from agents.llm import close, make_ask
+from agents.model import Call, Message, ModelSettings, Prompt
+from arena.clock import timer
+from tests.provider.model_answer import ModelAnswer
+from tests.provider.wire_server import MODELS, Manner, WireServer, form_of_body, wires
+
+PROMPT = Prompt((Message("system", "Answer as JSON."), Message("user", "Rain?")), seed=5)
+THINKS = ModelAnswer(thinking="Rain is likely.", thought=8_000)
+WIRES = list(MODELS)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[WireServer]:
+    with wires() as running:
+        yield running
+
+
+def calls(server: WireServer, wire: str, mode: str, *prompts: Prompt, **settings: Any) -> list[Call]:
+    """The calls that these questions bring, asked all at once."""
+    found = server.settings(wire, mode, api_key_env="KEY") | settings
+    asking = make_ask(ModelSettings(**found), timer, {"KEY": "sk-a-canary-of-sixteen"})
+
+    async def go() -> list[Call]:
+        try:
+            return await asyncio.gather(*map(asking, prompts or (PROMPT,)))
+        finally:
+            await close()
+
+    return asyncio.run(go())
+
+
+def call(server: WireServer, wire: str, mode: str, **settings: Any) -> Call:
+    """The call that one question brings, after the forms that are refused."""
+    found = calls(server, wire, mode, **settings)[0]
+    return call(server, wire, mode, **settings) if found.error and found.error.code == "format" else found
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_the_form_that_is_recorded_is_the_form_that_was_sent(server: WireServer, wire: str) -> None:
+    for mode, rung in (("good", "schema"), ("no-form", "prompt")):
+        found = call(server, wire, mode)
+        assert (found.error, found.rung, found.status, found.model[-8:]) in (
+            (None, rung, 200, "served-1"),
+            (None, rung, 200, "llama3.1"),
+        )
+        assert form_of_body(server.log[-1].body) == rung
+    assert call(server, wire, "good", form="prompt").rung == "prompt"
+    assert form_of_body(server.log[-1].body) == "prompt"
+
+
+def test_a_model_of_the_responses_form_is_sent_what_that_takes(server: WireServer) -> None:
+    settings = {"reasoning": "high", "extra": {"web_search_options": {"search_context_size": "low"}}}
+    found = call(server, "responses", "cited", **settings)
+    form = {"type": "json_schema", "name": "answer", "strict": True, "schema": answer_schema()}
+    assert server.log[-1].body == {
+        "model": "gpt-5.5-pro",
+        "input": [
+            {"role": "system", "content": "Answer as JSON."},
+            {"role": "user", "content": "Rain?"},
+        ],
+        "max_output_tokens": 16_000,
+        "reasoning": {"effort": "high"},
+        "store": False,
+        "stream": True,
+        "text": {"format": form},
+        "tools": [{"type": "web_search", "search_context_size": "low"}],
+    }
+    assert found.citations == ("https://a.example/1", "https://b.example/2")
+    assert calls(server, "xai", "good", extra={"web_search_options": {}})[0].error is None
+    assert server.log[-1].target.endswith("/v1/responses")
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_thinking_and_caches_are_told(server: WireServer, wire: str) -> None:
+    found = call(server, wire, "thinking")
+    counted = 0 if wire in ("anthropic", "ollama") else 8_000  # these don't count it apart
+    assert (found.thinking, found.tokens_out, found.tokens_reasoning) == ("Rain is likely.", 8_200, counted)
+    cached = call(server, wire, "cached")
+    assert cached.tokens_cached == (0 if wire == "ollama" else 800)
+
+
+def test_openrouter_says_what_it_cost_and_who_served_it(server: WireServer) -> None:
+    found = call(server, "openrouter", "told-cost")
+    assert (found.cost, found.host) == (12_300, "Anthropic")
+
+
+@pytest.mark.parametrize("wire", [wire for wire in WIRES if wire != "ollama"])
+@pytest.mark.parametrize("mode", ["refusal", "silent-refusal", "filtered", "blocked"])
+def test_a_refusal_is_one_at_every_provider_and_is_paid_for(server: WireServer, wire: str, mode: str) -> None:
+    found = call(server, wire, mode)
+    assert found.error is not None
+    assert (found.error.code, found.error.retry, found.tokens_in) == ("declined", False, 1_000)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize(
+    ("mode", "code", "status"),
+    [
+        ("no-credit", "payment", 402),
+        ("low-balance", "payment", 400),
+        ("no-quota", "quota", 429),
+        ("bad-key", "auth", 401),
+        ("forbidden", "auth", 403),
+        ("moderated", "filtered", 403),
+        ("policy", "filtered", 400),
+        ("too-long", "too_long", 400),
+        ("rate-limit", "rate_limit", 429),
+    ],
+)
+def test_each_fault_has_a_code_of_its_own(
+    server: WireServer, wire: str, mode: str, code: str, status: int
+) -> None:
+    [found] = calls(server, wire, mode)
+    assert found.error is not None
+    if (wire, mode) == ("gemini", "no-quota"):  # its words for a limit that is over in a minute
+        code = "rate_limit"
+    assert (found.error.code, found.status, found.cost) == (code, status, 0)
+    assert found.error.retry is (code == "rate_limit")
+    assert found.error.wait == (2.0 if mode == "rate-limit" else None)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_an_answer_in_a_call_of_a_tool_is_read(server: WireServer, wire: str) -> None:
+    server.script("tool", ModelAnswer('{"forecasts": []}', finish="tool"))
+    assert (call(server, wire, "tool").reply or "").replace(" ", "") == '{"forecasts":[]}'
+
+
+@pytest.mark.parametrize("reasoning", ["none", "high"])
+def test_a_long_search_that_is_paused_is_told_so(server: WireServer, reasoning: str) -> None:
+    found = call(server, "anthropic", "pause", model="anthropic/claude-sonnet-4-5", reasoning=reasoning)
+    assert found.error is not None
+    assert (found.error.code, "pause_turn" in found.error.message) == ("other", True)
+
+
+@pytest.mark.parametrize("wire", ["responses", "anthropic", "gemini"])
+def test_thinking_comes_as_a_stream_and_what_breaks_off_is_kept(server: WireServer, wire: str) -> None:
+    found = call(server, wire, "broken")
+    assert found.error is not None
+    assert (found.error.code, found.error.retry, found.cost) == ("other", True, None)
+    assert found.thinking == "Rain is likely."
+    server.script(f"crawls-{wire}", Manner(THINKS, pause=0.6))
+    slow = call(server, wire, f"crawls-{wire}", timeout=0.5)
+    assert slow.error is not None
+    assert (slow.error.code, slow.error.retry, slow.cost) == ("timeout", True, None)
+
+
+@pytest.mark.parametrize("part", ["seed", "max_tokens"])
+def test_what_a_server_does_not_take_is_left_out(server: WireServer, part: str) -> None:
+    hand: dict[str, Any] = {"seed": False} if part == "seed" else {"max_tokens_key": "max_length"}
+    model = "openai/a-local-model"
+    if part == "seed":
+        assert call(server, "openai", "no-seed", model=model).error is None
+        assert "seed" not in server.log[-1].body
+    call(server, "openrouter", "good", **hand)
+    assert part not in server.log[-1].body
+    assert ("max_length" in server.log[-1].body) == (part == "max_tokens")
+
+
+@pytest.mark.parametrize(
+    ("wire", "endings"),
+    [
+        ("anthropic", ("", "/v1", "/v1/")),
+        ("gemini", ("", "/v1beta")),
+        ("openai", ("", "/v1")),
+        ("responses", ("", "/v1")),
+        ("ollama", ("", "/v1", "/api")),
+        ("openrouter", ("", "/api", "/api/v1")),
+    ],
+)
+def test_an_address_leads_there_with_its_version_or_without(
+    server: WireServer, wire: str, endings: tuple[str, ...]
+) -> None:
+    for ending in endings:
+        assert call(server, wire, "good", base_url=f"{server.url}/good{ending}").error is None
+
+
+def test_ollama_is_given_room_for_the_question_and_the_answer(server: WireServer) -> None:
+    long = Prompt((Message("user", "rain or shine " * 3_000),))
+    [found] = calls(server, "ollama", "good", long)
+    assert found.tokens_in == len('[{"role": "user", "content": ""}]' + "rain or shine " * 3_000) // 4 or (
+        found.tokens_in > 10_000
+    )
+    assert server.log[-1].body["options"]["num_ctx"] >= found.tokens_in + 16_000
+
+
+def test_samples_of_a_long_question_pay_for_its_words_once(server: WireServer) -> None:
+    words = (Message("system", "Answer as JSON."), Message("user", "x" * 5_000))
+    before = len(server.log)
+    samples = [Prompt(words, seed=seed, sample=seed, shared=True) for seed in (1, 2, 3)]
+    server.script("shared", Manner(ModelAnswer(), after=0.2))
+    calls(server, "anthropic", "shared", *samples)
+    first, *others = server.log[before:]
+    for asked in (first, *others):
+        assert asked.body["messages"][-1]["content"][-1]["cache_control"] == {"type": "ephemeral"}
+    assert min(asked.at for asked in others) >= first.at + 0.2, "they wait until its words are kept"
+    calls(server, "anthropic", "good", Prompt(words))
+    assert "cache_control" not in str(server.log[-1].body)
