@@ -51,9 +51,9 @@ def model_faults(settings: ModelSettings, today: date | None = None) -> Iterator
     if settings.reasoning is not None and not takes_effort(settings, settings.reasoning):
         words = f"{settings.model} does not take reasoning: {settings.reasoning}"
         yield ModelFault("reasoning", words, "remove `reasoning`, or set another")
-    if "deep-research" in settings.model:
-        words = f"{settings.model} answers only with a search tool, and none can be set here"
-        yield ModelFault("model", words, "name another model", certain=False)
+    if "deep-research" in settings.model and "web_search_options" not in settings.extra:
+        words = f"{settings.model} answers only with a search tool"
+        yield ModelFault("model", words, "set `extra: {web_search_options: {}}`", certain=False)
     shut = str(entry.get("deprecation_date") or "")
     if today and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", shut) and shut <= today.isoformat():
         words = f"{settings.model} was to be shut down on {shut}"
