@@ -8,8 +8,8 @@ without them (the blind forecast is then kept beside the final one).
 A model is asked in the form that it has: OpenAI's Responses where it knows no chat, a stream where it thinks.
 `max_tokens` and `timeout` are worked out by model, reasoning and number of markets where you set none (`arena
 config` shows them), and frozen with a cohort. A server that refuses the schema, the seed or the name of the
-token limit is asked without, and remembered; `form`, `seed` and `max_tokens_key` say so by hand. `base_url` may
-end in `/v1` or not. Ollama is told how large a window it needs.
+token limit is asked without, and remembered; `form`, `seed` and `max_tokens_key` say so by hand. A `base_url`
+may end in `/v1` or not. Ollama is told how large a window it needs.
 
 `samples` is how often the whole prompt is asked, each time with another seed: every answer is kept, the agent
 states the median and makes the bets of the sample closest to it. `batch` limits the markets in one question;

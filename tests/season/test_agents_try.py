@@ -385,10 +385,10 @@ def test_a_key_that_is_refused_is_told_and_not_shown(
     write(tmp_path, asks("401", server, ", api_key_env: EVE_KEY"))
     found = tried(tmp_path, "eve", status=2)
     assert found["decision"]["verdict"] == "failed"
-    assert found["questions"][0]["answers"][0]["error"]["code"] == "refused"
+    assert found["questions"][0]["answers"][0]["error"]["code"] == "auth"
     assert "canary-key-12345" not in json.dumps(found)
     assert "canary-key-12345" in server.key
-    assert "no answer, $0.000000: refused" in run(tmp_path, "agents", "try", "eve").stdout
+    assert "no answer, $0.000000: auth" in run(tmp_path, "agents", "try", "eve").stdout
 
 
 def test_without_its_key_a_model_is_not_asked_but_can_be_tried_dry(
