@@ -50,7 +50,6 @@ UNUSABLE = {
         "cut",
         "cut-off",
         "half-filtered",
-        "no-thanks",
         "silent",
         "formless",
         "schemaless",
