@@ -149,7 +149,7 @@ def test_errors_are_counted_by_code(tmp_path: Path, server: FaultyProvider) -> N
     said(tmp_path, "round", "--at", "2026-01-04")
     told = said(tmp_path, "agents", "show", "eve")["record"]
     assert (told["errors"], told["calls"], told["verdicts"]) == ({"auth": 2}, 3, {"played": 1})
-    assert "2 refused" in run(tmp_path, "agents", "show", "eve").stdout
+    assert "2 auth" in run(tmp_path, "agents", "show", "eve").stdout
 
 
 def test_what_was_changed_from_cohort_to_cohort_and_is_to_come(
