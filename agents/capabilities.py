@@ -20,6 +20,7 @@ THINKING = {
 }  # fmt: skip
 """Tokens that a model thinks for about one question, by effort: a rule of thumb, to be replaced by what the
 record has measured."""
+THINKS_LONG = re.compile(r"-pro\b|deep-research|multi-agent")
 A_SECOND = 50
 """Tokens that a model usually writes in a second."""
 
@@ -75,14 +76,16 @@ def _limits(settings: ModelSettings) -> Iterator[ModelFault]:
 def expected_thinking(settings: ModelSettings) -> int:
     """About how many tokens a model thinks for before it answers; 0 for one that the table does not know.
 
-    Claude thinks without being asked to only where it always does; others that can do so at medium effort.
+    Claude thinks without being asked to only where it always does; others that can do so at medium effort,
+    and their large kinds at high.
 
     >>> [expected_thinking(ModelSettings(model=name)) for name in ("gpt-4o", "o3", "claude-sonnet-4-5")]
     [0, 5000, 0]
     """
     entry = table_entry(settings.model)
     unasked = provider_name(settings.model) != "anthropic" or bool(entry.get("thinking_always_on"))
-    usual = entry.get("default_reasoning_effort") or ("medium" if unasked else "none")
+    long = "high" if THINKS_LONG.search(settings.model) else "medium"
+    usual = entry.get("default_reasoning_effort") or (long if unasked else "none")
     return (
         THINKING[settings.reasoning or usual] if entry.get("supports_reasoning") or settings.reasoning else 0
     )

@@ -151,7 +151,13 @@ def _between(key: str, low: float | None, high: float | None) -> str | None:
 
 
 def _around(low: float | None, expected: float | None, high: float | None) -> str | None:
-    """An amount of money between two others: `0.21 (0.013–0.27)`, or a single one where they are the same."""
+    """An amount of money between two others: `0.21 (0.013–0.27)`, or a single one where they are the same.
+
+    >>> _around(0.013, 0.21, 0.27), _around(0.0, 0.0, 0.0), _around(0.013, 0.21, None)
+    ('0.21 (0.013–0.27)', '0', '0.21 (0.013–?)')
+    """
+    if high is None and low is not None and expected is not None:
+        return f"{_money(expected)} ({_money(low)}–?)"  # an option has no known bound
     between = _between("usd", low, high)
     if between is None or expected is None or "–" not in between:
         return between
