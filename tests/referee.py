@@ -133,9 +133,10 @@ def scored(market_id: str, forecast: float, mid: int | None = None, **more: Any)
 # Every belief: what was stated on each market shown, and what the size of each bet says, read in two ways.
 SAID, PRICE = by("forecasts", *TURN, "market_id", "stage"), object()
 AGAIN = by("second_quotes", *TURN, "market_id")  # once the answer was in: these prices count
+PLAYED_BY = ENTRANTS | {key[:2]: row for key, row in sorted(by("replacements", *AGENT, "round").items())}
 EARLY, beliefs = set[Key](), dict[Key, Row]()
 for place, turn in TURNS.items():
-    told = vars(parsed(ENTRANTS[place[::2]].settings))  # a skip agrees with the price, if that was shown
+    told = vars(parsed(PLAYED_BY[place[::2]].settings))  # a skip agrees with the price, if that was shown
     EARLY |= {place} if (told.get("released") or "") > ROUNDS[place[:2]].at[:10] else set()
     for item in LISTED[turn.cohort, ROUNDS[place[:2]].at]:
         if item.shown and turn.verdict not in ("out", "waiting"):  # others saw nothing

@@ -246,7 +246,7 @@ def check(
 
 def everything(config: "Config") -> dict[str, Any]:
     """What a cohort would contain, when the next one starts, and what it would cost."""
-    from arena.cli.check_next import changes_since, next_cohort, read_begun
+    from arena.cli.check_next import changes_since, next_cohort, read_begun, replacements_data
     from arena.clock import now
     from arena.config import environment
     from arena.config.environment import missing_keys
@@ -256,7 +256,8 @@ def everything(config: "Config") -> dict[str, Any]:
     coming = next_cohort(config, begun, at) | changes_since(config, begun.last, at)
     cost = cost_of(config, coming["next_cohort"] or coming["cohorts_begun"] + 1, begun.usage)
     waiting = {"missing_keys": missing_keys(config.agents, environment(config.folder, os.environ))}
-    return summary(config, at) | coming | waiting | {"cost": cost}
+    unproven = {"unproven": replacements_data(config, begun)}
+    return summary(config, at) | coming | waiting | unproven | {"cost": cost}
 
 
 def summary(config: "Config", at: "datetime") -> dict[str, Any]:
@@ -308,6 +309,8 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     _say("Costs", _costs(cost, found["budget"]))
     for label, words in _warnings(found):
         _say(label, words)
+    for words in _replacements(found):
+        _say("Note", words)
     print()
     _say_line_up(found, choice)
     often = f"{found['rounds']} a cohort, {found['decide']}"
@@ -367,6 +370,19 @@ def _warnings(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+def _replacements(found: Mapping[str, Any]) -> Iterator[str]:
+    """Who had no good turn yet in a cohort that plays, and whether it takes another block."""
+    from arena.cohorts.replacements import unproven_hint
+
+    for one in found["unproven"]:
+        left = [name for name in one["unchanged"] if name not in found["missing_keys"]]
+        if one["changed"]:
+            names = ", ".join(one["changed"])
+            yield f"In cohort {one['cohort']} {names} plays by the changed block from the next round on."
+        if left:
+            yield f"In cohort {one['cohort']} {unproven_hint(left)}."
 
 
 def _say_line_up(found: Mapping[str, Any], choice: TableChoice) -> None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 class RecordSoFar:
     """What the record says has begun: the cohorts, and the last time that was played.
 
+    `unproven` has the cohorts in which agents have not had one good turn yet, and which these are.
+
     `usage` is what agents used in their newest turns. With `trouble` there is a record, or a place for one,
     that can't be read, and that is why.
     """
@@ -27,6 +29,7 @@ class RecordSoFar:
     cohorts: "tuple[Cohort, ...]" = ()
     newest: datetime | None = None
     trouble: str = ""
+    unproven: "tuple[tuple[Cohort, frozenset[str]], ...]" = ()
     usage: "Mapping[str, RecentUsage]" = field(default_factory=dict)
 
     @property
@@ -47,13 +50,19 @@ def read_begun(database: str, models: Mapping[str, str]) -> RecordSoFar:
         return RecordSoFar(trouble=error.message)
     # They take long to load, and without a record nobody needs them.
     from arena.record.queries.calls import read_recent_usage
-    from arena.record.queries.cohorts import read_newest_time
+    from arena.record.queries.cohorts import read_newest_time, read_unproven
     from arena.record.record import Record
 
     try:
         with closing(Record(engine)) as record:
             usage = {name: record.read(read_recent_usage, name, model) for name, model in models.items()}
-            return RecordSoFar(record.begun(), record.read(read_newest_time), usage=usage)
+            unproven = tuple(
+                (stored.cohort, frozenset(names))
+                for stored in record.cohorts()
+                if stored.ended_at is None and stored.stopped_at is None
+                if (names := record.read(read_unproven, stored.id))
+            )
+            return RecordSoFar(record.begun(), record.read(read_newest_time), unproven=unproven, usage=usage)
     except ArenaError as error:
         return RecordSoFar(trouble=error.message)
 
@@ -112,6 +121,19 @@ def next_step(config: "Config | None") -> str:
     if config is None:
         return f"{program()} round"
     return f"{program()} {next_cohort(config, read_begun(config.database, {}), now())['next_command']}"
+
+
+def replacements_data(config: "Config", begun: RecordSoFar) -> list[dict[str, Any]]:
+    """By cohort the agents without one good turn: who takes its changed block in the next round, who not."""
+    from arena.cohorts.replacements import changed_agents, replacements_from, without_followers
+
+    found = []
+    for cohort, unproven in begun.unproven:
+        taken = replacements_from(cohort.rounds, cohort, changed_agents(config, cohort), unproven)
+        changed = [each.entrant.name for each in taken]
+        left = [name for name in without_followers(cohort, unproven) if name not in changed]
+        found.append({"cohort": cohort.number, "changed": changed, "unchanged": left})
+    return found
 
 
 MOST = 5

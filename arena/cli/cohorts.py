@@ -202,6 +202,9 @@ def read_all(connection: "Connection", found: "CohortOverview") -> dict[str, Any
         ],
         "decide": str(found.cohort.cadence),
         "frozen": frozen,
+        "replaced": [
+            attributes(x, "name", "since", "settings", "prompts") for x in found.cohort.entrants if x.since
+        ],
     }
 
 
@@ -222,6 +225,9 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     for name, words in found["waiting"].items():
         print(f"{name} is {plain(words)}, and enters at the first round at which it is there.\n")
     print_table(ENTRANTS, frozen["entrants"], "Frozen at the start")
+    for one in found["replaced"]:
+        print(f"{plain(one['name'])} took other settings before its first good turn, and plays by them from "
+              f"round {one['since']} on: {program()} agents show {plain(one['name'])}\n")  # fmt: skip
     _say_parts(found)
     for name, digest in frozen["prompts"].items():
         print(f"prompt    {plain(name)}: {digest}")

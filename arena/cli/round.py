@@ -112,7 +112,7 @@ def play(
 
 def as_dict(report: "RoundReport") -> dict[str, Any]:
     """A round's report for JSON."""
-    return attributes(report, "cohort", "at", "done", "waiting", "trouble") | {
+    return attributes(report, "cohort", "at", "done", "waiting", "trouble", "unproven", "replaced") | {
         "round": report.number,
         "turns": [
             {
@@ -148,7 +148,7 @@ def print_reports(at: datetime, reports: "list[RoundReport]", changed: "Sequence
 def print_report(at: datetime, report: "RoundReport") -> None:
     """What was played in a round of one cohort, and what gives a turn to those who have none yet."""
     print(f"Cohort {report.cohort}, round {report.number}, {minute(at)} UTC")
-    for words in report.trouble:
+    for words in (*report.replaced, *report.trouble):
         print(f"  {words}")
     if not report.turns and not report.waiting:
         print("  every turn was in already; nothing changed\n")
@@ -157,10 +157,21 @@ def print_report(at: datetime, report: "RoundReport") -> None:
     again = f"arena round --at {at:%Y-%m-%dT%H:%MZ}"
     if others := [name for name in report.failed if name not in report.stopped]:
         print(f"  {', '.join(others)} failed; {again} tries again")
-        print(f"  cohort {report.cohort} keeps the settings it began with; to play with a corrected config: "
-              f"arena cohorts end {report.cohort}, then arena cohorts start")  # fmt: skip
+    print_settings_hints(report)
     if report.stopped:
         names = ", ".join(report.stopped)
         print(f"  {names} stopped by the budget; arena check says where it is short, {again} tries again")
     if report.waiting:
         print(f"  another process plays {', '.join(report.waiting)}")
+
+
+def print_settings_hints(report: "RoundReport") -> None:
+    """Who may still play by a corrected block of the config, and how the others may."""
+    from arena.cohorts.replacements import unproven_hint
+
+    if report.unproven:
+        print(f"  {unproven_hint(report.unproven)}")
+    if report.kept:
+        names, number = ", ".join(report.kept), report.cohort
+        print(f"  {names} had good turns before, so cohort {number} keeps the settings it has; "
+              f"to play with others: arena cohorts end {number}, then arena cohorts start")  # fmt: skip

@@ -27,10 +27,8 @@ class AgentSetup:
 
 def agent_setup(cohort: Cohort, entrant: Entrant, extra: Iterable[Path] = ()) -> AgentSetup:
     """How an entrant of a cohort is set up; kinds are also looked for in the extra folders."""
-    named = _prompt_names(entrant, extra)
-    return AgentSetup(
-        entrant.kind, entrant.settings, {x: cohort.prompts[x] for x in named if x in cohort.prompts}
-    )
+    named, prompts = _prompt_names(entrant, extra), {**cohort.prompts, **entrant.prompts}
+    return AgentSetup(entrant.kind, entrant.settings, {x: prompts[x] for x in named if x in prompts})
 
 
 def _prompt_names(entrant: Entrant, extra: Iterable[Path]) -> tuple[str, ...]:

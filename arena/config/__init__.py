@@ -2,7 +2,8 @@
 
 It is the only settings file of an arena. `arena init DIR` writes a short one; `arena config --all` prints
 every key, `arena config` the settings in effect. `arena check` reports every mistake with its file, line, key
-and a hint, and lists who plays. Changes take effect with the next cohort; running cohorts keep theirs.
+and a hint, and lists who plays. Changes take effect with the next cohort; running cohorts
+keep theirs, but for agents without one good turn.
 
 Amounts are dollars, such as `0.50` or `10000`; durations have a unit, such as `120s`, `15m`, `2h` or `60d`;
 paths are relative to the config's folder. Unknown keys are errors.

@@ -70,6 +70,14 @@ def read(path: Path) -> Document:
     return document
 
 
+def file_hash(path: Path) -> str:
+    """The SHA-256 of a file, as a config has its own; nothing where it can't be read."""
+    try:
+        return sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
 def _text(document: Document, path: Path) -> str:
     try:
         with path.open("rb") as file:

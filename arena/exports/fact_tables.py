@@ -25,6 +25,7 @@ from arena.record.schema.cohort import (
     EvidenceRow,
     GatheringRow,
     PromptRow,
+    ReplacementRow,
     RoundRow,
     SnapshotItemRow,
     SnapshotRow,
@@ -206,8 +207,13 @@ FACTS = (
         PromptRow,
         WORLD,
         ["hash"],
-        of_cohorts=lambda numbers: exists().where(
-            in_cohorts(numbers), col(CohortRow.frozen).contains(PromptRow.hash)
+        of_cohorts=lambda numbers: or_(
+            exists().where(in_cohorts(numbers), col(CohortRow.frozen).contains(PromptRow.hash)),
+            exists(
+                select(column_of(ReplacementRow.id))
+                .select_from(of_entrant(ReplacementRow))
+                .where(in_cohorts(numbers), col(ReplacementRow.prompts).contains(PromptRow.hash))
+            ),
         ),
         has_prompts=True,
     ),
@@ -231,6 +237,7 @@ FACTS = (
         fields_of(EntrantRow, name="agent"),
         order=[EntrantRow.position],
     ),
+    fact_table("replacements", ReplacementRow, IN_ACCOUNT, ["round"], is_new=True),
     fact_table(
         "markets",
         MarketRow,

@@ -12,6 +12,7 @@ from typing import Any
 
 from arena.cohorts.cohort import newest_numbers
 from arena.cohorts.freeze import plan_of
+from arena.cohorts.replacements import unproven_hint
 from arena.config import Config
 from arena.errors import ArenaError, count_text
 from arena.operations.due import Due
@@ -272,4 +273,6 @@ def _turns_text(report: RoundReport) -> str:
         words.append(f"{', '.join(report.stopped)} stopped by the budget")
     if others := [name for name in report.failed if name not in report.stopped]:
         words.append(f"{', '.join(others)} failed")
-    return "; ".join([*words, *report.trouble])
+    if report.unproven and report.turns:
+        words.append(unproven_hint(report.unproven))
+    return "; ".join([*words, *report.replaced, *report.trouble])

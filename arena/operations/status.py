@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
+from arena.cohorts.replacements import unproven_hint, without_followers
 from arena.cohorts.schedule import (
     JOB_NAMES,
     KEEP_DECIDING,
@@ -33,7 +34,7 @@ from arena.record.model.status import (
     RoundState,
 )
 from arena.record.queries import calls, operations
-from arena.record.queries.cohorts import StoredCohort, read_cohorts
+from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_unproven
 from arena.record.schema.database import reading
 from arena.record.write.operations import read_jobs, read_recent_incidents
 from markets.garbage_collection import gc_paused
@@ -114,7 +115,8 @@ class RoundCalendar:
 class Status:
     """How an arena stands at an instant.
 
-    `rounds` are those of open cohorts, and of the newest decision time. `looked_at` is when prices were
+    `rounds` are those of open cohorts, and of the newest decision time; `unproven` has, by the number of its
+    cohort, who has not had one good turn yet. `looked_at` is when prices were
     last read; `lag` by how much the latest round is late that should have been played. `next_jobs` says when
     jobs of the config are due next. `clock` is whose time it is: the real one, the pretended one of a
     rehearsal, or the real one over a rehearsal's record.
@@ -124,6 +126,7 @@ class Status:
     leader: LeaderStatus | None = None
     calendar: RoundCalendar = RoundCalendar()
     playing: tuple[StoredCohort, ...] = ()
+    unproven: Mapping[int, Sequence[str]] = field(default_factory=dict)
     rounds: tuple[RoundState, ...] = ()
     lag: timedelta = timedelta()
     turns: Mapping[str, int] = field(default_factory=dict)
@@ -176,7 +179,7 @@ def judge_health(status: Status, due: DueRounds) -> Status:
             late = reason is not None and reason.code in ("due", "late", "playing", "unfinished")
             if late and stored.cohort.stamp == "live":
                 lag = max(lag, status.at - at)
-    reasons += _waits(status)
+    reasons += [*_waits(status), *_unproven(status)]
     worst_first = sorted(reasons, key=lambda reason: HEALTH_WORDS.index(reason.word), reverse=True)
     return replace(status, reasons=tuple(worst_first), lag=lag)
 
@@ -223,6 +226,14 @@ def _troubles(status: Status) -> Iterator[HealthReason]:
         if job.failures >= FAILURES:
             words = f"the job {job.name} has failed {job.failures} times in a row"
             yield HealthReason("trouble", "job_failing", words)
+
+
+def _unproven(status: Status) -> Iterator[HealthReason]:
+    """Who may still take another block of the config."""
+    for number, names in status.unproven.items():
+        if names:
+            words = f"in cohort {number} {unproven_hint(names)}"
+            yield HealthReason("waiting", "no_good_turn", words)
 
 
 def _waits(status: Status) -> Iterator[HealthReason]:
@@ -293,6 +304,11 @@ def read_status(
         ),
         calendar=calendar,
         playing=tuple(playing),
+        unproven={
+            x.cohort.number: without_followers(x.cohort, read_unproven(connection, x.id, waiting=False))
+            for x in playing
+            if x.stopped_at is None
+        },
         rounds=tuple(rounds),
         turns=operations.count_turns(connection),
         spend=_read_spend(connection, now, expected, rounds),

@@ -36,6 +36,7 @@ from arena.record.schema.cohort import (
     EvidenceRow,
     GatheringRow,
     PromptRow,
+    ReplacementRow,
     RoundRow,
     SnapshotItemRow,
     SnapshotRow,
@@ -171,6 +172,11 @@ def _facts(connection: Connection, scope: Scope) -> dict[str, Iterator[FactLine]
         .join(CohortRow, EntrantRow.cohort_id == CohortRow.id)
         .where(*scope.entries)
     )
+    replaced = select(*TURN_KEY, EntrantRow.name, *hashed_columns(ReplacementRow, "round"))
+    replaced = replaced.join_from(ReplacementRow, EntrantRow, ReplacementRow.entrant_id == EntrantRow.id)
+    replaced = replaced.join(CohortRow, EntrantRow.cohort_id == CohortRow.id).join(
+        RoundRow, (RoundRow.cohort_id == CohortRow.id) & (RoundRow.number == ReplacementRow.round)
+    )
     second = of_turns(SecondQuoteRow).add_columns(*hashed_columns(QuoteRow, "market_id", "at"))
     second = second.outerjoin(QuoteRow, SecondQuoteRow.quote_id == QuoteRow.id)
     second_quotes = facts(second, *TURN_KEY)
@@ -187,6 +193,7 @@ def _facts(connection: Connection, scope: Scope) -> dict[str, Iterator[FactLine]
         "fill": facts(of_turns(FillRow), *TURN_KEY, FillRow.position),
         "level": facts(levels, *TURN_KEY, *level_key),
         "entry": facts(entries, *entry_key),
+        "replacement": facts(replaced.where(*scope.rounds), *TURN_KEY),
         "second_quote": (line for _, own in groupby(second_quotes, key=BY_TURN) for line in sorted(own)),
     }
 

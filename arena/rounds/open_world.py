@@ -19,10 +19,13 @@ from arena.calls.rate_limit import RateLimiter
 from arena.calls.reservations import CallReservations
 from arena.clock import Clock, PretendedClock, SystemClock
 from arena.cohorts.freeze import code_version
+from arena.cohorts.replacements import changed_agents
 from arena.config import Config, environment
+from arena.config import load as load_config
+from arena.config.document import file_hash
 from arena.config.environment import missing_key
 from arena.errors import ArenaError
-from arena.record.model.cohort import Cohort, Entrant
+from arena.record.model.cohort import Cohort, Entrant, Replacement
 from arena.record.model.lease import holder_name
 from arena.record.model.reservation import SCOPE_WORDS, Budget, Scope
 from arena.record.queries.cohorts import read_prompts
@@ -59,6 +62,7 @@ async def open_world(config: Config, record: Record, clock: Clock | None = None)
             research=adapters.research,
             quarantined=adapters.quarantined,
             missing_key=adapters.missing_key,
+            changed=adapters.changed,
             sleep=asyncio.sleep if timed else no_time,
             pretended=not timed,
         )
@@ -99,8 +103,9 @@ class OpenAdapters:
     venues: dict[str, Any] = field(default_factory=dict)
     players: dict[str, Player] = field(default_factory=dict)
     sources: dict[str, Research] = field(default_factory=dict)
-    players_by_entrant: dict[tuple[int, str], Player] = field(default_factory=dict)
+    players_by_entrant: dict[tuple[int, str, int], Player] = field(default_factory=dict)
     quarantined: list[QuarantinedRecord] = field(default_factory=list)
+    newest_config: Config | None = None
 
     def venue(self, cohort: Cohort) -> Venue:
         """The venue that a cohort plays at, with the settings that it has frozen."""
@@ -138,14 +143,21 @@ class OpenAdapters:
 
     def player(self, cohort: Cohort, entrant: Entrant) -> Player:
         """An entrant's agent and model, with the settings and prompts that its cohort has frozen."""
-        place = cohort.number, entrant.name
+        place = cohort.number, entrant.name, entrant.since
         if place not in self.players_by_entrant:
-            frozen = [entrant.kind, entrant.settings, cohort.prompts, cohort.venue, cohort.venue_settings]
-            key = canonical(frozen)
+            prompts = {**cohort.prompts, **entrant.prompts}
+            key = canonical([entrant.kind, entrant.settings, prompts, cohort.venue, cohort.venue_settings])
             if key not in self.players:
                 self.players[key] = self._new_player(cohort, entrant)
             self.players_by_entrant[place] = self.players[key]
         return self.players_by_entrant[place]
+
+    def changed(self, cohort: Cohort) -> list[Replacement]:
+        """The entrants of a cohort with other settings in the config, which is read anew if it was edited."""
+        newest = self.newest_config or self.config
+        if newest.hash and file_hash(newest.file) != newest.hash:
+            newest = self.newest_config = load_config(newest.file)
+        return changed_agents(newest, cohort)
 
     def missing_key(self, entrant: Entrant) -> str:
         """The variable that an entrant's key should be in, where it is not; `.env` is read anew."""
@@ -165,8 +177,9 @@ class OpenAdapters:
             words = f"put {entrant.kind}.py back into extensions/kinds/ beside the config"
             raise KindIsGone(f"{entrant.name} can't play any more: {words}") from error
         settings = agent_kind.settings.model_validate(entrant.settings)
-        texts = self.record.read(read_prompts, list(cohort.prompts.values()))
-        prompts = {name: texts[key] for name, key in cohort.prompts.items()}
+        hashes = {**cohort.prompts, **entrant.prompts}
+        texts = self.record.read(read_prompts, list(hashes.values()))
+        prompts = {name: texts[key] for name, key in hashes.items()}
         simulated = cohort.stamp == "simulated"  # of other worlds nobody knows the truth
         truth = getattr(self.venue(cohort), "truth", None) if simulated else None
         agent = agent_kind.agent(settings, kind_inputs(self.config, prompts, truth))

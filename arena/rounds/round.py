@@ -1,14 +1,22 @@
 """A round, from settling to marks. What is already in the record is not done again."""
 
 from collections.abc import Awaitable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
 from arena.cohorts.cohort import seed_for
+from arena.cohorts.replacements import (
+    replacement_words,
+    replacements_from,
+    with_replacements,
+    without_followers,
+)
 from arena.errors import ArenaError
-from arena.record.model.cohort import RoundReport, Turn
+from arena.record.model.cohort import Replacement, RoundReport, Turn
 from arena.record.model.lease import LEASE_LENGTH
 from arena.record.queries.cohorts import (
+    PROVEN_STATUSES,
     StoredCohort,
     StoredRound,
     has_marks,
@@ -19,11 +27,12 @@ from arena.record.queries.cohorts import (
     read_rounds,
     read_taken_at,
     read_turn_statuses,
+    read_unproven,
     read_unresolved_markets,
 )
 from arena.record.queries.markets import read_listings_as_of
 from arena.record.record import Record
-from arena.record.write.cohorts import add_snapshot, put_marks
+from arena.record.write.cohorts import add_snapshot, open_round, put_marks
 from arena.record.write.resolutions import add_resolutions
 from arena.record.write.turns import claim_turns
 from arena.rounds.error_text import error_text
@@ -93,17 +102,37 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
     """Settle, take the snapshot, gather evidence, let everyone play, mark: one decision time of a cohort."""
     at = stored.cohort.calendar.time(number)
     await finish_earlier_rounds(stored, at, world, record)
-    again = record.read(read_taken_at, stored.id, at) is not None
+    again, taken = record.read(read_taken_at, stored.id, at) is not None, list[Replacement]()
+    unread: tuple[str, ...] = ()
     if not again:
         await settle_cohort(stored, at, world, record)
         snapshot = await take_snapshot(stored, at, world, record, number)
-        record.write(add_snapshot, stored.id, stored.cohort.number, snapshot, number)
+        taken, unread = new_settings(stored, number, world, record)
+        place = stored.id, stored.cohort.number
+        record.write(open_round, place, stored.entrant_ids, snapshot, number, taken, world.now())
+        stored = replace(stored, cohort=with_replacements(stored.cohort, taken))
     round = next(round for round in record.read(read_rounds, stored.id) if round.number == number)
     newer, seen_at = record.read(read_newest_time, stored.id), record.read(read_taken_at, stored.id, at) or at
     late = is_late(stored.cohort, seen_at, world.now()) or (newer is not None and newer > at)
     trouble = () if round.done or late else await gather_evidence(stored, round, world, record)
     turns = [] if round.done else await finish_round(stored, round, world, record, late, again)
-    return round_report(stored, round, turns, record, trouble)
+    report = round_report(stored, round, turns, record, (*unread, *trouble))
+    return replace(report, replaced=tuple(map(replacement_words, taken)))
+
+
+def new_settings(
+    stored: StoredCohort, number: int, world: World, record: Record
+) -> tuple[list[Replacement], tuple[str, ...]]:
+    """What agents without a good turn take from the config for a round, or why that can't be read."""
+    rounds = record.read(read_rounds, stored.id)
+    last = record.read(read_turn_statuses, rounds[-1].id) if rounds else {}
+    unproven = record.read(read_unproven, stored.id) if not PROVEN_STATUSES.issuperset(last.values()) else ()
+    if not unproven:
+        return [], ()
+    try:
+        return replacements_from(number, stored.cohort, world.changed(stored.cohort), unproven), ()
+    except ArenaError as error:
+        return [], (f"no agent took other settings from the config: {error.message.splitlines()[0]}",)
 
 
 async def close_round(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
@@ -122,13 +151,20 @@ def round_report(
     if not round.done:  # one that another process has just played is tried again as well
         failed = tuple(name for name, key in stored.entrant_ids.items() if statuses.get(key) == "failed")
     refused = record.read(read_refused_entrants, round.id, "budget") if failed else ()
+    without = ("failed", "malformed", "declined")
+    bad = {name for name, key in stored.entrant_ids.items() if statuses.get(key) in without}
+    stopped = [name for name in failed if stored.entrant_ids[name] in refused]
+    own = [name for name in without_followers(stored.cohort, bad) if name not in stopped]
+    unproven = record.read(read_unproven, stored.id) if own else ()
     return RoundReport(
         stored.cohort.number,
         round.number,
         round.at,
         tuple(turns),
         failed=failed,
-        stopped=tuple(name for name in failed if stored.entrant_ids[name] in refused),
+        stopped=tuple(stopped),
+        unproven=tuple(name for name in own if name in unproven),
+        kept=tuple(name for name in own if name in failed and name not in unproven),
         waiting=unfinished_turns(stored, statuses),
         trouble=trouble,
     )

@@ -337,6 +337,7 @@ async def play_turn(claim: ClaimedTurn, number: int) -> Turn:
         ),
         entries=tuple(post(fills, view.holdings, view.snapshot.at, f"fill:{number}")),
         second=second,
+        settings=claim.entrant.replaced_hash,
     )
 
 

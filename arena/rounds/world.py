@@ -11,7 +11,7 @@ from agents.research import none
 from arena.calls.rate_limit import RunningCalls
 from arena.calls.recorded_ask import Sleep
 from arena.calls.reservations import CallReservations
-from arena.record.model.cohort import Cohort, Entrant
+from arena.record.model.cohort import Cohort, Entrant, Replacement
 from arena.record.queries.cohorts import StoredCohort, StoredRound
 from markets.model import Listing, MarketId
 from markets.venue import QuarantinedRecord, Venue
@@ -54,8 +54,9 @@ class World:
 
     `quarantined` is where venues report to, `catalogues` what was on offer at the last decision time, by
     venue, and `searches` what was found then, by source. With `dispatch` turns are played by workers.
-    `missing_key` is the variable in which an entrant's key should be, where it is not; between attempts at a
-    question an agent sleeps. Where time is `pretended`, a simulated world has prices for every instant of it.
+    `missing_key` is the variable in which an entrant's key should be, where it is not, `changed` are the
+    entrants of a cohort that the config has other settings for now; between attempts at a question an agent
+    sleeps. Where time is `pretended`, a simulated world has prices for every instant of it.
     """
 
     venue: Callable[[Cohort], Venue]
@@ -70,6 +71,7 @@ class World:
     searches: dict[tuple[str, str, datetime], SearchResults] = field(default_factory=dict)
     dispatch: Dispatch | None = None
     missing_key: Callable[[Entrant], str] = lambda _entrant: ""
+    changed: Callable[[Cohort], Sequence[Replacement]] = lambda _cohort: ()
     sleep: Sleep = asyncio.sleep
     pretended: bool = False
 

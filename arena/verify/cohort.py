@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import FromClause, bindparam
 
-from arena.record.schema.cohort import EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
+from arena.record.schema.cohort import EntrantRow, ReplacementRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.typed import AnySelect, clause, select
 from arena.record.schema.world import MarketVersionRow, QuoteRow
 from arena.verify.hashes import json_in
@@ -125,6 +125,17 @@ def _with_what_was_seen(source: FromClause) -> AnySelect:
 
 OF_COHORT: Any = bindparam("cohort")
 ENTRANTS = rows_of(EntrantRow.__table__, EntrantRow.cohort_id == OF_COHORT)
+REPLACEMENTS = RowsQuery(
+    select()
+    .select_from(
+        EntrantRow.__table__.join(
+            ReplacementRow.__table__, clause(ReplacementRow.entrant_id == EntrantRow.id)
+        )
+    )
+    .where(EntrantRow.cohort_id == OF_COHORT)
+    .order_by(ReplacementRow.entrant_id, ReplacementRow.round),
+    all_columns(ReplacementRow.__table__),
+)
 SNAPSHOTS = rows_of(SnapshotRow.__table__, SnapshotRow.cohort_id == OF_COHORT, order=[SnapshotRow.at])
 ROUNDS = rows_of(RoundRow.__table__, RoundRow.cohort_id == OF_COHORT, order=[RoundRow.number])
 LISTED = RowsQuery(
@@ -151,12 +162,16 @@ LISTING = RowsQuery(
 
 @dataclass(frozen=True, slots=True)
 class CheckedCohort:
-    """A cohort: entrants by id and rounds in order; `frozen` is None where it can't be read."""
+    """A cohort: entrants by id, rounds in order; `frozen` is None where it can't be read.
+
+    `replacements` are the settings that entrants took later, by their ids, in the order of rounds.
+    """
 
     row: Row
     frozen: FrozenCohort | None
     entrants: dict[int, Row]
     rounds: tuple[Row, ...]
+    replacements: dict[int, list[Row]]
 
     @property
     def id(self) -> int:
@@ -168,7 +183,11 @@ def read_cohort(facts: RecordReader, row: Row) -> CheckedCohort:
     """The cohort of a row."""
     id = row["id"]
     entrants = {entrant["id"]: entrant for entrant in facts.rows(ENTRANTS, cohort=id)}
-    return CheckedCohort(row, frozen_of(row["frozen"]), entrants, tuple(facts.rows(ROUNDS, cohort=id)))
+    replacements: dict[int, list[Row]] = {}
+    for replacement in facts.rows(REPLACEMENTS, cohort=id):
+        replacements.setdefault(replacement["entrant_id"], []).append(replacement)
+    rounds = tuple(facts.rows(ROUNDS, cohort=id))
+    return CheckedCohort(row, frozen_of(row["frozen"]), entrants, rounds, replacements)
 
 
 def read_items(facts: RecordReader, cohort: CheckedCohort) -> Iterator[tuple[str, SnapshotItem]]:

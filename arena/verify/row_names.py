@@ -33,6 +33,7 @@ FORMS = {
     "market": "{id}",
     "market_version": "{market_id}, version {version}",
     "quote": "{market_id} at {at}",
+    "replacement": "settings from round {round} on",
     "snapshot": "snapshot of {at}",
     "snapshot_item": "place {position}",
     "resolution": "{market_id}, version {version}",

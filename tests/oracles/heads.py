@@ -52,6 +52,11 @@ LINES = {
                n.balance, n.held, n.ref
         FROM entry AS n JOIN entrant AS e ON n.entrant_id = e.id
         WHERE e.cohort_id = :cohort AND n.at > :before AND n.at <= :at ORDER BY e.position, n.number""",
+    "replacement": """
+        SELECT e.position, e.name, x.before, x.settings, x.prompts
+        FROM replacement AS x JOIN entrant AS e ON x.entrant_id = e.id
+             JOIN round AS r ON r.cohort_id = e.cohort_id AND r.number = x.round
+        WHERE r.id = :round ORDER BY e.position""",
     "second_quote": f"""
         SELECT e.position, x.market_id, x.quoted_at, x.taken_at, q.bid, q.ask, q.mid, q.last, q.volume, q.book
         {OF_TURN} JOIN second_quote AS x ON x.turn_id = t.id LEFT JOIN quote AS q ON x.quote_id = q.id

@@ -6,20 +6,20 @@ turn, a turn that failed and was played again, a payout, a half, a refund, and a
 back what was paid. Before it another venue may have been watched, of which nothing is played.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from agents.model import Article, Call, CallError, Decision, DecisionStatus, Forecast, Message, Prompt, Stage
-from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Turn
+from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Replacement, Turn
 from arena.record.queries.cohorts import read_calls, read_resolutions, read_rounds
 from arena.record.record import Record
 from arena.record.schema.scores import RollupRow
 from arena.record.schema.work import IncidentRow, JobRow, LeaseRow, ProviderRow, ReservationRow
 from arena.record.write.calls import add_call
-from arena.record.write.cohorts import add_cohort, add_snapshot, end_cohort, put_marks
+from arena.record.write.cohorts import add_cohort, add_replacements, add_snapshot, end_cohort, put_marks
 from arena.record.write.evidence import GatheredEvidence, add_evidence
 from arena.record.write.listings import prune_quotes
 from arena.record.write.resolutions import add_resolutions
@@ -168,10 +168,22 @@ class Season:
         fills, refused = execute(decision.bets, decision.sales, account, second or found[1], rules)
         entries = post(fills, account, round.at, f"fill:{round.number}")
         rejections = (*decision.rejections, *refused)
-        turn = bent(Turn(name, account.cash, decision, tuple(fills), rejections, tuple(entries), second))
+        (entrant,) = (each for each in stored.cohort.entrants if each.name == name)
+        turn = Turn(name, account.cash, decision, tuple(fills), rejections, tuple(entries), second)
+        turn = bent(replace(turn, settings=entrant.replaced_hash))
         claimed = [TurnUnderClaim(key, tokens[key], turn)]
         self.record.add_turns(round.id, (number, round.number), claimed, version or self.version)
         return turn
+
+    def replace_settings(self, number: int, name: str, settings: Mapping[str, Any]) -> None:
+        """An entrant without a good turn takes other settings in the newest round of a cohort."""
+        stored = self.record.cohorts()[number - 1]
+        (entrant,) = (each for each in stored.cohort.entrants if each.name == name)
+        round = self.record.read(read_rounds, stored.id)[-1]
+        prompts = {"bet": digest(PROMPT + " Be brief.")}
+        other = replace(entrant, settings=settings, since=round.number, prompts=prompts)
+        taken = Replacement(other, entrant.settings, {prompts["bet"]: PROMPT + " Be brief."})
+        self.record.write(add_replacements, number, stored.entrant_ids, round.at, [taken])
 
     def value(self, number: int, at: datetime) -> None:
         """Mark everyone; with that a round is done."""
@@ -275,6 +287,8 @@ def _second_week(season: Season) -> None:
         1, "ann", decides(a_sale(fraction="0.5", market=SUN), a_bet(150, market=WIND), sun="0.8"), said("1")
     )
     season.turn(1, "bob", decides(a_sale(market=SNOW), snow="0.1"))
+    if season.looks_again:
+        season.replace_settings(1, "eve", {"model": "demo/é", "prompt": "bet", "of": ["ann"], "timeout": 600})
     season.turn(1, "eve", decides(status="failed", note="timeout"), said(None, error=_timeout()))
     season.turn(
         1,

@@ -8,6 +8,7 @@ from typing import Any
 from agents.guard import Guard
 from agents.model import Decision
 from arena.record.model.calendar import Cadence, Calendar
+from markets.hashes import canonical, digest
 from markets.model import Snapshot
 from markets.universe import Universe
 from portfolio.model import Entry, Fill, Rejection
@@ -21,12 +22,31 @@ MIN_COVERAGE = 800_000
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """An agent in a cohort: its place in the line-up and its settings, whole and frozen."""
+    """An agent in a cohort: its place in the line-up and its settings, whole and frozen.
+
+    Settings that replaced the frozen ones count from round `since` on, and have `prompts` of their own.
+    """
 
     position: int
     name: str
     kind: str
     settings: Mapping[str, Any]
+    since: int = 0
+    prompts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def replaced_hash(self) -> str:
+        """The hash of its settings, where they replaced the frozen ones."""
+        return digest(canonical(self.settings)) if self.since else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """An agent with settings in place of those it had `before`, and the texts of its prompts by hash."""
+
+    entrant: Entrant
+    before: Mapping[str, Any]
+    texts: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +98,7 @@ class Turn:
     """One entrant's part of one round, as it is written down. `cash` is the cash before it.
 
     It is filled and scored at the prices of its `second` look, if there was one, else at the snapshot's.
+    Where its entrant's frozen settings were replaced, `settings` is the hash of those that it was played by.
     """
 
     entrant: str
@@ -87,14 +108,17 @@ class Turn:
     rejections: tuple[Rejection, ...] = ()
     entries: tuple[Entry, ...] = ()
     second: Snapshot | None = None
+    settings: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RoundReport:
     """What playing a round did: the turns now played, and who failed or is `waiting` for another process.
 
-    `stopped` are those of the failed whose last call a budget refused. `trouble` is what was missing now
-    that the round did without, in words.
+    `stopped` are those of the failed whose last call a budget refused, `unproven` those without a turn who
+    may still take another block of the config, `kept` those of the failed who may not. `trouble` is what was
+    missing now that the round did without, and `replaced` who plays by new settings
+    from this round on, in words.
     """
 
     cohort: int
@@ -105,6 +129,9 @@ class RoundReport:
     stopped: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
     trouble: tuple[str, ...] = ()
+    unproven: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
 
     @property
     def done(self) -> bool:

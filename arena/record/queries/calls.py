@@ -20,6 +20,7 @@ from arena.record.queries.cohorts import ROUND_COLUMNS, StoredRound
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.database_errors import sqlite_path
 from arena.record.schema.dialects import NOW
+from arena.record.schema.newest import PLAYED_SETTINGS
 from arena.record.schema.turn import CallRow, ForecastRow, TurnRow
 from arena.record.schema.typed import (
     IDS,
@@ -297,7 +298,7 @@ class RecentUsage:
 
 def read_recent_usage(connection: Connection, agent: str, model: str) -> RecentUsage:
     """That of the turns in which it asked this model and decided."""
-    entrants = connection.execute(select(EntrantRow.id, EntrantRow.settings).where(EntrantRow.name == agent))
+    entrants = connection.execute(select(EntrantRow.id, PLAYED_SETTINGS).where(EntrantRow.name == agent))
     ids = [id for id, settings in entrants if json.loads(settings).get("model") == model]
     turns = connection.execute(USAGE_OF_TURNS.where(col(CallRow.entrant_id).in_(ids))).all()
     return RecentUsage(len(turns), *map(sum, zip(*turns, strict=True)))

@@ -6,14 +6,14 @@ there are.
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import BindParameter, Connection, Row, bindparam, exists, func
 
-from agents.model import Call, CallError, ErrorCode, Forecast, Message, Prompt
+from agents.model import USABLE_STATUSES, Call, CallError, ErrorCode, Forecast, Message, Prompt
 from arena.errors import ArenaError
 from arena.record.model.cohort import MIN_COVERAGE, Cohort
 from arena.record.schema.codec import cohort_of
@@ -21,6 +21,7 @@ from arena.record.schema.cohort import (
     CohortRow,
     EntrantRow,
     PromptRow,
+    ReplacementRow,
     RoundRow,
     SnapshotItemRow,
     SnapshotRow,
@@ -97,19 +98,62 @@ COHORTS = select(
 OPEN_COHORTS = COHORTS.where(col(CohortRow.ended_at).is_(None))
 
 
+REPLACEMENTS = (
+    select(
+        EntrantRow.cohort_id,
+        EntrantRow.name,
+        ReplacementRow.round,
+        ReplacementRow.settings,
+        ReplacementRow.prompts,
+    )
+    .select_from(joined(EntrantRow, ReplacementRow))
+    .order_by(ReplacementRow.round)
+)
+
+
+def read_replacements(connection: Connection) -> dict[int, dict[str, dict[str, Any]]]:
+    """By cohort and agent what replaced its settings last, and from which round on, as an entrant has it."""
+    newest: dict[int, dict[str, dict[str, Any]]] = defaultdict(dict)
+    for cohort_id, name, since, settings, prompts in connection.execute(REPLACEMENTS):
+        newest[cohort_id][name] = {
+            "since": since,
+            "settings": json.loads(settings),
+            "prompts": json.loads(prompts),
+        }
+    return newest
+
+
+def _as_played(cohort: Cohort, newest: Mapping[str, Mapping[str, Any]]) -> Cohort:
+    """A cohort with the settings that its agents play by now, in place of those that were replaced."""
+    if not newest:
+        return cohort
+    return replace(cohort, entrants=tuple(replace(x, **newest.get(x.name, {})) for x in cohort.entrants))
+
+
+def read_unproven(connection: Connection, cohort_id: int, waiting: bool = True) -> set[str]:
+    """The agents of a cohort that have had a turn, but not one good one; those that only wait too, or not."""
+    rows = connection.execute(TURN_STATUSES_BY_AGENT, {"cohort_id": cohort_id})
+    statuses: dict[str, set[str]] = defaultdict(set)
+    for name, status in rows:
+        statuses[name].add(status)
+    unproven = {name for name, found in statuses.items() if found.isdisjoint(PROVEN_STATUSES)}
+    return {name for name in unproven if waiting or statuses[name] != {"waiting"}}
+
+
 def read_cohorts(
     connection: Connection, line_ups: LineUps | None = None, only_open: bool = False
 ) -> list[StoredCohort]:
-    """All cohorts, oldest first. Line-ups never change: those that are known need not be read again."""
+    """All cohorts, oldest first, as they are played now. Who is in one never changes: it is read once."""
     known: LineUps = {} if line_ups is None else line_ups
     rows = connection.execute(OPEN_COHORTS if only_open else COHORTS).all()
     fresh = [row.id for row in rows if row.id not in known]
     for cohort_id, name, entrant_id in connection.execute(LINE_UPS, {"ids": fresh}).all():
         known.setdefault(cohort_id, {})[name] = entrant_id
+    replaced = read_replacements(connection)
     return [
         StoredCohort(
             id=row.id,
-            cohort=cohort_of(row.frozen),
+            cohort=_as_played(cohort_of(row.frozen), replaced.get(row.id, {})),
             entrant_ids=known[row.id],
             ended_at=row.ended_at,
             paused_at=row.paused_at,
@@ -119,6 +163,14 @@ def read_cohorts(
     ]
 
 
+PROVEN_STATUSES = frozenset[str]((*USABLE_STATUSES, "out"))
+"""Of turns that show that an agent's settings can be played by; who is out once had such a turn."""
+TURN_STATUSES_BY_AGENT = (
+    select(EntrantRow.name, TurnRow.status)
+    .distinct()
+    .select_from(joined(TurnRow, EntrantRow))
+    .where(EntrantRow.cohort_id == COHORT_ID)
+)
 PROMPTS = select(PromptRow.hash, PromptRow.text).where(col(PromptRow.hash).in_(IDS))
 
 

@@ -33,6 +33,7 @@ from arena.record.model.columns import (
 )
 from arena.record.queries.trades import read_payouts
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
+from arena.record.schema.newest import PLAYED_SETTINGS
 from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, SecondQuoteRow, TurnRow
 from arena.record.schema.typed import AnySelect, clause, col, joined, select
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow
@@ -193,7 +194,7 @@ class LineUpEntry:
 def read_line_ups(connection: Connection, cohort: int | None = None) -> list[LineUpEntry]:
     """Every entrant, cohort by cohort in line-up order."""
     query = (
-        select(CohortRow.number, EntrantRow.name, EntrantRow.kind, EntrantRow.settings)
+        select(CohortRow.number, EntrantRow.name, EntrantRow.kind, PLAYED_SETTINGS)
         .join(CohortRow, EntrantRow.cohort_id == CohortRow.id)
         .order_by(CohortRow.number, EntrantRow.position)
     )
@@ -357,7 +358,7 @@ def _second_prices(
 
 def _entrant_settings(connection: Connection) -> tuple[set[int], dict[int, int]]:
     """The entrants that are shown no prices, and when the model of each was released."""
-    rows = connection.execute(select(EntrantRow.id, EntrantRow.settings))
+    rows = connection.execute(select(EntrantRow.id, PLAYED_SETTINGS))
     settings = {key: json.loads(text) for key, text in rows}
     blind = {key for key, its in settings.items() if its.get("prices") == "hidden"}
     days = {key: its["released"] for key, its in settings.items() if its.get("released")}

@@ -25,15 +25,17 @@ ADDED_FIELDS = {
 }
 """What cohorts of older records do not say. Left out where it is the default, it is as if they had."""
 ADDED_TO_CALLS = added_columns(CallRow)
+FROZEN_OF_ENTRANT = ("position", "name", "kind", "settings")
 EMPTY_BOOK = canonical({"bids": (), "asks": ()})
 
 
 def cohort_text(cohort: Cohort) -> str:
     """A cohort as its frozen canonical JSON."""
     whole = {f.name: getattr(cohort, f.name) for f in fields(cohort)}
+    line_up = [{name: getattr(x, name) for name in FROZEN_OF_ENTRANT} for x in cohort.entrants]
     shape = {name: x for name, x in whole.items() if name not in ADDED_FIELDS or x != ADDED_FIELDS[name]}
     lengths = {name: int(x.total_seconds()) for name, x in shape.items() if isinstance(x, timedelta)}
-    return canonical(shape | lengths)
+    return canonical(shape | lengths | {"entrants": line_up})
 
 
 @lru_cache(maxsize=1024)
@@ -97,6 +99,8 @@ def turn_text(cohort: int, number: int, turn: Turn, wishes: str) -> str:
         "forecasts": sorted([f.market_id, f.stage, f.millionths, f.reason] for f in decision.forecasts),
         "rejections": [[r.code, r.message, r.market_id] for r in turn.rejections],
     }
+    if turn.settings:
+        fact["settings"] = turn.settings
     if turn.second is not None:
         fact["second_quotes"] = sorted(
             [market, quote and quote_hash(quote), plain_value(quote and quote.at), plain_value(at)]

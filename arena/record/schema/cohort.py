@@ -71,6 +71,22 @@ class EntrantRow(TableRow, table=True):
     settings: str = text_field("every setting, as it was frozen", JSON)
 
 
+class ReplacementRow(TableRow, table=True):
+    """Settings that agents took from the config in place of frozen ones, before their first good turn."""
+
+    __tablename__ = "replacement"
+    __table_args__ = (UniqueConstraint("entrant_id", "round"), STRICT)
+
+    id: int = id_field()
+    entrant_id: int = parent_field("entrant.id")
+    round: int = whole_field("the number of the round from which on they count")
+    at: datetime = time_field("when they were taken", hashed=False)
+    before: str = text_field("the SHA-256 of the settings that they replace, as a JSON text")
+    settings: str = text_field("every setting, as it is frozen from then on", JSON)
+    prompts: str = text_field("the prompts that they name, by the hash of each text", JSON)
+    hash: str = hash_field("cohort, agent, and all columns but ids")
+
+
 class SnapshotRow(TableRow, table=True):
     """Instants at which a cohort looked at its markets, to decide or to value what it holds."""
 

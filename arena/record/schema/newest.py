@@ -1,4 +1,4 @@
-"""The newest row of each of many markets, found by the index on market and time."""
+"""The newest row of each of many markets, by the index on market and time; of an entrant's settings."""
 
 import json
 from collections.abc import Sequence
@@ -8,9 +8,21 @@ from typing import Any
 
 from sqlalchemy import ARRAY, ColumnElement, Connection, Row, Text, any_, bindparam, func
 
+from arena.record.schema.cohort import EntrantRow, ReplacementRow
 from arena.record.schema.fields import TableRow
 from arena.record.schema.typed import AnySelect, clause, col, select
 from arena.record.schema.world import MarketRow
+
+PLAYED_SETTINGS = func.coalesce(
+    select(ReplacementRow.settings)
+    .where(ReplacementRow.entrant_id == EntrantRow.id)
+    .order_by(col(ReplacementRow.round).desc())
+    .limit(1)
+    .correlate(EntrantRow.__table__)
+    .scalar_subquery(),
+    EntrantRow.__table__.c.settings,
+).label("settings")
+"""The settings that an entrant plays by: those it froze, or what replaced them last."""
 
 
 def newest_rows(

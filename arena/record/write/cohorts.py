@@ -5,12 +5,13 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, func
 
-from arena.record.model.cohort import Cohort
+from arena.record.model.cohort import Cohort, Replacement
 from arena.record.schema.codec import cohort_text
 from arena.record.schema.cohort import (
     CohortRow,
     EntrantRow,
     PromptRow,
+    ReplacementRow,
     RoundRow,
     SnapshotItemRow,
     SnapshotRow,
@@ -32,13 +33,18 @@ from portfolio.ledger import LedgerError
 from portfolio.model import Entry, Mark
 
 
+def add_prompts(connection: Connection, texts: Mapping[str, str]) -> None:
+    """Texts by hash, those that are not there."""
+    known = set(connection.scalars(select(PromptRow.hash)))
+    fresh: TableRows = [{"hash": key, "text": texts[key]} for key in sorted(texts) if key not in known]
+    insert_rows(connection, PromptRow.__table__, fresh)
+
+
 def add_cohort(
     connection: Connection, cohort: Cohort, texts: Mapping[str, str], deposits: Mapping[str, Entry]
 ) -> None:
     """A new cohort with its line-up, the prompts it freezes (by hash) and every entrant's first entry."""
-    known = set(connection.scalars(select(PromptRow.hash)))
-    fresh: TableRows = [{"hash": key, "text": texts[key]} for key in sorted(texts) if key not in known]
-    insert_rows(connection, PromptRow.__table__, fresh)
+    add_prompts(connection, texts)
     frozen = cohort_text(cohort)
     shape = attributes_of(cohort, "number", "starts_at")
     cohort_id = insert_one(connection, CohortRow.__table__, **shape, frozen=frozen, hash=digest(frozen))
@@ -50,6 +56,29 @@ def add_cohort(
     insert_rows(connection, EntrantRow.__table__, rows)
     ids = connection.execute(select(EntrantRow.name, EntrantRow.id).where(EntrantRow.cohort_id == cohort_id))
     add_entries(connection, {id: [deposits[name]] for name, id in sorted(ids.all(), key=lambda row: row.id)})
+
+
+def add_replacements(
+    connection: Connection,
+    number: int,
+    entrant_ids: Mapping[str, int],
+    at: datetime,
+    taken: Sequence[Replacement],
+) -> None:
+    """New settings of agents in place of those they had, with the prompts that these name."""
+    add_prompts(connection, {key: text for one in taken for key, text in one.texts.items()})
+    for each in taken:
+        entrant = each.entrant
+        row = {
+            "round": entrant.since,
+            "at": at,
+            "before": digest(canonical(each.before)),
+            "settings": canonical(entrant.settings),
+            "prompts": canonical(entrant.prompts),
+        }
+        whose = {"cohort": number, "agent": entrant.name}
+        key = {"entrant_id": entrant_ids[entrant.name]}
+        insert_one(connection, ReplacementRow.__table__, **key, **row, hash=digest(whose | row))
 
 
 NEWEST_ENTRIES = (
@@ -108,6 +137,20 @@ def add_snapshot(
     if round_number is not None:
         row = {"cohort_id": cohort_id, "number": round_number, "at": snapshot.at, "snapshot_id": snapshot_id}
         insert_one(connection, RoundRow.__table__, **row)
+
+
+def open_round(
+    connection: Connection,
+    cohort: tuple[int, int],
+    entrant_ids: Mapping[str, int],
+    snapshot: Snapshot,
+    number: int,
+    taken: Sequence[Replacement],
+    at: datetime,
+) -> None:
+    """A round of a cohort, by id and number, begins: what it shows, and who plays by new settings."""
+    add_snapshot(connection, *cohort, snapshot, number)
+    add_replacements(connection, cohort[1], entrant_ids, at, taken)
 
 
 def end_cohort(connection: Connection, cohort_id: int, at: datetime) -> None:

@@ -28,6 +28,7 @@ from arena.record.model.incident import (
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.database import reading
 from arena.record.schema.dialects import NOW, FromNow, seconds
+from arena.record.schema.newest import PLAYED_SETTINGS
 from arena.record.schema.statements import new_rows
 from arena.record.schema.turn import CallRow, TurnRow
 from arena.record.schema.typed import (
@@ -247,7 +248,7 @@ ROUND_ENDS = (
         RoundRow.at,
         RoundRow.done,
         EntrantRow.name,
-        EntrantRow.settings,
+        PLAYED_SETTINGS,
         TurnRow.status,
         TurnRow.note,
         CallRow.error_message,

@@ -187,7 +187,9 @@ def _without_failed(turn: Turn) -> Turn:
     """A failed turn has only its note: it may be played again, and facts can't be taken back."""
     if turn.decision.status != "failed":
         return turn
-    return Turn(turn.entrant, turn.cash, Decision(status="failed", note=turn.decision.note))
+    return Turn(
+        turn.entrant, turn.cash, Decision(status="failed", note=turn.decision.note), settings=turn.settings
+    )
 
 
 def _add_rows(

@@ -13,6 +13,7 @@ from arena.verify.checks.fills import check_depth, check_fills
 from arena.verify.checks.ledgers import check_ledger, check_postings, check_profits
 from arena.verify.checks.marks import MarkProgress, check_marks, check_open_lots
 from arena.verify.checks.orders import check_orders, check_quotes, check_sizes
+from arena.verify.checks.replacements import check_replacements, played_settings
 from arena.verify.checks.turns import check_forecasts, check_second_quotes, check_turn
 from arena.verify.cohort import CheckedCohort, FrozenCohort, read_cohort
 from arena.verify.differences import Difference
@@ -117,6 +118,7 @@ def check_whole_cohort(facts: RecordReader, row: Row) -> Iterator[Difference]:
     """All that is a cohort's own."""
     cohort = read_cohort(facts, row)
     yield from check_cohort(facts, cohort)
+    yield from check_replacements(facts, cohort)
     books = yield from _books(facts, cohort)
     marked = yield from check_marks(facts, cohort, books)
     yield from check_end(facts, cohort, marked.last)
@@ -155,7 +157,9 @@ def _turn(
     facts: RecordReader, shown: CheckedRound, turn: CheckedTurn, books: LedgerSums | None
 ) -> Iterator[Difference]:
     wishes, together = json_in(turn.row["wishes"]), checked_fills(shown, turn)
-    yield from check_turn(facts, turn, wishes, shown.round["number"], books)
+    number = shown.round["number"]
+    settings = played_settings(shown.cohort, turn.row["entrant_id"], number)
+    yield from check_turn(facts, turn, wishes, number, books, settings)
     yield from check_forecasts(facts, turn.forecasts, shown.by_market)
     yield from check_second_quotes(facts, turn.second, shown.by_market, shown.seen_at)
     yield from check_fills(facts, together)

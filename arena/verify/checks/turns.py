@@ -80,11 +80,19 @@ EMPTY = {
 
 
 def check_turn(
-    facts: RecordReader, turn: CheckedTurn, wishes: Any, number: int, books: LedgerSums | None
+    facts: RecordReader,
+    turn: CheckedTurn,
+    wishes: Any,
+    number: int,
+    books: LedgerSums | None,
+    settings: str | None = None,
 ) -> Iterator[Difference]:
-    """A turn of a stranger, with a wrong cash, or with more behind it than its verdict allows."""
+    """A turn of a stranger, with a wrong cash, or with more behind it than its verdict allows.
+
+    `settings` is the hash of those that it was played by, where they replaced the frozen ones.
+    """
     row = turn.row
-    yield from _sealed(facts, turn)
+    yield from _sealed(facts, turn, settings)
     yield from of_the_cohort(facts, TurnRow.__table__, row)
     if books is not None:
         yield from check_fields(
@@ -109,12 +117,14 @@ def check_turn(
     yield from check_numbers(facts, RejectionRow.__table__, turn.rejections, "position", 0)
 
 
-def _sealed(facts: RecordReader, turn: CheckedTurn) -> Iterator[Difference]:
+def _sealed(facts: RecordReader, turn: CheckedTurn, settings: str | None) -> Iterator[Difference]:
     row = turn.row
     said = [[f["market_id"], f["stage"], f["probability"], f["reason"]] for f in turn.forecasts]
     refused = [[r["code"], r["message"], r["market_id"]] for r in turn.rejections]
     content = without(row, "id", "round_id", "entrant_id", "code_version", "hash") | place_of(facts, row)
     content |= {"forecasts": sorted(said), "rejections": refused}
+    if settings is not None:
+        content["settings"] = settings
     if turn.second:
         seen = [(row, quote and quote["hash"]) for row, quote in turn.second]
         content["second_quotes"] = sorted(

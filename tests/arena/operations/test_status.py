@@ -74,7 +74,7 @@ def test_a_round_is_counted_turn_by_turn(record: Record) -> None:
     assert (status.calendar.due, status.calendar.done) == (1, 0)
     assert status.calendar.next_round == NOW + WEEK
     assert status.turns == {"failed": 1, "played": 2}
-    assert [reason.code for reason in status.reasons] == ["failed_turns", "not_running"]
+    assert [reason.code for reason in status.reasons] == ["failed_turns", "not_running", "no_good_turn"]
 
 
 def test_positions_are_those_that_are_still_held(record: Record) -> None:
@@ -199,7 +199,7 @@ def test_a_cohort_that_has_ended_counts_with_the_rounds_it_played(record: Record
 
 
 SMALL = {
-    *("cohort", "round", "lease", "job", "incident", "reservation", "CONSTANT"),
+    *("cohort", "replacement", "round", "lease", "job", "incident", "reservation", "CONSTANT"),
     "turn",  # by its index on verdicts
     "anon_1",
 }

@@ -45,6 +45,7 @@ SEALED = {
     ),
     "forecast": ("1", {"market_id", "stage", "probability", "reason"}),
     "rejection": ("1", {"position", "code", "message", "market_id"}),
+    "replacement": ("1", {"round", "before", "settings", "prompts"}),
     "second_quote": ("quote_id IS NOT NULL", {"market_id", "quoted_at", "taken_at"}),
     "fill": (
         "1",
@@ -145,7 +146,7 @@ def test_later_rounds_settlements_and_corrections_change_no_head(
 
 
 def test_a_record_of_a_former_arena_has_the_same_heads(tmp_path: Path) -> None:
-    """It knew no second quotes."""
+    """It knew no second quotes and no replaced settings."""
     build(tmp_path / "new.db", looks_again=False).close()
     new = heads_of(tmp_path / "new.db")
     for number, found in heads_of(old_record(tmp_path / "old.db")).items():

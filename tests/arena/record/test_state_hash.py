@@ -33,6 +33,7 @@ SAME = {
     ("cohort", "stopped_at"): "what was not played says it",
     ("entrant", "kind"): "it is in the frozen text",
     ("entrant", "settings"): "it is in the frozen text",
+    ("replacement", "at"): "the clock is the machine's",
     ("round", "done"): "it follows from the rest",
     ("round", "snapshot_id"): "it is the one of the round's time",
     ("market", "first_seen_at"): "it follows from the snapshots",

@@ -12,6 +12,7 @@ depends_on = None
 FACTS = (
     "prompt",
     "entrant",
+    "replacement",
     "market",
     "market_version",
     "snapshot",

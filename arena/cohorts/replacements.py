@@ -1,0 +1,88 @@
+"""Settings that agents may take from the config in a cohort that plays: those without one good turn."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from agents.registry import prompt_names
+from arena.cohorts.cohort import forecast_sources, play_waves
+from arena.config import AgentConfig, Config
+from arena.record.model.cohort import Cohort, Entrant, Replacement
+from markets.hashes import canonical, digest
+
+
+def changed_agents(config: Config, cohort: Cohort) -> list[Replacement]:
+    """The entrants of a cohort with other settings, or other words in their prompts, in the config by now.
+
+    Who is of another kind there is another agent, and plays in the next cohort.
+    """
+    configured = {agent.name: agent for agent in config.agents}
+    changed = []
+    for entrant in cohort.entrants:
+        agent = configured.get(entrant.name)
+        if agent is None or agent.kind != entrant.kind:
+            continue
+        texts = {name: config.prompts[name] for name in prompt_names(agent.settings)}
+        prompts = {name: digest(text) for name, text in texts.items()}
+        settings, frozen = agent.settings.model_dump(mode="json"), {**cohort.prompts, **entrant.prompts}
+        if settings != _completed(entrant, agent) or not prompts.items() <= frozen.items():
+            other = replace(entrant, settings=settings, prompts=prompts)
+            changed.append(Replacement(other, entrant.settings, {digest(x): x for x in texts.values()}))
+    return changed
+
+
+def _completed(entrant: Entrant, agent: AgentConfig) -> Mapping[str, Any]:
+    """An entrant's settings with those that only later versions know, at their defaults."""
+    try:
+        return type(agent.settings).model_validate(entrant.settings).model_dump(mode="json")
+    except ValidationError:  # frozen by a version that took what this one refuses
+        return entrant.settings
+
+
+def replacements_from(
+    number: int, cohort: Cohort, changed: Sequence[Replacement], unproven: Collection[str]
+) -> list[Replacement]:
+    """Those that count from a round on; none by which agents would wait for each other forever."""
+    taken = list[Replacement]()
+    for each in changed:
+        if each.entrant.name in unproven:
+            candidate = replace(each, entrant=replace(each.entrant, since=number))
+            try:
+                play_waves(with_replacements(cohort, [*taken, candidate]).entrants)
+            except ValueError:
+                continue
+            taken.append(candidate)
+    return taken
+
+
+def with_replacements(cohort: Cohort, taken: Sequence[Replacement]) -> Cohort:
+    """A cohort as it is played from then on."""
+    newer = {each.entrant.name: each.entrant for each in taken}
+    return replace(cohort, entrants=tuple(newer.get(x.name, x) for x in cohort.entrants))
+
+
+def without_followers(cohort: Cohort, names: Collection[str]) -> list[str]:
+    """Those of these agents that aren't made from another of them, which is to be corrected first."""
+    return [
+        x.name for x in cohort.entrants if x.name in names and not {*forecast_sources(x.settings)} & {*names}
+    ]
+
+
+def replacement_words(each: Replacement) -> str:
+    """Who plays by what from now on, in a sentence; settings go by the first digits of their hashes.
+
+    >>> agent = Entrant(0, "ann", "constant", {"p": 0.6}, since=2)
+    >>> replacement_words(Replacement(agent, {"p": 0.5}, {}))
+    'ann takes its block from config.yaml: settings 3f8b… before, 96ab… from round 2 on'
+    """
+    before, after = (digest(canonical(x))[:8] for x in (each.before, each.entrant.settings))
+    since = f"from round {each.entrant.since} on"
+    return f"{each.entrant.name} takes its block from config.yaml: settings {before} before, {after} {since}"
+
+
+def unproven_hint(names: Sequence[str]) -> str:
+    """How agents without one good turn come back."""
+    its, have = ("its block", "has") if len(names) == 1 else ("their blocks", "have")
+    return f"{', '.join(names)} {have} no good turn yet: correct {its} in config.yaml for the next round"

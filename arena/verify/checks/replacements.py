@@ -1,0 +1,64 @@
+"""Settings that agents took from the config in a cohort that played, against what they replaced.
+
+An agent takes them only before its first good turn, each in place of those it had until then, from a round
+of its cohort on. Every turn that is played by them is sealed with them.
+"""
+
+from collections.abc import Iterator
+
+from sqlalchemy import bindparam
+
+from arena.record.schema.cohort import PromptRow, ReplacementRow, RoundRow
+from arena.record.schema.turn import TurnRow
+from arena.record.schema.typed import clause, select
+from arena.verify.cohort import CheckedCohort
+from arena.verify.differences import Difference
+from arena.verify.hashes import check_hash, json_in, sha256_of, without
+from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery
+from arena.verify.row_names import check_fields, differs
+
+GOOD = ("played", "partly", "out")
+TABLE = ReplacementRow.__table__
+ITS_TURNS = RowsQuery(
+    select()
+    .select_from(TurnRow.__table__.join(RoundRow.__table__, clause(TurnRow.round_id == RoundRow.id)))
+    .where(TurnRow.entrant_id == bindparam("entrant"))
+    .order_by(RoundRow.number),
+    RowPart(TurnRow.__table__, "id", "entrant_id", "round_id", "verdict"),
+    RowPart(RoundRow.__table__, "id", "number"),
+)
+
+
+def check_replacements(facts: RecordReader, cohort: CheckedCohort) -> Iterator[Difference]:
+    """Settings that are not those that were taken, or that could not be taken then."""
+    rounds = {row["number"] for row in cohort.rounds}
+    for id, rows in cohort.replacements.items():
+        entrant = cohort.entrants[id]
+        before, turns = entrant["settings"], list(facts.read(ITS_TURNS, entrant=id))
+        for row in rows:
+            place = {"cohort": cohort.row["number"], "agent": entrant["name"]}
+            content = without(row, "id", "entrant_id", "hash") | place
+            yield from check_hash(facts, TABLE, row, content, "it seals the settings and what they replace")
+            why = "they replace the settings that it had until then"
+            yield from check_fields(facts, TABLE, row, {"before": (sha256_of(before), why)})
+            if row["round"] not in rounds:
+                yield differs(facts, TABLE, row, "round", "one that has begun", "they are taken as it begins")
+            earlier = [turn["verdict"] for turn, round in turns if round and round["number"] < row["round"]]
+            if not earlier or not set(earlier).isdisjoint(GOOD):
+                words = "turns, and none of them good"
+                yield differs(facts, TABLE, row, "round", words, "a good turn keeps the settings")
+            yield from _check_prompts(facts, row)
+            before = row["settings"]
+
+
+def _check_prompts(facts: RecordReader, row: Row) -> Iterator[Difference]:
+    prompts = json_in(row["prompts"])
+    hashes = list(prompts.values()) if isinstance(prompts, dict) else [None]
+    if any(not isinstance(x, str) or facts.find(PromptRow.__table__, x) is None for x in hashes):
+        yield differs(facts, TABLE, row, "prompts", "known prompts", "their texts are kept")
+
+
+def played_settings(cohort: CheckedCohort, entrant: int, number: int) -> str | None:
+    """The hash of the settings that replaced an entrant's frozen ones by a round; None where none did."""
+    newest = [row for row in cohort.replacements.get(entrant, ()) if row["round"] <= number]
+    return sha256_of(newest[-1]["settings"]) if newest else None
