@@ -168,8 +168,8 @@ PROVEN_STATUSES = frozenset[str]((*USABLE_STATUSES, "out"))
 TURN_STATUSES_BY_AGENT = (
     select(EntrantRow.name, TurnRow.status)
     .distinct()
-    .select_from(joined(TurnRow, EntrantRow))
-    .where(EntrantRow.cohort_id == COHORT_ID)
+    .select_from(joined(RoundRow, TurnRow, EntrantRow))
+    .where(RoundRow.cohort_id == COHORT_ID)
 )
 PROMPTS = select(PromptRow.hash, PromptRow.text).where(col(PromptRow.hash).in_(IDS))
 
