@@ -74,6 +74,7 @@ def market_hash(market: Market) -> str:
         "opens_at": timestamp_text(market.opens_at),
         "question": market.question,
         "rules": market.rules,
+        **({"story": market.story} if market.story else {}),  # pages of earlier versions have none
         "tick": market.tick,
     }
     return hashlib.sha256(orjson.dumps(content)).hexdigest()

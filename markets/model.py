@@ -13,7 +13,10 @@ MarketId = NewType("MarketId", str)
 
 @dataclass(frozen=True, slots=True)
 class Market:
-    """A yes/no question at a venue, as its page read at some instant."""
+    """A yes/no question at a venue, as its page read at some instant.
+
+    Markets of one event move together, and so do events of one `story`; without one the event is its own.
+    """
 
     id: MarketId
     event_id: str
@@ -25,6 +28,7 @@ class Market:
     tick: int = 10_000
     fee_rate: int = 0
     min_shares: int = 0
+    story: str = ""
 
 
 @dataclass(frozen=True, slots=True)

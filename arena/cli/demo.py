@@ -9,7 +9,7 @@ import typer
 
 from arena.cli.dashboard import ListenAddress, free_port, serve
 from arena.cli.init import template
-from arena.cli.leaderboard import print_leaderboard, read_leaderboard
+from arena.cli.leaderboard import COLUMNS, print_leaderboard, read_leaderboard
 from arena.cli.options import Options, command
 from arena.cli.output import interruptible, prints_aside, program, progress
 from arena.cli.table import TableChoice
@@ -43,6 +43,7 @@ def demo(
 
     Next: arena dashboard --database .demo/demo.db
     """
+    chosen.table.of(COLUMNS)  # nothing is played for a table that can't be shown
     address = chosen.database or str(RECORD)
     settings = chosen.load(default=template("demo.yaml"))
     settings = settings if seed is None else settings.with_seed(seed)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from arena.cli.leaderboard import COLUMNS
 from arena.cli.options import DAY, DEFAULT, Options, command
 from arena.cli.output import interruptible, prints_aside, program, progress
 from arena.cli.table import TableChoice
@@ -52,6 +53,7 @@ def replay(
     from arena.rounds.round import venue_error
     from markets.venue import VenueError
 
+    chosen.table.of(COLUMNS)  # nothing is played for a table that can't be shown
     address = chosen.database or f"replay-{folder.resolve().name}.db"
     names = [name.strip() for name in agents.split(",") if name.strip()]
     days = (start and start.date(), end and end.date())

@@ -20,6 +20,7 @@ FIELDS = {
     "rules": "rules",
     "category": "category",
     "event_id": "event",
+    "story": "story",
     "opens_at": "opening time",
     "closes_at": "closing time",
     "tick": "tick",

@@ -73,6 +73,7 @@ def page(record: Record) -> BundlePage:
         tick=tick or TICK,
         fee_rate=has_value(record, "fee_rate", price) or 0,
         min_shares=has_value(record, "min_shares", amount) or 0,
+        story=text(record, "story"),
     )
     return BundlePage(market, moment(record, "seen") if record.get("seen") else None, background.strip())
 

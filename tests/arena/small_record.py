@@ -64,10 +64,10 @@ class SmallRecord:
             self.add(EntryRow.__table__, entrant_id=entrant, number=1, kind="deposit", cash=usd(bankroll))
             self.entrants[number, name] = entrant
 
-    def market(self, name: str, event: str | None = None) -> None:
+    def market(self, name: str, event: str | None = None, story: str = "") -> None:
         self.add(MarketRow.__table__, id=name)
         self.versions[name] = self.add(
-            MarketVersionRow.__table__, market_id=name, version=1, event_id=event or name
+            MarketVersionRow.__table__, market_id=name, version=1, event_id=event or name, story=story
         )
 
     def resolved(self, market: str, payout: str | None, version: int = 1) -> None:

@@ -35,9 +35,9 @@ def spoiled(season: Path, folder: Path) -> tuple[Path, str]:
         ).fetchone()
         plain.execute(
             "INSERT INTO market_version (market_id, version, at, event_id, question, rules, category, "
-            "opens_at, closes_at, tick, fee_rate, min_shares, hash) "
+            "opens_at, closes_at, tick, fee_rate, min_shares, story, hash) "
             "SELECT market_id, version + 1, ?, event_id, ?, ?, category, "
-            "opens_at, closes_at, 1000, fee_rate, min_shares, 'h' FROM market_version "
+            "opens_at, closes_at, 1000, fee_rate, min_shares, story, 'h' FROM market_version "
             "WHERE market_id = ? ORDER BY version DESC LIMIT 1",
             (LATER, f"Q {TEXT}", f"R {TEXT} {SECRETLY_LONG}", market),
         )

@@ -51,9 +51,9 @@ PLAIN = f"""
 """
 PAGE = """
     INSERT INTO market_version (market_id, version, at, event_id, question, rules, category, opens_at,
-        closes_at, tick, fee_rate, min_shares, hash)
+        closes_at, tick, fee_rate, min_shares, story, hash)
     SELECT market_id, version + 1, ?, 'event ' || ?, ? || ' ' || question, rules, ?, opens_at,
-        coalesce(?, closes_at), tick, fee_rate, min_shares, 'h' FROM market_version
+        coalesce(?, closes_at), tick, fee_rate, min_shares, story, 'h' FROM market_version
     WHERE market_id = ? ORDER BY version DESC LIMIT 1
 """
 LATER, CLOSED = "2026-03-15T00:00:00.000000Z", ("2026-01-02T00:00:00.000000Z", None)

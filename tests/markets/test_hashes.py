@@ -52,9 +52,10 @@ PRICE = st.none() | NUMBER
 LEVELS = st.lists(st.builds(Level, NUMBER, NUMBER), max_size=3).map(tuple)
 
 
-@given(st.builds(Market, *[TEXT] * 5, TIME, TIME, NUMBER, NUMBER, NUMBER))
-def test_a_market_is_hashed_as_its_canonical_json(market: Market) -> None:
-    assert market_hash(market) == digest(market)
+@given(st.builds(Market, *[TEXT] * 5, TIME, TIME, NUMBER, NUMBER, NUMBER, TEXT))
+def test_a_market_is_hashed_as_its_canonical_json_without_an_empty_story(market: Market) -> None:
+    said = {field.name: getattr(market, field.name) for field in fields(Market)}
+    assert market_hash(market) == digest({name: x for name, x in said.items() if name != "story" or x})
 
 
 @given(st.builds(Quote, TEXT, TIME, PRICE, PRICE, PRICE, PRICE, NUMBER, LEVELS, LEVELS))

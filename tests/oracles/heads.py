@@ -14,7 +14,7 @@ LINES = {
     "seen": """
         SELECT i.position, i.market_id, i.shown, i.quoted_at, q.bid, q.ask, q.mid, q.last, q.volume, q.book,
                v.event_id, v.question, v.rules, v.category, v.opens_at, v.closes_at, v.tick, v.fee_rate,
-               v.min_shares
+               v.min_shares, v.story
         FROM snapshot_item AS i JOIN market_version AS v ON i.version_id = v.id
              LEFT JOIN quote AS q ON i.quote_id = q.id
         WHERE i.snapshot_id = :snapshot ORDER BY i.position""",
@@ -87,7 +87,8 @@ def heads_by_the_page(path: Path, number: int) -> dict[int, str]:
 def as_listed(kind: str, rows: Iterable[Row]) -> Iterable[Row]:
     """Rows with the hash of a page in its place, and of answers the first to each question."""
     if kind == "seen":
-        return [[*row[:10], sha256(written(row[10:]))] for row in rows]
+        pages = ((row[:10], row[10:] if row[-1] else row[10:-1]) for row in rows)
+        return [[*seen, sha256(written(page))] for seen, page in pages]
     if kind != "answer":
         return rows
     first: dict[tuple[Any, ...], Row] = {}

@@ -51,6 +51,14 @@ def season(folder: Path) -> Any:
     return arena_json(folder, "replay", "spring")
 
 
+def test_a_column_that_there_is_not_is_refused_before_anything_is_played(tmp_path: Path) -> None:
+    simulated(tmp_path / "spring")
+    for words in (("demo", "--headless"), ("replay", "spring")):
+        done = arena(tmp_path, *words, "--columns", "wins")
+        assert (done.returncode, "there is no column 'wins'" in done.stderr) == (64, True)
+    assert [path.name for path in tmp_path.iterdir()] == ["spring"]
+
+
 def lasting(found: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in found.items() if key not in TIMELESS}
 

@@ -97,14 +97,16 @@ WAS_SHOWN = col(TurnRow.status).in_((*DECIDED_STATUSES, "failed"))
 
 @dataclass(frozen=True, slots=True)
 class ShownColumns:
-    """One row for each market in each snapshot. `market`, `event` and `category` are places in the names."""
+    """One row for each market in each snapshot, with places in the names."""
 
     markets: tuple[str, ...]
     events: tuple[str, ...]
+    stories: tuple[str, ...]
     categories: tuple[str, ...]
     snapshot: Ints
     market: Ints
     event: Ints
+    story: Ints
     category: Ints
     closes: Ints
     mid: Ints
@@ -147,7 +149,7 @@ def read_forecast_columns(
         agents=turns.agents,
         markets=shown.markets,
         events=shown.events,
-        stories=shown.events,
+        stories=shown.stories,
         categories=shown.categories,
         agent=turns.agent[turn],
         cohort=turns.cohort[turn],
@@ -155,7 +157,7 @@ def read_forecast_columns(
         at=turns.at[turn],
         market=market,
         event=shown.event[item],
-        story=shown.event[item],
+        story=shown.story[item],
         category=shown.category[item],
         closes=shown.closes[item],
         forecast=np.where(chance >= 0, chance, skipped),
@@ -234,6 +236,7 @@ def _shown_columns(connection: Connection, cohort: int | None) -> ShownColumns:
         SnapshotItemRow.snapshot_id,
         SnapshotItemRow.market_id,
         MarketVersionRow.event_id,
+        MarketVersionRow.story,
         MarketVersionRow.category,
         MarketVersionRow.closes_at,
     )
@@ -243,20 +246,21 @@ def _shown_columns(connection: Connection, cohort: int | None) -> ShownColumns:
     if cohort is not None:
         query = query.where(CohortRow.number == cohort)
     query = query.order_by(CohortRow.number, RoundRow.number, SnapshotItemRow.position)
-    snapshots, ids, events, categories, closes, mids, numbers, *seen = transpose(
-        connection.execute(query).all(), 11
+    snapshots, ids, events, stories, categories, closes, mids, numbers, *seen = transpose(
+        connection.execute(query).all(), 12
     )
     markets, market = factorize(ids)
     event_names, event = factorize(events)
+    story_names, story = factorize([own or event for own, event in zip(stories, events, strict=True)])
     category_names, category = factorize(categories)
     mid = int_column([ONE // 2 if price is None else price for price in mids])
-    names = (markets, event_names, category_names)
+    names = (markets, event_names, story_names, category_names)
     limits = _frozen_rules(connection)
     is_quoted = [
         _is_quoted(limits[number], *each) for number, *each in zip(numbers, mids, *seen, strict=True)
     ]
     return ShownColumns(
-        *names, int_column(snapshots), market, event, category, _seconds_column(closes), mid,
+        *names, int_column(snapshots), market, event, story, category, _seconds_column(closes), mid,
         np.array(is_quoted, dtype=np.bool_),
     )  # fmt: skip
 

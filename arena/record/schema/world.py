@@ -56,6 +56,9 @@ class MarketVersionRow(TableRow, table=True):
     tick: int = whole_field("the step between two prices", PRICE)
     fee_rate: int = whole_field("the venue's fee: rate · shares · p · (1 − p)", SHARE)
     min_shares: int = whole_field("the fewest shares that are dealt in", SHARES)
+    story: str = text_field(
+        "the story that the event belongs to; without one the event is its own", hashed=False, added=("",)
+    )
     hash: str = hash_field("the market and all that its page said")
 
 

@@ -77,5 +77,6 @@ def _content(table: Table, row: Row) -> Any:
     if table is CohortRow.__table__:
         return row["frozen"]
     if table is MarketVersionRow.__table__:
-        return without(row, "market_id", "version", "at", "hash") | {"id": row["market_id"]}
+        silent = () if row["story"] else ("story",)  # pages of earlier versions have none
+        return without(row, "market_id", "version", "at", "hash", *silent) | {"id": row["market_id"]}
     return without(row, "id", "hash")

@@ -40,6 +40,20 @@ def test_a_turn_gives_one_row_per_market_shown_and_a_skip_is_the_mid(record: Sma
     ]
 
 
+def test_events_of_one_story_are_one_and_an_event_without_is_its_own(record: SmallRecord) -> None:
+    record.market("storm", "sea", story="weather")
+    record.market("tide", "moon", story="sky")
+    record.round(1, 2, storm="0.40", tide="0.30", vote="0.50")
+    record.turn(1, 2, "ann", storm="0.7")
+    record.turn(1, 1, "ann", rain="0.7")
+    rows = read_forecast_columns(record.connection)
+    stories = {rows.markets[m]: rows.stories[s] for m, s in zip(rows.market, rows.story, strict=True)}
+    assert stories == {
+        "rain": "weather", "snow": "weather", "storm": "weather", "tide": "sky", "vote": "vote",
+    }  # fmt: skip
+    assert {"weather", "sea", "moon", "vote"} == set(rows.events)
+
+
 def test_a_forecast_of_0_is_stated_and_no_skip(record: SmallRecord) -> None:
     record.turn(1, 1, "ann", rain="0")
     assert stated_rows(read_forecast_columns(record.connection))[0] == ("ann", "rain", 0, 400_000, True)

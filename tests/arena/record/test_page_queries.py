@@ -119,7 +119,7 @@ def test_the_list_has_the_markets_that_agents_saw_and_no_others(copy: Path) -> N
 def test_a_market_is_listed_by_its_newest_page_and_its_newest_end(copy: Path) -> None:
     open_ = "SELECT id FROM market WHERE id NOT IN (SELECT market_id FROM resolution) ORDER BY id LIMIT 2"
     first, second = (MarketId(market) for (market,) in ask(copy, open_))
-    page = "at, event_id, rules, opens_at, closes_at, tick, fee_rate, min_shares, hash"
+    page = "at, event_id, rules, opens_at, closes_at, tick, fee_rate, min_shares, story, hash"
     with sqlite3.connect(copy) as plain:
         new = f"SELECT market_id, 9, 'Anew?', 'anew', {page} FROM market_version WHERE market_id = ? LIMIT 1"
         query = f"INSERT INTO market_version (market_id, version, question, category, {page}) {new}"
@@ -137,7 +137,7 @@ def test_a_market_is_listed_by_its_newest_page_and_its_newest_end(copy: Path) ->
 
 def unseen(record: Path, *markets: str) -> None:
     """Markets that no agent was shown: the last page of another, under their ids."""
-    page = "version, at, event_id, question, rules, category, opens_at, closes_at, tick, fee_rate, min_shares"
+    page = "version, at, event_id, question, rules, category, opens_at, closes_at, tick, fee_rate, min_shares, story"
     with sqlite3.connect(record) as plain:
         for market in markets:
             plain.execute("INSERT INTO market SELECT ?, first_seen_at FROM market LIMIT 1", [market])

@@ -196,7 +196,7 @@ def test_a_market_may_be_moved_to_another_event_after_it_was_shown(tmp_path: Pat
     database = play(tmp_path)
     record = Record.open(str(database))
     refresh_cache(record, NOW)
-    page = "event_id, question, rules, category, opens_at, closes_at, tick, fee_rate, min_shares"
+    page = "event_id, question, rules, category, opens_at, closes_at, tick, fee_rate, min_shares, story"
     with reading(record.engine) as connection:
         before = [RANK_MOVES.read(connection), *(DUELS.read(connection, name) for name in agents(connection))]
     with sqlite3.connect(database) as plain:

@@ -65,6 +65,11 @@ def test_what_is_there_already_is_not_written_again(tmp_path: Path) -> None:
     assert (files(tmp_path), told) == (before, [])
 
 
+def test_a_story_reads_back(tmp_path: Path) -> None:
+    write(tmp_path, seen(a_listing(story="strikes")))
+    assert read(tmp_path).markets[RAIN].pages[0].story == "strikes"
+
+
 def test_only_changes_make_lines(tmp_path: Path) -> None:
     rain = a_listing()
     assert write(tmp_path, seen(rain)) == WriteCounts(1, 1, 0)

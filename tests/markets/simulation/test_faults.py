@@ -282,7 +282,7 @@ def test_a_wide_season_is_pinned() -> None:
     ended = asyncio.run(world.resolutions(late, ids))
     assert (
         digest([times, listings, truths, ended])
-        == "94b98d727ddcee8148eb0104cfb07dbdc2063fd8cd93093b893c7dc360265d57"
+        == "073b51643231db118927e9fd403de77d2c99b7949bbf57ebff18096f4f1df7c6"
     )
 
 
