@@ -218,9 +218,7 @@ def _snapshots(connection: Connection, scope: Scope) -> Iterator[FactLine]:
     page = hashed_columns(MarketVersionRow, "market_id", "version", "at")
     pages = select(MarketVersionRow.id, MarketVersionRow.story, *page)
     pages = pages.where(col(MarketVersionRow.id).in_(versions.where(*scope.snapshots)))
-    hashes = {
-        id: digest([*page, story] if story else page) for id, story, *page in _rows(connection, pages)
-    }
+    hashes = {id: digest([*page, story] if story else page) for id, story, *page in _rows(connection, pages)}
     key = (CohortRow.number, SnapshotRow.at, SnapshotItemRow.position)
     item = (
         SnapshotItemRow.market_id,

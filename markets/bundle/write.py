@@ -166,7 +166,8 @@ def page_line(market: Market, at: datetime) -> Row:
         "tick": str(decimal(market.tick)),
         "fee_rate": str(decimal(market.fee_rate)),
         "min_shares": str(decimal(market.min_shares)),
-    } | ({"story": market.story} if market.story else {})
+        **({"story": market.story} if market.story else {}),
+    }
     return _reads_back(row, rows.page(row).market, market)
 
 

@@ -95,7 +95,8 @@ class YearWorld:
             "closes_at": text(ends(market)),
             "tick": CENT,
             "fee_rate": RATE,
-            "min_shares": 0, "story": "",
+            "min_shares": 0,
+            "story": "",
         }
         name = self.names[market]
         return (market + 1, name, 1, text(0), *said.values(), digest(said | {"id": name}))
