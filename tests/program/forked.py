@@ -188,6 +188,8 @@ def _fork(folder: str, out: str, err: str, words: Sequence[str], environ: Mappin
         status = BROKEN
         try:
             status = _become(folder, out, err, words, environ)
+        except KeyboardInterrupt:  # it came when all had been done
+            status = 128 + signal.SIGINT
         finally:
             if (error := sys.exception()) is not None:
                 sys.excepthook(type(error), error, error.__traceback__)

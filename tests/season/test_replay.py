@@ -139,7 +139,7 @@ def test_killed_or_stopped_in_the_middle_it_goes_on_to_the_same_end(
         run = loaded().start(tmp_path, *words)
         while run.runs and _written(database) <= size:
             sleep(0.01)
-        sleep(chance.uniform(0, 0.3 * season["seconds"]))
+        sleep(chance.uniform(0, 0.1 * season["seconds"]))
         run.signal(how)
         statuses.append(run.wait())
     assert statuses[:2] == [130, -signal.SIGKILL]
