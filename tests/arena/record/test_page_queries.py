@@ -137,7 +137,10 @@ def test_a_market_is_listed_by_its_newest_page_and_its_newest_end(copy: Path) ->
 
 def unseen(record: Path, *markets: str) -> None:
     """Markets that no agent was shown: the last page of another, under their ids."""
-    page = "version, at, event_id, question, rules, category, opens_at, closes_at, tick, fee_rate, min_shares, story"
+    page = (
+        "version, at, event_id, question, rules, category, opens_at, closes_at, tick, fee_rate, min_shares, "
+        "story"
+    )
     with sqlite3.connect(record) as plain:
         for market in markets:
             plain.execute("INSERT INTO market SELECT ?, first_seen_at FROM market LIMIT 1", [market])
