@@ -26,6 +26,7 @@ from arena.cli.markets import markets
 from arena.cli.options import ConfigFile, Database, Options
 from arena.cli.output import print_error
 from arena.cli.positions import positions
+from arena.cli.prompts import prompts
 from arena.cli.replay import replay
 from arena.cli.round import round as play_round
 from arena.cli.run import run, worker
@@ -160,6 +161,7 @@ app.add_typer(watch, name="watch")
 app.add_typer(agents, name="agents")
 app.add_typer(cohorts, name="cohorts")
 app.add_typer(markets, name="markets")
+app.add_typer(prompts, name="prompts")
 app.command()(leaderboard)
 app.command()(duel)
 app.command()(score)

@@ -165,7 +165,8 @@ def test_what_was_changed_from_cohort_to_cohort_and_is_to_come(
     assert (first["changed"], first["settings"]["temperature"]) == ({}, None)
     assert second["changed"]["temperature"] == {"was": None, "is": 0.5}
     assert second["changed"]["prompt"] == {"was": "bet", "is": "./mine.md"}
-    assert set(second["changed"]) == {"temperature", "prompt", "text of bet", "text of ./mine.md"}
+    assert second["changed"]["prices"] == {"was": "shown", "is": "hidden"}, "it has no place for them"
+    assert set(second["changed"]) == {"temperature", "prompt", "prices", "text of bet", "text of ./mine.md"}
     assert (third["cohort"], set(third["changed"])) == ("next", {"text of ./mine.md"})
     told = run(tmp_path, "agents", "show", "eve").stdout
     assert "changed: temperature: 0.5, was not set" in told

@@ -1,0 +1,147 @@
+"""`arena prompts`: what models can be asked, what one of them is asked, and how two of them differ."""
+
+from difflib import unified_diff
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arena.cli.options import DEFAULT, Options, command
+from arena.cli.output import plain
+from arena.cli.table import TableChoice, TableColumn, print_table
+from arena.errors import ArenaError
+
+if TYPE_CHECKING:
+    from agents.prompts.include import WholeTemplate
+
+HELP = """Look at the prompts: those of the arena, and your own in extensions/prompts beside the config.
+
+Example: arena prompts show bet --rendered
+"""
+COLUMNS = (
+    TableColumn("name", "prompt"),
+    TableColumn("answer", "asks for", value=lambda row: "forecasts and bets" if row["bets"] else "forecasts"),
+    TableColumn("shows", value=lambda row: ", ".join(row["shows"])),
+    TableColumn("about", narrow="wrap"),
+)
+SHOWS = {"price": "prices", "history": "context", "evidence": "articles"}
+"""What a template shows if it has such a name in it, in words."""
+Name = Annotated[str, typer.Argument(help="A prompt's name, or the path of a .md file beside the config.")]
+Rendered = Annotated[
+    bool, typer.Option("--rendered", help="As a model is asked it, in a made-up round of two markets.")
+]
+
+
+@command("config", "wide", "columns", "json")
+def list_prompts(chosen: Options) -> None:
+    """List the prompts, what each asks for and shows, and what it is for: the comment on its first line.
+
+    An agent takes one by `prompt: NAME`. Its `context` switches off what a prompt tells beyond the markets.
+
+    Example: arena prompts list
+
+    Next: arena prompts show NAME
+    """
+    from agents.registry import HOME
+    from markets.registry import names
+
+    found = [_row(chosen, name) for name in names(HOME / "prompts", _folders(chosen), ".md")]
+    chosen.answer({"prompts": found}, _say_list, found, chosen.table)
+
+
+@command("config", "json")
+def show(chosen: Options, name: Name, rendered: Rendered = False) -> None:
+    """Print a prompt as a cohort would freeze it, with the parts that it includes.
+
+    With --rendered: what a model is asked by it, message by message, with everything that a round may hold.
+
+    Example: arena prompts show zero_shot --rendered
+
+    Next: arena agents try NAME --dry shows what an agent of yours is asked on real markets.
+    """
+    text = _text(chosen, name, rendered)
+    chosen.answer({"name": name, "rendered": rendered, "text": text}, print, _lines(text))
+
+
+@command("config", "json")
+def diff(chosen: Options, before: Name, after: Name, rendered: Rendered = False) -> None:
+    """Compare two prompts, line by line, with the parts that they include.
+
+    Two agents with the same model and one of them each show which is better: arena duel.
+
+    Example: arena prompts diff bet ./mine.md
+
+    Next: arena duel A B
+    """
+    old, new = (_text(chosen, name, rendered).splitlines() for name in (before, after))
+    lines = list(unified_diff(old, new, before, after, lineterm=""))
+    data = {"before": before, "after": after, "rendered": rendered, "same": not lines, "diff": lines}
+    chosen.answer(data, print, _lines("\n".join(lines)) or "They are the same.")
+
+
+def _row(chosen: Options, name: str) -> dict[str, Any]:
+    from agents.prompts.template import BadTemplate, compile_template
+
+    text = _template(chosen, name).text
+    about = text.partition("#}")[0].removeprefix("{#").strip() if text.startswith("{#") else ""
+    try:
+        template = compile_template(text)
+    except BadTemplate as error:
+        return {"name": name, "bets": None, "shows": [], "about": f"it can't be used: {error}"}
+    blind = {"price"} if name == "blind" else set()  # it shares its parts, and is never asked with prices
+    shown = [words for key, words in SHOWS.items() if key in template.names - blind]
+    return {"name": name, "bets": template.answer == "decision", "shows": shown, "about": about}
+
+
+def _say_list(found: list[dict[str, Any]], choice: TableChoice) -> None:
+    print_table(COLUMNS, found, choice=choice)
+
+
+def _text(chosen: Options, name: str, rendered: bool) -> str:
+    from agents.prompts.dry_run import sample_prompt
+    from agents.prompts.template import BadTemplate
+
+    whole = _template(chosen, name)
+    if not rendered:
+        return whole.text
+    try:
+        asked = sample_prompt(
+            whole.text, stage="blind" if name == "blind" else "final", prices=name != "blind"
+        )
+    except BadTemplate as error:
+        file, line = whole.origin(error.line)
+        raise ArenaError(
+            "bad_prompt", f"{file.name}:{line}: {error.words}", "arena check says more"
+        ) from error
+    return "\n\n".join(f"-- {message.role}\n{message.content}" for message in asked.messages)
+
+
+def _template(chosen: Options, name: str) -> "WholeTemplate":
+    from agents.prompts.include import BadInclude
+    from agents.registry import prompt_template
+    from markets.registry import UnknownExtension
+
+    try:
+        return prompt_template(name, (chosen.config or DEFAULT).parent, _folders(chosen))
+    except UnknownExtension as error:
+        message = f"there is no prompt {name!r}"
+        raise ArenaError("no_prompt", message, f"prompts: {', '.join(error.known)}") from error
+    except BadInclude as error:
+        raise ArenaError("bad_prompt", f"{error.file.name}:{error.line}: {error.words}") from error
+
+
+def _folders(chosen: Options) -> tuple[Path, ...]:
+    from arena.config.model import extension_folders
+
+    return extension_folders((chosen.config or DEFAULT).parent, "prompts")
+
+
+def _lines(text: str) -> str:
+    """A text line by line, without what a terminal would take for a command."""
+    return "\n".join(plain(line) for line in text.splitlines())
+
+
+prompts = typer.Typer(help=HELP, no_args_is_help=True)
+prompts.command("list")(list_prompts)
+prompts.command()(show)
+prompts.command()(diff)
