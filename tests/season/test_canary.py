@@ -25,7 +25,7 @@ FOUND = (
     b64encode(KEY.encode()).decode()[:16],
     b64encode(HOME_KEY.encode()).decode()[:16],
 )
-SLOW = {"busy", "busy-until"}
+SLOW = {"busy", "busy-odd", "busy-until", "429"}
 """Those that ask for more patience than a test has."""
 PLAYED = {
     *("plays", "fenced", "thinking", "text-numbers", "percentage", "two-percentages", "unknown-ids"),
