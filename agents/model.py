@@ -352,7 +352,7 @@ class ModelSettings(Settings):
         default=None, json_schema_extra={"meant": "a block with input and output"}
     )
     """Dollars per million tokens, if litellm has no price: `{input: 1, output: 4}`."""
-    max_cost: float | None = Field(default=None, ge=0, le=100_000)
+    max_cost: float | None = Field(default=None, exclude_if=is_none, ge=0, le=100_000)
     """The most a call can cost, in dollars, where `extra` adds what has no known bound, such as searches."""
     released: date | None = None
     """The day the model was released."""
