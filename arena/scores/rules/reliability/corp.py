@@ -75,10 +75,15 @@ def parts(rows: DistinctForecasts, came: Floats) -> ScoreParts:
     if not rows.value.size:
         return ScoreParts(math.nan, math.nan, math.nan, math.nan)
     base = float(came.sum())
-    whole, best = brier_of(rows, came, rows.value), brier_of(rows, came, curve(came, rows.weight))
+    fit = curve(came, rows.weight)
+    whole, best = (float(brier_of(rows, came, each)) for each in (rows.value, fit))
     return ScoreParts(whole, max(whole - best, 0.0), max(base * (1 - base) - best, 0.0), base * (1 - base))
 
 
-def brier_of(rows: DistinctForecasts, came: Floats, forecast: Floats) -> float:
-    """The Brier score of these forecasts, one for each distinct value, had so much come true on each."""
-    return float(came @ (1 - forecast) ** 2 + (rows.weight - came) @ forecast**2)
+def brier_of(rows: DistinctForecasts, came: Floats, forecast: Floats) -> Floats:
+    """The Brier score of these forecasts, one for each distinct value, had so much come true on each.
+
+    Of several worlds at once, one a line, it is a score for each.
+    """
+    scores: Floats = (came * (1 - forecast) ** 2 + (rows.weight - came) * forecast**2).sum(axis=-1)
+    return scores

@@ -97,13 +97,12 @@ def _drawn(
     rows: DistinctForecasts, rng: np.random.Generator, draws: int, places: Places
 ) -> tuple[Floats, Floats]:
     """The miscalibration of each world, and its curve at the places shown."""
-    miscalibration, fits = np.empty(draws), np.empty((draws, places.size))
-    each = (came for batch in worlds(rows, draws, rng) for came in batch)
-    for number, came in enumerate(each):
-        fit = curve(came, rows.weight)
-        miscalibration[number] = brier_of(rows, came, rows.value) - brier_of(rows, came, fit)
-        fits[number] = fit[places]
-    return miscalibration, fits
+    miscalibration, shown = [np.empty(0)], [np.empty((0, places.size))]
+    for came in worlds(rows, draws, rng):
+        fits = np.array([curve(each, rows.weight) for each in came])
+        miscalibration.append(brier_of(rows, came, rows.value) - brier_of(rows, came, fits))
+        shown.append(fits[:, places])
+    return np.concatenate(miscalibration), np.concatenate(shown)
 
 
 def _null(rows: DistinctForecasts, drawn: Floats) -> NullCalibration:
