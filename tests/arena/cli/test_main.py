@@ -15,6 +15,7 @@ from typer.main import get_command
 
 from arena.cli.main import app
 from arena.cli.output import progress
+from tests.program.running import loaded
 
 ROOT = Path(__file__).parents[3]
 
@@ -22,8 +23,13 @@ ROOT = Path(__file__).parents[3]
 def arena(
     *words: str, cwd: Path = ROOT, env: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """The program, run from the checkout in a process of its own, with an environment without keys."""
+    """The program, run from the checkout in a process of its own, with an environment without keys.
+
+    Where other packages come first it is started afresh.
+    """
     bare = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "COLUMNS": "100", **(env or {})}
+    if bare["PYTHONPATH"] == str(ROOT):
+        return loaded().run(cwd, words, bare)
     command = [sys.executable, "-P", "-m", "arena.cli.main", *words]
     return subprocess.run(command, cwd=cwd, env=bare, capture_output=True, text=True, timeout=60)
 
