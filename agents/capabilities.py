@@ -91,6 +91,22 @@ def expected_thinking(settings: ModelSettings) -> int:
     )
 
 
+def thinking_text(settings: ModelSettings) -> str:
+    """How much a model is asked to think, and where it is not told, about what its provider then does.
+
+    >>> [thinking_text(ModelSettings(model=name)) for name in ("o3", "claude-sonnet-4-5")]
+    ["provider's default, about 5,000 tokens", "provider's default, none"]
+    >>> thinking_text(ModelSettings(model="o3", reasoning="low"))
+    'low'
+    """
+    if settings.reasoning is not None:
+        return settings.reasoning
+    tokens = expected_thinking(settings)
+    if tokens or table_entry(settings.model):
+        return f"provider's default, {f'about {tokens:,} tokens' if tokens else 'none'}"
+    return "provider's default"
+
+
 def takes_temperature(settings: ModelSettings) -> bool:
     """Whether a model takes a temperature other than 1: OpenAI's reasoning models only where they don't.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena.cli.options import Options, command
-from arena.cli.output import attributes, exact, print_json, prints_aside, program
+from arena.cli.output import attributes, exact, print_json, prints_aside, program, thinking_words
 from arena.cli.table import TableChoice, TableColumn, print_table, print_text
 from arena.errors import ArenaError, count_text
 from markets.millionths import decimal
@@ -17,6 +17,7 @@ from markets.millionths import decimal
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from agents.model import Settings
     from arena.calls.estimate import Estimate, Usage
     from arena.config import Config
     from arena.record.queries.calls import RecentUsage
@@ -283,10 +284,20 @@ def summary(config: "Config", at: "datetime") -> dict[str, Any]:
         "budget": config.budget.model_dump(),
         "agents": [
             attributes(agent, "name", "kind", "model", "of")
-            | {"settings": agent.settings.model_dump(mode="json")}
+            | {"settings": agent.settings.model_dump(mode="json"), "thinking": _thinking(agent.settings)}
             for agent in config.agents
         ],
     }
+
+
+def _thinking(settings: "Settings") -> str | None:
+    """How much an agent's model thinks, as far as that is said anywhere; None without a model of somebody."""
+    from agents.capabilities import thinking_text
+    from agents.model import model_settings
+    from agents.providers import DEMO
+
+    model = model_settings(settings)
+    return None if model is None or model.model.startswith(DEMO) else thinking_text(model)
 
 
 def without_password(address: str) -> str:
@@ -321,6 +332,9 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     _say("markets", f"{universe['show']} of {found['venue']} a round, {universe['per_event']} an event, "
          f"closing within {universe['closes_within'] / days:g} days")  # fmt: skip
     _say("evidence", found["evidence"])
+    if words := thinking_words({agent["name"]: agent["thinking"] for agent in found["agents"]}):
+        unequal = len({agent["thinking"] for agent in found["agents"]} - {None}) > 1
+        _say("thinking", words + ("; not alike: `reasoning` under `ask` sets it for all" if unequal else ""))
     _say("budget", _limits(found["budget"]))
     if found["differs_from"] is not None:
         _say("changes", say_changes(found))

@@ -1,6 +1,6 @@
 """`arena leaderboard` and `arena duel`: who forecasts well, and whether that means anything yet."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,13 +8,14 @@ import typer
 
 from arena.cli.check_next import next_step
 from arena.cli.options import Options, command
-from arena.cli.output import plain, signed_dollars
+from arena.cli.output import plain, signed_dollars, thinking_words
 from arena.cli.table import TableChoice, TableColumn, print_table, print_text, value_in
 from arena.errors import VERDICTS, ArenaError, tie_letters, times_text
 
 MARKET = "market"
 
 if TYPE_CHECKING:
+    from arena.record.model.cohort import Cohort
     from arena.record.schema.database import Connection
 
 
@@ -201,9 +202,21 @@ def read_leaderboard(connection: "Connection", cohort: int | None = None) -> dic
     from arena.scores import leaderboard
 
     found = asdict(leaderboard.read_leaderboard(connection, cohort))
-    stamps = {stored.cohort.stamp for stored in select_cohorts(read_cohorts(connection), cohort)}
+    cohorts = [stored.cohort for stored in select_cohorts(read_cohorts(connection), cohort)]
     rows = found.pop("rows")
-    return found | {"simulated": stamps == {"simulated"}, "leaderboard": rows}
+    simulated = {one.stamp for one in cohorts} == {"simulated"}
+    return found | {"simulated": simulated, "thinking": _thinking(cohorts), "leaderboard": rows}
+
+
+def _thinking(cohorts: "Sequence[Cohort]") -> list[dict[str, str]]:
+    """How much each model was last asked to think; the demo's think not at all."""
+    asked = {
+        entrant.name: entrant.settings.get("reasoning") or "provider's default"
+        for one in cohorts
+        for entrant in one.entrants
+        if (model := entrant.settings.get("model")) and not str(model).startswith("demo/")
+    }
+    return [{"agent": name, "reasoning": str(effort)} for name, effort in asked.items()]
 
 
 def read_slices(connection: "Connection", cohort: int | None, by: SliceBy) -> dict[str, Any]:
@@ -254,6 +267,8 @@ def print_leaderboard(found: Mapping[str, Any], choice: TableChoice) -> None:
         print("Simulated markets, play money: these figures say nothing about real ones.")
     if found["noise"] is not None:
         print(f"Agents with the same settings lie {found['noise']:.4f} apart: smaller gaps are noise.")
+    if words := thinking_words({each["agent"]: each["reasoning"] for each in found["thinking"]}):
+        print_text(f"Thinking: {words}.")
     for stamp in dict.fromkeys(stamp for row in found["leaderboard"] for stamp in row["stamps"]):
         named = [row["agent"] for row in found["leaderboard"] if stamp in row["stamps"]]
         whose = "all" if len(named) == len(found["leaderboard"]) else ", ".join(named)

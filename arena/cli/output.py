@@ -3,7 +3,7 @@
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import fields, is_dataclass
 from datetime import datetime
@@ -187,3 +187,15 @@ def stages(
         yield lambda stage, done, whole: bar.update(
             task, description=stage.capitalize(), completed=done, total=whole
         )
+
+
+def thinking_words(thinking: Mapping[str, str | None]) -> str:
+    """Who thinks how much, by what is the same; agents without a model are left out.
+
+    >>> thinking_words({"ann": "high", "market": None, "bob": "low", "cho": "high"})
+    'high (ann, cho); low (bob)'
+    """
+    every = dict.fromkeys(words for words in thinking.values() if words)
+    return "; ".join(
+        f"{words} ({', '.join(name for name, each in thinking.items() if each == words)})" for words in every
+    )

@@ -207,3 +207,15 @@ def test_looking_leaves_the_record_as_it_is(tmp_path: Path, server: FaultyProvid
     for words in (("list",), ("show", "eve"), ("show", "nobody")):
         run(tmp_path, "agents", *words)
         assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_how_much_models_think_is_said_before_and_on_the_board(
+    tmp_path: Path, server: FaultyProvider
+) -> None:
+    write(tmp_path, eve(server, ", reasoning: low"), eve(server).replace("eve", "sue"))
+    words = " ".join(run(tmp_path, "check").stdout.split())
+    assert "thinking low (eve); provider's default (sue); not alike: `reasoning` under `ask` sets it" in words
+    said(tmp_path, "round")
+    assert said(tmp_path, "leaderboard")["thinking"] == [
+        {"agent": "eve", "reasoning": "low"}, {"agent": "sue", "reasoning": "provider's default"}]  # fmt: skip
+    assert "Thinking: low (eve); provider's default (sue)." in run(tmp_path, "leaderboard").stdout
