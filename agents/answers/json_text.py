@@ -187,6 +187,10 @@ NUMBER: Schema = {"type": "number"}
 SIDE: Schema = {"type": "string", "enum": ["YES", "NO"]}
 MAYBE_TEXT: Schema = {"type": ["string", "null"]}
 MAYBE_NUMBER: Schema = {"type": ["number", "null"]}
+# A model sees these words beside the keys, whatever its prompt; they cost some thirty tokens.
+SHORT_ID: Schema = TEXT | {"description": "its short name, such as m1"}
+WHY: Schema = TEXT | {"description": "why, worked out before the probability"}
+CHANCE: Schema = NUMBER | {"description": "that it ends YES: a fraction from 0 to 1, such as 0.65"}
 
 
 def answer_schema(bets: bool = True) -> Schema:
@@ -195,7 +199,7 @@ def answer_schema(bets: bool = True) -> Schema:
     >>> list(answer_schema()["properties"]), list(answer_schema(bets=False)["properties"])
     (['thoughts', 'forecasts', 'bets', 'sales'], ['thoughts', 'forecasts'])
     """
-    lists = {"forecasts": _list_schema(market=TEXT, reason=TEXT, probability=NUMBER)}
+    lists = {"forecasts": _list_schema(market=SHORT_ID, reason=WHY, probability=CHANCE)}
     if bets:
         lists["bets"] = _list_schema(market=TEXT, side=SIDE, amount=NUMBER, limit=MAYBE_NUMBER, reason=TEXT)
         lists["sales"] = _list_schema(

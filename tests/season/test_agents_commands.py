@@ -216,6 +216,6 @@ def test_how_much_models_think_is_said_before_and_on_the_board(
     words = " ".join(run(tmp_path, "check").stdout.split())
     assert "thinking low (eve); provider's default (sue); not alike: `reasoning` under `ask` sets it" in words
     said(tmp_path, "round")
-    assert said(tmp_path, "leaderboard")["thinking"] == [
-        {"agent": "eve", "reasoning": "low"}, {"agent": "sue", "reasoning": "provider's default"}]  # fmt: skip
+    board = said(tmp_path, "leaderboard")["thinking"]
+    assert [tuple(each.values()) for each in board] == [("eve", "low"), ("sue", "provider's default")]
     assert "Thinking: low (eve); provider's default (sue)." in run(tmp_path, "leaderboard").stdout
