@@ -76,12 +76,16 @@ def _limits(settings: ModelSettings) -> Iterator[ModelFault]:
 def expected_thinking(settings: ModelSettings) -> int:
     """About how many tokens a model thinks for before it answers; 0 for one that the table does not know.
 
+    What was measured counts before what is usual.
+
     Claude thinks without being asked to only where it always does; others that can do so at medium effort,
     and their large kinds at high.
 
     >>> [expected_thinking(ModelSettings(model=name)) for name in ("gpt-4o", "o3", "claude-sonnet-4-5")]
     [0, 5000, 0]
     """
+    if settings.measured is not None:
+        return settings.measured.thinking
     entry = table_entry(settings.model)
     unasked = provider_name(settings.model) != "anthropic" or bool(entry.get("thinking_always_on"))
     long = "high" if THINKS_LONG.search(settings.model) else "medium"

@@ -305,6 +305,34 @@ class TokenPrice(BaseModel):
     """For what it answers."""
 
 
+class Measurement(BaseModel):
+    """What one question told of a model, as `arena agents add` writes it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, defer_build=True)
+
+    on: date
+    """The day of the question."""
+    markets: int = Field(ge=1)
+    """How many markets it showed."""
+    answered: int = Field(ge=0)
+    """How many of them had a usable forecast."""
+    seconds: float = Field(ge=0)
+    """How long the answer took."""
+    tokens_in: int = Field(ge=0)
+    """Tokens of the question."""
+    tokens_out: int = Field(ge=0)
+    """Tokens of the answer with its thinking."""
+    thinking: int = Field(ge=0)
+    """How many of these were thinking."""
+    usd: float | None = Field(default=None, ge=0)
+    """What it cost in dollars."""
+
+    @property
+    def speed(self) -> float:
+        """Tokens of the answer a second."""
+        return self.tokens_out / max(self.seconds, 0.1)
+
+
 OWN_PARAMETERS = (
     "api_base", "api_key", "base_url", "extra_headers", "headers", "max_completion_tokens", "max_retries",
     "max_tokens", "messages", "model", "n", "num_retries", "reasoning_effort", "response_format", "seed",
@@ -358,6 +386,12 @@ class ModelSettings(Settings):
     """The day the model was released."""
     extra: dict[str, JsonValue] = Field(default_factory=dict)
     """Extra parameters, sent to the provider unchanged."""
+    measured: Measurement | None = Field(
+        default=None,
+        exclude_if=is_none,
+        json_schema_extra={"meant": "a block that `agents add` writes"},
+    )
+    """What one question measured, for estimates; frozen with a cohort."""
 
     @field_validator("extra")
     @classmethod

@@ -75,3 +75,17 @@ def near_model(model: str) -> str | None:
         return None
     near = get_close_matches(name, sorted(known), n=1, cutoff=0.85)
     return f"{provider}{slash}{near[0]}" if near else None
+
+
+def near_name(model: str) -> str | None:
+    """The known model that a name nearly is, its provider's name too; None where it is one, or like none.
+
+    >>> near_name("anthropc/claude-sonet-4-5"), near_name("anthropic/claude-sonnet-4-5")
+    ('anthropic/claude-sonnet-4-5', None)
+    """
+    prefix, slash, name = model.partition("/")
+    if not slash or prefix in provider_names():
+        return near_model(model)
+    near = get_close_matches(prefix, sorted(provider_names()), n=1)
+    corrected = f"{near[0]}/{name}" if near else model
+    return near_model(corrected) or (corrected if near else None)

@@ -237,9 +237,10 @@ def _faults(model: ModelSettings, low: "_StandInModel") -> Iterator[ModelFault]:
         words = f"an answer is expected to take about {likely:,} tokens with its thinking, and max_tokens is "
         words += f"{model.max_tokens:,}"
         yield ModelFault("max_tokens", words, "raise max_tokens, or lower `reasoning`", certain=False)
-    if likely > model.timeout * A_SECOND:
+    speed = A_SECOND if model.measured is None else model.measured.speed
+    if likely > model.timeout * speed:
         words = (
-            f"an answer of about {likely:,} tokens takes {likely // A_SECOND} seconds at {A_SECOND} tokens "
+            f"an answer of about {likely:,} tokens takes {likely / speed:.0f} seconds at {speed:.0f} tokens "
         )
         words += f"a second, and timeout is {model.timeout:g} seconds"
         yield ModelFault("timeout", words, "set a longer timeout, or lower `reasoning`", certain=False)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from arena.cli.agents_add import add
 from arena.cli.agents_try import try_agent
 from arena.cli.cohort_diff import PLANNED
 from arena.cli.options import Options, command
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
     from arena.config import Config
     from arena.scores.agent_summary import AgentDetails, AgentSummary
 
-HELP = """Look at the agents, and try one before you enter it. Nothing here changes the record.
+HELP = """Look at the agents, add models, and try one before it plays. Nothing here changes the record.
 
-Example: arena agents try sharp --dry
+Example: arena agents add anthropic/claude-sonnet-5
 
 Next: arena round plays the next round with all of them.
 """
@@ -236,4 +237,5 @@ def details_data(found: "AgentDetails") -> dict[str, Any]:
 agents = typer.Typer(help=HELP, no_args_is_help=True)
 agents.command("list")(list_agents)
 agents.command()(show)
+agents.command()(add)
 agents.command("try")(try_agent)

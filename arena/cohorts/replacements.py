@@ -75,7 +75,7 @@ def replacement_words(each: Replacement) -> str:
 
     >>> agent = Entrant(0, "ann", "constant", {"p": 0.6}, since=2)
     >>> replacement_words(Replacement(agent, {"p": 0.5}, {}))
-    'ann takes its block from config.yaml: settings 3f8b… before, 96ab… from round 2 on'
+    'ann takes its block from config.yaml: settings fb496939 before, 35a01d87 from round 2 on'
     """
     before, after = (digest(canonical(x))[:8] for x in (each.before, each.entrant.settings))
     since = f"from round {each.entrant.since} on"

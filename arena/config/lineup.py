@@ -20,7 +20,7 @@ NAME_MEANT = "a name of 1 to 64 letters, digits or . _ / : -"
 OWN_KEYS = ("kind", "name")
 MARKET_NAME = "market"
 """The name that the leaderboard gives the market: only agents of that kind may bear it."""
-NOT_SHARED = ("model", "price")
+NOT_SHARED = ("model", "price", "measured")
 
 Block = Mapping[str, Any]
 

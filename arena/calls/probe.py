@@ -1,0 +1,126 @@
+"""One real question to a model before it plays: what its answer takes, and whether it can be used."""
+
+import math
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from agents.cost import worst_case
+from agents.model import (
+    Agent,
+    Ask,
+    Call,
+    CallError,
+    Context,
+    Decision,
+    Measurement,
+    ModelSettings,
+    Prompt,
+    View,
+)
+from agents.price_table import table_entry
+from agents.prompts.dry_run import with_context
+from arena.calls.estimate import BYTES_A_TOKEN, first_sample_round
+from arena.calls.ping import MOST_FORMS
+from arena.config import Config
+from markets.millionths import ONE
+
+LEAST_TOKENS, LEAST_SECONDS, LONGEST_SECONDS = 4_000, 120, 3_600
+ROOM = 3
+"""How many times what was measured an answer may take before it is given up."""
+NO_MORE = CallError("other", "only one question is asked", retry=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A question to be asked: of which agent, on what, and how it is reached."""
+
+    agent: Agent
+    view: View
+    settings: ModelSettings
+    prompt: Prompt
+
+    @property
+    def worst(self) -> int | None:
+        """What it can cost at most."""
+        return worst_case(self.prompt, self.settings)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeAnswer:
+    """What came back, and what an agent makes of it."""
+
+    call: Call
+    decision: Decision
+    markets: int
+
+    @property
+    def answered(self) -> int:
+        """The markets with a usable forecast."""
+        return len({forecast.market_id for forecast in self.decision.forecasts if forecast.stage == "final"})
+
+    def measurement(self, on: date) -> Measurement:
+        """What a config keeps of it. What goes beyond the words of the answer was thinking."""
+        call = self.call
+        words = math.ceil(len((call.reply or "").encode()) / BYTES_A_TOKEN)
+        return Measurement(
+            on=on,
+            markets=self.markets,
+            answered=self.answered,
+            seconds=round(call.latency_ms / 1000, 1),
+            tokens_in=call.tokens_in,
+            tokens_out=call.tokens_out,
+            thinking=call.tokens_reasoning or max(call.tokens_out - 2 * words, 0),
+            usd=None if call.cost is None else call.cost / ONE,
+        )
+
+
+async def probe_of(agent: Agent, settings: ModelSettings, config: Config) -> Probe:
+    """The first question of an agent in a round of sample markets, as many as the config shows."""
+    cohorts = config.cohorts
+    view = first_sample_round(config.markets.show, cohorts.rules, cohorts.bankroll, cohorts.rounds)
+    if isinstance(context := getattr(settings, "context", None), Context):
+        view = with_context(view, context)
+    asked: list[Prompt] = []
+
+    async def note(prompt: Prompt) -> Call:
+        asked.append(prompt)
+        return Call(prompt, None, error=NO_MORE)
+
+    decision = await agent(view, note)
+    if not asked:
+        raise ValueError(decision.note or "it asks no question")
+    return Probe(agent, view, settings, asked[0])
+
+
+async def ask_probe(probe: Probe, ask: Ask) -> ProbeAnswer:
+    """Put the question; a form of answer that is refused is no answer yet, and nothing else is asked."""
+    answers: list[Call] = []
+
+    async def once(prompt: Prompt) -> Call:
+        if answers:
+            return Call(prompt, None, error=NO_MORE)
+        call = await ask(prompt)
+        for _ in range(MOST_FORMS - 1):
+            if call.error is None or call.error.code != "format":
+                break
+            call = await ask(prompt)
+        answers.append(call)
+        return call
+
+    decision = await probe.agent(probe.view, once)
+    return ProbeAnswer(answers[0], decision, len(probe.view.snapshot.shown))
+
+
+def measured_keys(answer: ProbeAnswer, on: date) -> dict[str, Any]:
+    """The keys of an agent's block that follow from an answer, with room above what was measured."""
+    call, most = answer.call, table_entry(answer.call.model).get("max_output_tokens")
+    tokens = 1_000 * math.ceil(max(ROOM * call.tokens_out, LEAST_TOKENS) / 1_000)
+    tokens = min(tokens, most) if isinstance(most, int) and most > 0 else tokens
+    minutes = math.ceil(max(ROOM * call.latency_ms / 1000, LEAST_SECONDS) / 60)
+    return {
+        "timeout": f"{min(minutes, LONGEST_SECONDS // 60)}m",
+        "max_tokens": tokens,
+        "form": call.rung,
+        "measured": answer.measurement(on).model_dump(mode="json"),
+    }

@@ -1,0 +1,365 @@
+"""`arena agents add`: a model becomes an agent of the config, after one real question."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arena.cli.options import DEFAULT, Options, command
+from arena.cli.output import exact, interruptible, plain, prints_aside, program, progress, shortened
+from arena.errors import ArenaError, count_text
+
+if TYPE_CHECKING:
+    from agents.model import ModelSettings
+    from arena.calls.probe import Probe, ProbeAnswer
+    from arena.config import Config
+
+KEY_PAGES = {
+    "anthropic": "platform.claude.com/settings/keys",
+    "deepseek": "platform.deepseek.com/api_keys",
+    "gemini": "aistudio.google.com/apikey",
+    "groq": "console.groq.com/keys",
+    "mistral": "console.mistral.ai/api-keys",
+    "openai": "platform.openai.com/api-keys",
+    "openrouter": "openrouter.ai/settings/keys",
+    "xai": "console.x.ai",
+}
+"""Where a provider gives out keys."""
+UNCHANGED = "the config is as it was"
+
+
+Block = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """How the models are reached that are to be added, and whether somebody is there to be asked."""
+
+    base_url: str | None
+    key_env: str | None
+    reasoning: str | None
+    price: tuple[float, float] | None
+    asking: bool
+
+
+@command("config", "json")
+def add(
+    chosen: Options,
+    models: Annotated[
+        list[str], typer.Argument(metavar="MODEL...", help="Models as PROVIDER/MODEL, as litellm names them.")
+    ],
+    name: Annotated[
+        str | None, typer.Option("--name", help="The agent's name, if not the model's.", metavar="NAME")
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option("--base-url", help="The server, if not the provider's own.", metavar="URL")
+    ] = None,
+    key_env: Annotated[
+        str | None, typer.Option("--key-env", help="The variable that holds the key.", metavar="VARIABLE")
+    ] = None,
+    reasoning: Annotated[
+        str | None, typer.Option("--reasoning", help="The reasoning effort.", metavar="EFFORT")
+    ] = None,
+    price: Annotated[
+        tuple[float, float] | None,
+        typer.Option("--price", help="Dollars per million tokens in and out, if unknown.", metavar="IN OUT"),
+    ] = None,
+    no_probe: Annotated[bool, typer.Option("--no-probe", help="Ask no question.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before money is spent.")] = False,
+) -> None:
+    """Add models to the config as agents, each after one real question, and say what they cost a month.
+
+    The question shows as many sample markets as a round. What it took is written beside the model: timeout,
+    longest answer, form, tokens and cost. Comments and layout of the file stay. A model that can't be
+    reached, or whose answer can't be used, is not added; the exit status is then 2, or 1 if none is.
+
+    Example: arena agents add anthropic/claude-sonnet-5
+
+    Next: arena check
+    """
+    from arena.config.editing import edited
+
+    path, config = chosen.config or DEFAULT, chosen.load()
+    choice = ModelChoice(base_url, key_env, reasoning, price, not (yes or chosen.json) and sys.stdin.isatty())
+    if name is not None and len(models) > 1:
+        raise ArenaError("one_name", "--name is for one model", "add the models one by one")
+    with interruptible(f"stopped; {UNCHANGED}", "a question under way may be charged"):
+        blocks = new_blocks(config, models, name, choice)
+        answers: dict[str, ProbeAnswer] = {}
+        failed: list[dict[str, str]] = []
+        if not no_probe:
+            check_keys(config, blocks)
+            with edited(path, blocks) as planned:
+                answers, failed = probe_all(planned.config, blocks, choice.asking, yes)
+            blocks = [block | keys_of(answers[block["name"]]) for block in blocks if block["name"] in answers]
+        if not blocks:
+            words = "; ".join(f"{one['model']}: {one['message']}" for one in failed)
+            raise ArenaError("not_added", f"{words}; {UNCHANGED}", failed[0]["mend"])
+        with edited(path, blocks) as planned:
+            data = data_of(planned.config, blocks, answers, failed) | {"config": str(path)}
+            planned.keep()
+    chosen.answer(data, say)
+    if failed:
+        raise typer.Exit(2)
+
+
+def new_blocks(config: "Config", models: Sequence[str], name: str | None, choice: ModelChoice) -> list[Block]:
+    """A block for each model, under a name that is free."""
+    taken = {agent.name: agent.model for agent in config.agents}
+    blocks = list[Block]()
+    for given in dict.fromkeys(models):
+        model = known_model(given, choice)
+        block: Block = {"name": name or free_name(model, taken), "model": model}
+        keys = {"base_url": choice.base_url, "api_key_env": choice.key_env, "reasoning": choice.reasoning}
+        block |= {key: value for key, value in keys.items() if value is not None}
+        if (dollars := price_of_block(config, block, choice)) is not None:
+            block["price"] = {"input": dollars[0], "output": dollars[1]}
+        if block["name"] in taken:
+            words = f"an agent {block['name']} is there already, and nothing is overwritten"
+            raise ArenaError("exists", words, "--name NAME adds the model under another name")
+        taken[block["name"]] = model
+        blocks.append(block)
+    return blocks
+
+
+def known_model(model: str, choice: ModelChoice) -> str:
+    """The model, or the one that was meant, if whoever is asked says so."""
+    from agents.providers import near_name, no_provider, provider_of
+
+    if choice.base_url is not None:
+        return model
+    near = near_name(model) if choice.price is None else None
+    if near is not None:
+        if not choice.asking or not typer.confirm(f"{model} is not known. Add {near}?", True):
+            hint = f"did you mean {near}? A model that is too new for the table needs --price IN OUT"
+            raise ArenaError("unknown_model", f"{model} is not known", hint)
+        return near
+    if provider_of(model) is None:
+        raise ArenaError("unknown_model", no_provider(model), "a model is named PROVIDER/MODEL")
+    return model
+
+
+def free_name(model: str, taken: Mapping[str, str | None]) -> str:
+    """The last part of a model's name, or all of it where another model has that."""
+    short = model.rpartition("/")[2]
+    return model if taken.get(short, model) != model else short
+
+
+def price_of_block(config: "Config", block: Block, choice: ModelChoice) -> tuple[float, float] | None:
+    """The price to be written; none where the table has it, or where no budget needs it."""
+    from agents.cost import price_for
+    from agents.model import ModelSettings
+
+    known = price_for(ModelSettings(model=block["model"], base_url=block.get("base_url")))
+    if choice.price is not None or known is not None or not config.budget.limits:
+        return choice.price
+    words = f"no price is known for {block['model']}, so no budget can be kept"
+    if not choice.asking:
+        hint = "--price IN OUT: dollars per million tokens; 0 0 for a model on your own machine"
+        raise ArenaError("no_price", words, hint)
+    print(f"{words[0].upper()}{words[1:]}.")
+    return (
+        typer.prompt("Dollars per million tokens that it reads", 0.0, type=float),
+        typer.prompt("Dollars per million tokens that it writes", 0.0, type=float),
+    )
+
+
+def check_keys(config: "Config", blocks: Sequence[Block]) -> None:
+    """Refuse what can't be asked: say which variable is missing, where it goes, and who gives it out."""
+    from agents.model import ModelSettings
+    from agents.providers import provider_of
+    from arena.config import environment
+    from arena.config.environment import missing_key
+
+    environ = environment(config.folder, os.environ)
+    for block in blocks:
+        settings = ModelSettings(
+            model=block["model"], base_url=block.get("base_url"), api_key_env=block.get("api_key_env")
+        )
+        if variable := missing_key(settings, environ):
+            page = KEY_PAGES.get(provider_of(settings.model) or "")
+            got = f" (from {page})" if page else ""
+            hint = f"write {variable}=… into {config.folder / '.env'}{got}; or add it with --no-probe"
+            raise ArenaError("no_key", f"{variable} is not set, and {settings.model} needs it", hint)
+
+
+def probe_all(
+    config: "Config", blocks: Sequence[Block], asking: bool, yes: bool
+) -> "tuple[dict[str, ProbeAnswer], list[dict[str, str]]]":
+    """Ask each model its question, if whoever pays agrees; good answers by agent, and others' faults."""
+    import asyncio
+
+    from agents.model import model_settings
+
+    names = {block["name"] for block in blocks}
+    found = [(each, model_settings(each.settings)) for each in config.agents if each.name in names]
+    models = {each.name: model for each, model in found if model is not None}
+    with prints_aside():
+        probes = asyncio.run(_probes(config, models))
+    _confirm(config, probes, asking, yes)
+    label = "Asking " + (next(iter(probes)) if len(probes) == 1 else count_text(len(probes), "model"))
+    with prints_aside(), progress(label):
+        answers = asyncio.run(_answers(config, probes))
+    faults = {name: _fault(answer) for name, answer in answers.items()}
+    failed = [
+        {"agent": name, "model": probes[name].settings.model, **fault}
+        for name, fault in faults.items()
+        if fault
+    ]
+    return {name: answer for name, answer in answers.items() if not faults[name]}, failed
+
+
+async def _probes(config: "Config", models: "Mapping[str, ModelSettings]") -> "dict[str, Probe]":
+    from agents.registry import kind
+    from arena.calls.probe import probe_of
+    from arena.rounds.adapters import kind_inputs
+
+    given = kind_inputs(config, config.prompts)
+    llm = kind("llm", config.extensions("kinds"))
+    return {name: await probe_of(llm.agent(model, given), model, config) for name, model in models.items()}
+
+
+async def _answers(config: "Config", probes: "Mapping[str, Probe]") -> "dict[str, ProbeAnswer]":
+    import asyncio
+
+    from arena.calls.probe import ask_probe
+    from arena.calls.rate_limit import RateLimiter
+    from arena.calls.reservations import CallReservations, local_ask
+    from arena.record.model.reservation import Budget
+    from arena.rounds.adapters import open_models, provider_of
+
+    limiter = RateLimiter(config.calls.at_once, config.calls.per_provider)
+    reservations = CallReservations(Budget(config.budget.call), limiter)
+    async with open_models(config) as asks:
+
+        async def one(probe: "Probe") -> "ProbeAnswer":
+            ask, where = asks(probe.settings), provider_of(probe.settings)
+            return await ask_probe(probe, local_ask(ask, reservations, where, lambda _: probe.worst))
+
+        found = await asyncio.gather(*map(one, probes.values()))
+    return dict(zip(probes, found, strict=True))
+
+
+def _confirm(config: "Config", probes: "Mapping[str, Probe]", asking: bool, yes: bool) -> None:
+    """What the questions cost, before anyone is asked; without a yes nobody is."""
+    from arena.calls.budget_warnings import rounded_dollars
+    from arena.cli.check import cost_of
+
+    estimates = {one["agent"]: one for one in cost_of(config, 1, {})["agents"] if one["trouble"] is None}
+    likely = sum(estimates[name]["round"]["expected"]["usd"] or 0 for name in probes if name in estimates)
+    worst = sum(probe.worst or 0 for probe in probes.values())
+    many = "one question" if len(probes) == 1 else f"{len(probes)} models a question each"
+    shown = count_text(config.markets.show, "sample market")
+    words = f"{many} of {shown}: about ${likely:,.2f}, at most {rounded_dollars(worst)}"
+    if asking:
+        typer.confirm(f"Ask {words}?", True, abort=True)
+    elif not yes:
+        raise ArenaError("not_confirmed", f"it would ask {words}", "add --yes to ask, or --no-probe")
+
+
+def _fault(answer: "ProbeAnswer") -> dict[str, str]:
+    """Why an answer is none to play by; nothing where it is one."""
+    from arena.cli.check_live import HINTS
+
+    error, reply = answer.call.error, answer.call.reply or ""
+    if error is not None:
+        return {"code": error.code, "message": error.message, "mend": HINTS.get(error.code, "")}
+    if answer.answered:
+        return {}
+    words = (
+        f"no forecast in its answer can be used ({answer.call.finish or 'no end'}): {shortened(reply, 80)}"
+    )
+    return {"code": answer.decision.status, "message": words, "mend": "try another prompt, or another model"}
+
+
+def keys_of(answer: "ProbeAnswer") -> dict[str, Any]:
+    """What a block gets from an answer."""
+    from arena.calls.probe import measured_keys
+    from arena.clock import now
+
+    return measured_keys(answer, now().date())
+
+
+def data_of(
+    config: "Config",
+    blocks: Sequence[Block],
+    answers: "Mapping[str, ProbeAnswer]",
+    failed: Sequence[Mapping[str, str]],
+) -> dict[str, Any]:
+    """What was added, what it costs a month, and what a budget has against it."""
+    from arena.cli.check import cost_of
+    from arena.config.editing import block_lines
+    from arena.config.environment import environment, missing_keys
+
+    cost = cost_of(config, 1, {})
+    months = {one["agent"]: one.get("month") for one in cost["agents"]}
+    missing = missing_keys(config.agents, environment(config.folder, os.environ))
+    names = [block["name"] for block in blocks]
+
+    def dollars(month: Any) -> dict[str, Any] | None:
+        return month and {end: month[end]["usd"] for end in month}
+
+    return {
+        "added": [
+            {
+                "agent": name,
+                "model": block["model"],
+                "lines": block_lines(block),
+                "measured": block.get("measured"),
+                "asked_usd": exact(answers[name].call.cost) if name in answers else None,
+                "missing_key": missing.get(name),
+                "month_usd": dollars(months.get(name)),
+            }
+            for name, block in zip(names, blocks, strict=True)
+        ],
+        "failed": list(failed),
+        "models": len(months),
+        "month_usd": cost["total"] and dollars(cost["total"]["month"]),
+        "warnings": [one for one in cost["warnings"] if one["agent"] in (None, *names)],
+    }
+
+
+def say(found: Mapping[str, Any]) -> None:
+    """What was measured, what was written, and what it costs."""
+    added = found["added"]
+    for one in added:
+        if one["measured"]:
+            print(f"{one['agent']} {_measured(one['measured'])}.")
+    print(f"Added to {found['config']}:")
+    print("\n".join(f"  {line}" for one in added for line in one["lines"]))
+    for one in added:
+        print(f"{one['agent']} a month: {_month(one['month_usd'])}.")
+    if found["month_usd"] and found["models"] > len(added):
+        print(f"All models a month: {_month(found['month_usd'])}.")
+    _say_troubles(found)
+    arena = program()
+    print(f"Next: {arena} check            # who plays from the next cohort on")
+    print(f"      {arena} cohorts start    # begins one now, beside the schedule")
+
+
+def _say_troubles(found: Mapping[str, Any]) -> None:
+    for each in found["failed"]:
+        print(f"Not added, {each['model']}: {plain(each['message'])}\n→ {each['mend']}")
+    for each in found["warnings"]:
+        print(f"Warning: {each['message']}\n→ {each['mend']}")
+    for one in found["added"]:
+        if one["missing_key"]:
+            print(f"{one['agent']} waits for {one['missing_key']}: set it here or in .env.")
+
+
+def _measured(at: Mapping[str, Any]) -> str:
+    cost = "" if at["usd"] is None else f", ${at['usd']:,.4f}"
+    thinking = f" ({at['thinking']:,} of thinking)" if at["thinking"] else ""
+    tokens = f"{at['tokens_in']:,} tokens in, {at['tokens_out']:,} out{thinking}{cost}"
+    return f"answered {at['answered']} of {at['markets']} markets in {at['seconds']:g} s: {tokens}"
+
+
+def _month(usd: Mapping[str, float | None] | None) -> str:
+    if usd is None or usd["expected"] is None:
+        return "an unknown amount: its price is not known"
+    low, high = usd["low"], usd["high"]
+    most = "no known limit" if high is None else f"${high:,.2f}"
+    return f"${usd['expected']:,.2f} expected, ${low:,.2f} at the least, {most} at the most"

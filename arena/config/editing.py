@@ -1,0 +1,118 @@
+"""Agents put into a config file that somebody else wrote: its comments and its layout stay as they are."""
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from arena.config.errors import ConfigErrors
+from arena.config.loader import load
+from arena.config.model import Config
+from arena.errors import ArenaError
+
+Block = Mapping[str, Any]
+"""An agent's keys and values: texts, numbers, and blocks of these."""
+_PLAIN = re.compile(r"[A-Za-z](?:[\w./:-]*\w)?|[0-9]+[smh]|[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_RESERVED = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
+HINT = "add the model to the list `agents` by hand"
+
+
+def block_lines(block: Block) -> list[str]:
+    """A block as an item of a list, a key a line.
+
+    >>> block_lines({"name": "a", "timeout": "90s", "price": {"input": 1}})
+    ['- name: a', '  timeout: 90s', '  price: {input: 1}']
+    """
+    lines = [f"{key}: {_text(value)}" for key, value in block.items()]
+    return [f"- {lines[0]}", *(f"  {line}" for line in lines[1:])]
+
+
+def _text(value: Any) -> str:
+    """A value on one line.
+
+    >>> _text({"model": "openai/gpt-5.6", "name": "no", "seconds": 1.5, "price": None})
+    '{model: openai/gpt-5.6, name: "no", seconds: 1.5, price: null}'
+    """
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_text(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _RESERVED:
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def with_agents(text: str, blocks: Sequence[Block]) -> str:
+    """The text of a config with more agents at the end of its list."""
+    root = YAML(typ="safe", pure=True).compose(text)
+    agents: SequenceNode = next(value for key, value in root.value if key.value == "agents")
+    if agents.flow_style:
+        place = agents.end_mark.index - 1
+        flow = ", ".join(_text(block) for block in blocks)
+        return f"{text[:place]}, {flow}{text[place:]}"
+    newline = "\r\n" if "\r\n" in text else "\n"
+    lines = text.splitlines(keepends=True)
+    if not lines[-1].endswith(("\n", "\r")):
+        lines[-1] += newline
+    indent, after = agents.start_mark.column, 1 + max(_last_lines(agents))
+    added = [f"{' ' * indent}{line}{newline}" for block in blocks for line in block_lines(block)]
+    return "".join([*lines[:after], *added, *lines[after:]])
+
+
+def _last_lines(node: Node) -> Iterator[int]:
+    """The lines on which something of a node ends, from 0."""
+    if isinstance(node, MappingNode | SequenceNode) and not node.flow_style:
+        for child in node.value:
+            for each in child if isinstance(node, MappingNode) else (child,):
+                yield from _last_lines(each)
+    else:
+        block = isinstance(node, ScalarNode) and node.style in ("|", ">")
+        yield node.end_mark.line - int(block)
+
+
+@contextmanager
+def edited(path: Path, blocks: Sequence[Block]) -> "Iterator[EditedConfig]":
+    """A config with more agents, beside its file, which only `keep` replaces, in one step."""
+    path = path.resolve()
+    data = path.read_bytes()
+    before = load(path)
+    text = with_agents(data.decode("utf-8"), blocks)
+    number, name = tempfile.mkstemp(prefix=".", suffix=".yaml", dir=path.parent)
+    spare = Path(name)
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(text.encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            config = load(spare)
+        except ConfigErrors as errors:
+            raise ConfigErrors(replace(each, file=str(path)) for each in errors.errors) from errors
+        names = [agent.name for agent in config.agents]
+        if names != [*(agent.name for agent in before.agents), *(str(block["name"]) for block in blocks)]:
+            raise ArenaError("not_editable", f"{path.name} has a layout that agents can't be added to", HINT)
+        yield EditedConfig(path, data, spare, config)
+    finally:
+        spare.unlink(missing_ok=True)
+
+
+class EditedConfig:
+    """A config as it would be, and the file that it would replace."""
+
+    def __init__(self, path: Path, before: bytes, spare: Path, config: Config):
+        self.path, self.before, self.spare, self.config = path, before, spare, config
+
+    def keep(self) -> None:
+        """Put it in the place of the file, if nobody has changed that meanwhile."""
+        if self.path.read_bytes() != self.before:
+            words = f"{self.path.name} was changed meanwhile: it is left as it is now"
+            raise ArenaError("changed", words, HINT)
+        shutil.copymode(self.path, self.spare)
+        self.spare.replace(self.path)
