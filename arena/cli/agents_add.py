@@ -255,7 +255,10 @@ def _confirm(config: "Config", probes: "Mapping[str, Probe]", asking: bool, yes:
     shown = count_text(config.markets.show, "sample market")
     words = f"{many} of {shown}: about ${likely:,.2f}, at most {rounded_dollars(worst)}"
     if asking:
-        typer.confirm(f"Ask {words}?", True, abort=True)
+        if not typer.confirm(f"Ask {words}?", True):
+            raise ArenaError(
+                "stopped", f"nothing was asked; {UNCHANGED}", "--no-probe adds without a question"
+            )
     elif not yes:
         raise ArenaError("not_confirmed", f"it would ask {words}", "add --yes to ask, or --no-probe")
 
