@@ -69,7 +69,7 @@ ROUND_ENTRIES = (
 
 
 def read_turns(connection: Connection, round_id: int, entrant_ids: Collection[int]) -> list[Turn]:
-    """The turns of a round that are in, of these entrants, in line-up order; without their second looks."""
+    """The turns of a round that are in, of these entrants, in line-up order; without second looks."""
     whose = {"round_id": round_id}
     forecasts = read_grouped_nouns(Forecast, connection.execute(ROUND_FORECASTS, whose))
     rejections = read_grouped_nouns(Rejection, connection.execute(ROUND_REJECTIONS, whose))

@@ -31,10 +31,10 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Record, WR
 
 
 def told(turn: Turn) -> Turn:
-    """A turn without its second look, and without what an answer got wrong, which is among its rejections."""
+    """A turn without second look, hash of settings, and what an answer got wrong, which is a rejection."""
     forecasts = tuple(sorted(turn.decision.forecasts, key=lambda each: (each.stage, each.market_id)))
     decision = replace(turn.decision, forecasts=forecasts, rejections=())
-    return replace(turn, decision=decision, second=None)
+    return replace(turn, decision=decision, second=None, settings="")
 
 
 def test_every_turn_comes_back_whole(written: tuple[Record, WRITTEN]) -> None:
