@@ -9,30 +9,38 @@ ahead and proven, and what each condition costs.
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import product
 
 from benchmarks.measure import options
-from tests.known_worlds.adversaries import ADVERSARIES, WHOLE_SEASON, Rate, false_proofs, power, several
+from tests.known_worlds.adversaries import (
+    ADVERSARIES,
+    WHOLE_SEASON,
+    Rate,
+    days_of,
+    false_proofs,
+    power,
+    several,
+)
 
-SHAPES = ((20, 5, 182), (100, 5, 182), (400, 1, 182), (400, 1, 364))
-"""Events, markets of each, and the days over which they begin."""
+SIZES = ((20, 5), (100, 5), (400, 1))
+"""Events, and markets of each."""
+AT_ONCE = (10, 40, 100)
+"""Markets that are open at once: the fewer, the longer the season."""
+DAILY = ((100, 5, 100), (400, 1, 40))
+"""Events, markets of each and at once where everything is asked and looked at every day."""
 
 
 def all_rates(seasons: int) -> Iterator[Rate]:
     """Every line of the tables."""
     for name, make in (ADVERSARIES | WHOLE_SEASON).items():
-        for events, markets, days in SHAPES:
+        for (events, markets), at_once in product(SIZES, AT_ONCE):
+            days = days_of(events, markets, at_once)
             yield false_proofs(name, make, events, markets, days, seasons)
+        for events, markets, at_once in DAILY:
+            days = days_of(events, markets, at_once)
+            yield false_proofs(name, make, events, markets, days, seasons, 1.0)
     yield false_proofs(
         "as good as the price, sizes of Pareto", ADVERSARIES["as good as the price"], 200, 0, 364, seasons
-    )
-    yield false_proofs(
-        "as good as the price, looked at daily",
-        ADVERSARIES["as good as the price"],
-        200,
-        5,
-        182,
-        seasons,
-        1.0,
     )
     yield several(seasons)
     for events, days in ((50, 182), (100, 182), (200, 182), (400, 364)):

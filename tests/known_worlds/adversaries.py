@@ -226,6 +226,11 @@ def seasons_of(
         yield make(stage(sizes_of(events, markets, rng), days, rng, daily=looks < 7))
 
 
+def days_of(events: int, markets: int, at_once: int) -> float:
+    """Over how long so many events begin where so many markets are open at once."""
+    return events * markets * LIFE / 2 / at_once
+
+
 def false_proofs(
     label: str, make: Maker, events: int, markets: int, days: float, seasons: int, looks: float = 7.0
 ) -> Rate:
@@ -234,7 +239,8 @@ def false_proofs(
         first_proof(season, looks=looks)
         for season in seasons_of(label, make, events, markets, days, seasons, looks)
     )
-    what = f"{label}: {events} events of {markets or 'Pareto'}, {days:.0f} days"
+    often = "daily" if looks < 7 else "weekly"
+    what = f"{label}: {events} events of {markets or 'Pareto'}, {days:.0f} days, {often}"
     return rate(what, sum(day is not None for day in found), seasons)
 
 

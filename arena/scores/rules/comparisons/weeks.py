@@ -1,9 +1,9 @@
 """The bound by weeks: how sure a gain is where what ends close together in time may fall together.
 
-- Formula: markets that end in one week are one cluster, or in four weeks, counted back from the newest.
-  Cluster w has n_w markets and a sum s_w of their gains; the mean is m = Σ s_w / N, its error √(W/(W − 1) · Σ
-  (s_w − n_w·m)²) / N over W clusters, and the bound m − t·error, where Student's distribution with W − 1
-  degrees of freedom passes t with a chance of 0.3%. The lower of both bounds counts.
+- Formula: markets that end in one week are one cluster, or in four weeks, in each of the four ways to divide
+  time so. Cluster w has n_w markets and a sum s_w of their gains; the mean is m = Σ s_w / N, its error
+  √(W/(W − 1) · Σ (s_w − n_w·m)²) / N over W clusters, and the bound m − t·error, where Student's distribution
+  with W − 1 degrees of freedom passes t with a chance of 0.8%. The lowest of the five bounds counts.
 - Direction: higher is surer.
 - Range: −1 to 1, and below where little can be said.
 - Edge cases: with markets in fewer than 8 weeks there is no bound. It is stricter than an interval that is
@@ -23,14 +23,14 @@ from arena.scores.rules.comparisons.events import EventSums, Ints
 ENOUGH_WEEKS = 8
 """The weeks of resolution from which on they are held against each other."""
 MONTH = 4
-RARE = NormalDist().inv_cdf(1 - 0.003)
+RARE = NormalDist().inv_cdf(1 - 0.008)
 
 
 def student(normal: float, freedom: int) -> float:
     """The t that is as rare as a normal deviate.
 
     >>> round(student(1.96, 19), 2), round(student(RARE, 7), 2)
-    (2.09, 3.9)
+    (2.09, 3.16)
     """
     z = normal * (8 * freedom + 3) / (8 * freedom + 1)
     return sqrt(freedom * expm1(z * z / freedom))
@@ -47,9 +47,9 @@ def low_by_week(sums: EventSums, weeks: Ints) -> float | None:
     if ended.size < ENOUGH_WEEKS:
         return None
     total, count, week = sums.total[ended], sums.count[ended], weeks[ended]
-    _, month = np.unique((week[-1] - week) // MONTH, return_inverse=True)
-    by_month = [np.bincount(month, column).astype(np.float64) for column in (total, count)]
-    return min(_bound(total, count), _bound(*by_month))
+    months = [np.unique((week + phase) // MONTH, return_inverse=True)[1] for phase in range(MONTH)]
+    by_month = [[np.bincount(month, column) for column in (total, count)] for month in months]
+    return min(_bound(*columns) for columns in ((total, count), *by_month))
 
 
 def _bound(total: Floats, count: Floats) -> float:
