@@ -2,18 +2,20 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from agents.registry import prompt_names
 from arena.cohorts.cohort import forecast_sources, play_waves
-from arena.config import AgentConfig, Config
 from arena.record.model.cohort import Cohort, Entrant, Replacement
 from markets.hashes import canonical, digest
 
+if TYPE_CHECKING:
+    from arena.config import AgentConfig, Config
 
-def changed_agents(config: Config, cohort: Cohort) -> list[Replacement]:
+
+def changed_agents(config: "Config", cohort: Cohort) -> list[Replacement]:
     """The entrants of a cohort with other settings, or other words in their prompts, in the config by now.
 
     Who is of another kind there is another agent, and plays in the next cohort.
@@ -33,7 +35,7 @@ def changed_agents(config: Config, cohort: Cohort) -> list[Replacement]:
     return changed
 
 
-def _completed(entrant: Entrant, agent: AgentConfig) -> Mapping[str, Any]:
+def _completed(entrant: Entrant, agent: "AgentConfig") -> Mapping[str, Any]:
     """An entrant's settings with those that only later versions know, at their defaults."""
     try:
         return type(agent.settings).model_validate(entrant.settings).model_dump(mode="json")
