@@ -48,8 +48,8 @@ def low_by_week(sums: EventSums, weeks: Ints) -> float | None:
         return None
     total, count, week = sums.total[ended], sums.count[ended], weeks[ended]
     months = [np.unique((week + phase) // MONTH, return_inverse=True)[1] for phase in range(MONTH)]
-    by_month = [[np.bincount(month, column) for column in (total, count)] for month in months]
-    return min(_bound(*columns) for columns in ((total, count), *by_month))
+    sums_of = [[np.bincount(month, x).astype(np.float64) for x in (total, count)] for month in months]
+    return min(_bound(total, count), *(_bound(*by_month) for by_month in sums_of))
 
 
 def _bound(total: Floats, count: Floats) -> float:
