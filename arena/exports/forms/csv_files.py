@@ -2,7 +2,6 @@
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ def write(path: Path, columns: Sequence[ExportColumn], rows: Iterable[Row]) -> i
 
 def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
     """The rows of a file, one at a time."""
-    with path.open(encoding="utf-8", newline="") as file, _long_cells():
+    with path.open(encoding="utf-8", newline="") as file:
         lines = _lines(path.name, file)
         heading = next(lines, [])
         there = columns_in(heading, columns)
@@ -56,16 +55,14 @@ def _values(
 
 def _lines(name: str, file: Iterable[str]) -> Iterator[list[str]]:
     lines = csv.reader(file, strict=True)
-    try:
-        yield from lines
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise bad_file(name, f"line {lines.line_num + 1} is not CSV in UTF-8: {error}") from error
-
-
-@contextmanager
-def _long_cells() -> Iterator[None]:
-    before = csv.field_size_limit(LONGEST)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
+    while True:
+        before = csv.field_size_limit(LONGEST)  # for this line alone: two files may be read by turns
+        try:
+            line = next(lines, None)
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise bad_file(name, f"line {lines.line_num + 1} is not CSV in UTF-8: {error}") from error
+        finally:
+            csv.field_size_limit(before)
+        if line is None:
+            return
+        yield line

@@ -3,6 +3,7 @@
 import csv
 import tempfile
 from datetime import UTC, datetime
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,15 @@ def test_a_cell_as_long_as_a_prompt_is_read() -> None:
     for form in FORMS:
         assert there_and_back(form, [row]) == [row]
     assert csv.field_size_limit() < 200_000  # which is as it was before
+
+
+def test_two_files_are_read_by_turns_with_long_cells(tmp_path: Path) -> None:
+    long = ("x" * 200_000, "", 1, None, datetime(2026, 1, 4, tzinfo=UTC), None, None)
+    for name, count in (("a", 1), ("b", 3)):
+        FORMS["csv"].write(tmp_path / name, COLUMNS, [long] * count)
+    both = [FORMS["csv"].read(tmp_path / name, COLUMNS) for name in ("a", "b")]
+    assert len(list(zip_longest(*both))) == 3
+    assert csv.field_size_limit() < 200_000
 
 
 @pytest.mark.parametrize("form", FORMS)
