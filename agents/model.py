@@ -179,7 +179,10 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What an agent believes and wants; the items of its answer that made no sense are rejected."""
+    """What an agent believes and wants; the items of its answer that made no sense are rejected.
+
+    `repaired` are the repairs by which an answer of another form was read.
+    """
 
     forecasts: tuple[Forecast, ...] = ()
     bets: tuple[Bet, ...] = ()
@@ -187,6 +190,7 @@ class Decision:
     rejections: tuple[Rejection, ...] = ()
     status: DecisionStatus = "played"
     note: str = ""
+    repaired: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ both to the same power. An agent is anyone's code, so its decision is checked ag
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from math import prod
 from operator import attrgetter
@@ -104,7 +104,37 @@ def combine_samples(samples: Sequence[Decision]) -> Decision:
         return Decision(forecasts, rejections=rejections, status=_best_status(samples), note=note)
     chosen = min(played, key=lambda sample: _distance(sample, medians))
     return replace(
-        chosen, forecasts=forecasts, rejections=rejections, status=_best_status(samples), note=note
+        chosen,
+        forecasts=forecasts,
+        rejections=rejections,
+        status=_best_status(samples),
+        note=note,
+        repaired=_repairs(samples),
+    )
+
+
+def combine_answers(first: Decision, second: Decision, missing: Collection[MarketId]) -> Decision:
+    """A first answer, and what a second one says of the markets that the first is missing.
+
+    Of a first answer that couldn't be read nothing is kept.
+    """
+    if first.status == "malformed":
+        return second
+    if second.status != "played":
+        return first
+    stated = {forecast.market_id for forecast in second.forecasts if forecast.market_id in missing}
+    return Decision(
+        (*first.forecasts, *(each for each in second.forecasts if each.market_id in missing)),
+        (
+            *(bet for bet in first.bets if bet.market_id not in missing),
+            *(bet for bet in second.bets if bet.market_id in missing),
+        ),
+        (
+            *(sale for sale in first.sales if sale.market_id not in missing),
+            *(sale for sale in second.sales if sale.market_id in missing),
+        ),
+        (*(each for each in first.rejections if each.market_id not in stated), *second.rejections),
+        repaired=tuple(dict.fromkeys((*first.repaired, *second.repaired))),
     )
 
 
@@ -118,6 +148,7 @@ def combine_parts(parts: Sequence[Decision]) -> Decision:
         sales=tuple(sale for part in parts for sale in part.sales),
         rejections=tuple(rejection for part in parts for rejection in part.rejections),
         status=_status_of_parts(parts),
+        repaired=_repairs(parts),
         note=_notes("part", parts),
     )
 
@@ -142,7 +173,12 @@ def combine_stages(blind: Decision, final: Decision) -> Decision:
         forecasts=blind.forecasts + final.forecasts,
         rejections=blind.rejections + final.rejections,
         note="; ".join([*notes, final.note] if final.note else notes),
+        repaired=_repairs([blind, final]),
     )
+
+
+def _repairs(decisions: Sequence[Decision]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for each in decisions for name in each.repaired))
 
 
 def _notes(noun: str, decisions: Sequence[Decision]) -> str:
@@ -220,7 +256,8 @@ def sound_decision(decision: object, view: View) -> Decision:
         lost += [Rejection("bad_order", words, order.market_id) for order in orders]
         bets, sales = [], []
     refusals = (*rejections, *map(_storable_item, lost))
-    return Decision(tuple(forecasts), tuple(bets), tuple(sales), refusals, status, note)
+    repaired = tuple(printable(name) for name in decision.repaired if type(name) is str)
+    return Decision(tuple(forecasts), tuple(bets), tuple(sales), refusals, status, note, repaired)
 
 
 def _check_status(given: object) -> tuple[DecisionStatus, list[Rejection]]:

@@ -1,72 +1,86 @@
-"""The JSON of an answer: its schema, for providers that hold a model to one, and the one object in its text.
+"""The JSON of an answer: its schema, for providers that hold a model to one, and the values in its text.
 
-The text is taken with whatever is wrapped around it, and nothing is guessed; numbers stay as they were
-written, so that no digit is lost before their meaning is known. The schema is strict: every key is
-required, no other is allowed, and what may be left out elsewhere may be null. Thoughts come before
-forecasts and reasons before probabilities, since a model writes in that order. `parse` takes whatever the
-schema lets through, and judges what it means.
+The text is taken with whatever is wrapped around it. Each value is read as JSON first, then by the relaxed
+grammar; numbers stay as they were written. A thought may lack its beginning, never its end. The schema is
+strict: every key is required, no other is allowed, and what may be left out elsewhere may be null. Thoughts
+come before forecasts and reasons before probabilities, since a model writes in that order.
 """
 
 import json
 import re
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from bisect import bisect_right
+from dataclasses import dataclass, field
 from typing import Any
 
-from agents.text import one_line
+from agents.answers.grammar import NumberText, Reading, RelaxedReader, TooTangled, object_of, unescaped
 
 MOST_TEXT = 1_000_000
-_THOUGHT = "(?:seed:)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad|analysis)"
-_OPEN = rf"<{_THOUGHT}(?:\s[^<>]*)?>|\[THINK\]|◁think▷|<\|channel\|>(?:analysis|commentary)"
-_CLOSE = rf"</{_THOUGHT}\s*>|\[/THINK\]|◁/think▷|<\|channel\|>final"
-_OBJECT = r'\{\s*["}]'
-_START = re.compile(_OBJECT)
-_MARK = re.compile(f"(?P<open>{_OPEN})|(?P<close>{_CLOSE})|(?P<object>{_OBJECT})", re.IGNORECASE)
-_END = re.compile(_CLOSE, re.IGNORECASE)
-_BRACKET = re.compile(r"^[ \t\ufeff]*(?:```\w*\s*)?([\[{])", re.MULTILINE)
-_AT_ONCE = re.compile(r"[\s\ufeff]*(?:```\w*\s*)?\{")
+MOST_VALUES = 10_000
+MOST_MARKS = 100_000
+"""More commas, braces or tags than any answer has."""
+STRICT_TRIES = 3
+"""So often a value is tried as JSON in vain, before only the relaxed grammar is used."""
+_THOUGHT = re.compile(
+    r"think|thought|reason|reflect|scratch|analy[sz]|monolog|ponder|deliberat|brainstorm|rumin|contempl|draft|details"
+    r"|inner|internal|hidden|\bcot\b",
+    re.IGNORECASE,
+)
+_TAG = (
+    r"<(?P<tag>/?[\w:|-]{1,60})(?:\s[^<>]{0,500})?>(?P<channel>final|analysis|commentary)?"
+    r"|\[(?P<think>/?THINK)\]|◁(?P<moon>/?think)▷"
+)
+_START = r"\{(?=\s{0,1000}(?:[\"'`“”‘}{/#\\]|[^\W\d]))|\[(?=\s{0,1000}[\[{(])"
+_MARK = re.compile(f"{_TAG}|(?P<value>{_START})")
+_VALUE = re.compile(f"(?P<value>{_START})")
+_TAGS = re.compile(_TAG)
+_AT_ONCE = re.compile(r"[\s\ufeff]*(?:```\w*\s*)?(?:\{|\[(?!/?THINK))")
+"""An answer that begins at once has no thoughts before it: marks of thinking in it are quoted."""
+_ESCAPED = re.compile(r"[\[{]\s*(?:\\+[nt]\s*)*(?:\{\s*(?:\\+[nt]\s*)*)?\\\"")
+_HEADING = re.compile(
+    r"^[^\w\n{}\[\]]*(?:(?:my|the|here is my|here's my|final|revised|corrected|json)\s+){0,3}"
+    r"(?:final|answer|output|json|forecasts?|response|decision)s?[^\w\n{}\[\]]*$",
+    re.MULTILINE | re.IGNORECASE,
+)
 
 
 class NotOneObject(ValueError):
-    """The text holds no JSON object, a broken one, or several. Its words are meant for the model."""
+    """The text holds no JSON object that could be an answer. Its words are meant for the model."""
 
 
-class NumberText(str):
-    """A number as it was written: 0.40, 1e999 or NaN."""
+@dataclass(slots=True)
+class FoundValue:
+    """A value of the text: where it stands, by which repairs it was read, and why it isn't whole."""
 
-    __slots__ = ()
-
-
-@dataclass(frozen=True, slots=True)
-class RepeatedKey:
-    """Stands for an object in which a key occurs twice: which one is meant can't be told."""
-
-    key: str
+    start: int
+    end: int
+    value: Any
+    repairs: dict[str, None] = field(default_factory=dict)
+    fault: str = ""
 
 
-_Placed = tuple[int, dict[str, Any] | RepeatedKey]
-"""Where an object starts, and the object."""
+def find_values(text: str) -> list[FoundValue]:
+    """The objects and lists of an answer outside of its thoughts, in their order.
 
-
-def find_object(text: str) -> dict[str, Any]:
-    """The one object in the text: fences, prose and thinking around it are dropped.
-
-    >>> find_object('Sure! ```json {"p": 0.40} ``` (I am {fairly} sure.)')
-    {'p': '0.40'}
+    >>> [found.value for found in find_values('Sure! ```json {"p": 0.40,} ``` (I am {fairly} sure.)')]
+    [{'p': '0.40'}]
     """
     if len(text) > MOST_TEXT:
         raise NotOneObject(f"the answer has {len(text):,} characters, and {MOST_TEXT:,} are allowed")
-    begin, objects = (0, _objects(text)) if _AT_ONCE.match(text) else _after_thoughts(text)
-    if len(objects) != 1:
-        raise _not_one(text, begin, objects)
-    _, answer = objects[0]
-    if isinstance(answer, RepeatedKey):
-        raise NotOneObject(f'the key "{one_line(answer.key, 80)}" appears twice')
-    return answer
+    if any(text.count(mark) > MOST_MARKS for mark in ",:{[<"):
+        raise NotOneObject("the answer is too long a list to be read")
+    try:
+        found = _Finder(text).find()
+        if all(value.fault for value in found) and _ESCAPED.search(text):
+            repairs: dict[str, None] = {}
+            found = _Finder(unescaped(text, repairs)).find()
+            for value in found:
+                value.repairs["escape"] = None
+    except TooTangled as error:
+        raise NotOneObject(str(error)) from error
+    return found
 
 
-def bare_object(text: str) -> dict[str, Any] | RepeatedKey:
+def bare_object(text: str) -> dict[str, Any]:
     """The object that a text is, with nothing around it."""
     try:
         value = _DECODER.decode(text)
@@ -74,110 +88,93 @@ def bare_object(text: str) -> dict[str, Any] | RepeatedKey:
         raise NotOneObject(f"invalid JSON: {error.msg} at character {error.pos + 1:,}") from error
     except RecursionError as error:
         raise NotOneObject("the JSON is nested too deeply") from error
-    if not isinstance(value, dict | RepeatedKey):
+    if not isinstance(value, dict):
         raise NotOneObject("it is not a JSON object")
     return value
 
 
-def _not_one(text: str, begin: int, objects: Sequence[_Placed]) -> NotOneObject:
-    """Why there is not one object: the outermost bracket that opens a line tells what was meant."""
-    end = objects[0][0] if objects else len(text)
-    if bracket := _BRACKET.search(text, begin, end):
-        if bracket[1] == "[" and objects:
-            return NotOneObject('expected one JSON object, found a list: {"forecasts": [...]}')
-        if bracket[1] == "{":
+def last_heading(text: str, start: int, end: int) -> int:
+    """Where the last line in this part of a text ends that announces the answer; -1 where none does."""
+    return max((match.end() for match in _HEADING.finditer(text, start, end)), default=-1)
+
+
+def _thought_mark(mark: re.Match[str]) -> bool | None:
+    """Whether a mark begins a thought; False where it ends one, None where it is neither."""
+    name = mark["think"] or mark["moon"] or mark["tag"] or ""
+    if name == "|channel|":
+        return None if mark["channel"] is None else mark["channel"] != "final"
+    if not _THOUGHT.search(name):
+        return None
+    return not name.strip("|").startswith(("/", "end_of"))
+
+
+class _Finder:
+    """Goes through a text once, from its beginning to its end."""
+
+    def __init__(self, text: str):
+        self.text, self.relaxed = text, RelaxedReader(text)
+        self.tries, self.reads = STRICT_TRIES, 0
+        marks = () if (at_once := _AT_ONCE.match(text)) else _TAGS.finditer(text)
+        self.ends = [mark.end() for mark in marks if _thought_mark(mark) is False]
+        self.marks = _VALUE if at_once else _MARK
+
+    def find(self) -> list[FoundValue]:
+        found: list[FoundValue] = []
+        at = 0
+        while mark := self.marks.search(self.text, at):
+            at = mark.end()
+            if mark["value"]:
+                value = self._read(mark.start())
+                at = max(value.end, at)
+                if value.fault and self.ends and mark.start() < self.ends[-1]:
+                    found, at = [], self.ends[-1]  # only a thought may be broken
+                elif value.value:
+                    found.append(value)
+                continue
+            begins = _thought_mark(mark)
+            if begins is False:
+                found = []
+            elif begins:
+                later = bisect_right(self.ends, at)
+                if later == len(self.ends):
+                    raise NotOneObject("the answer ends in the middle of its reasoning")
+                at = self.ends[later]
+        return found
+
+    def _read(self, at: int) -> FoundValue:
+        self.reads += 1
+        if self.reads > MOST_VALUES:
+            raise NotOneObject(f"the answer contains more than {MOST_VALUES:,} JSON objects")
+        if self.tries:
             try:
-                _decoded(text, bracket.start(1))
-            except NotOneObject as error:
-                return error
-    if objects:
-        return NotOneObject(f"the answer contains {len(objects):,} JSON objects; expected exactly one")
-    return NotOneObject("the answer contains no JSON object")
-
-
-def _objects(text: str) -> list[_Placed]:
-    """Every object that starts outside of another; a brace that no JSON follows is prose."""
-    objects: list[_Placed] = []
-    start = _START.search(text)
-    while start:
-        value, end = _decoded(text, start.start())
-        objects.append((start.start(), value))
-        start = _START.search(text, end)
-    return objects
-
-
-def _after_thoughts(text: str) -> tuple[int, list[_Placed]]:
-    """Where the last thought ends, and every object after it.
-
-    A thought may lack its beginning, never its end. What looks like a mark of thinking inside an object is
-    part of its text.
-    """
-    objects: list[_Placed] = []
-    broken: NotOneObject | None = None
-    begin = at = 0
-    while mark := _MARK.search(text, at):
-        if mark["object"]:
-            try:
-                value, at = _decoded(text, mark.start())
-                objects.append((mark.start(), value))
-            except NotOneObject as error:  # only a thought may be broken
-                ends = [end.end() for end in _END.finditer(text, mark.start())]
-                if not ends:
-                    raise
-                objects, broken, begin = [], error, ends[-1]
-                at = begin
-        elif mark["close"]:
-            objects, begin = [], mark.end()
-            at = begin
-        elif end := _END.search(text, mark.end()):
-            at = end.end()
-            begin = begin if objects else at
+                value, end = _DECODER.raw_decode(self.text, at)
+                return FoundValue(at, end, value)
+            except json.JSONDecodeError as error:
+                self.tries -= 1
+                fault = f"invalid JSON at line {error.lineno:,}, column {error.colno:,}"
+            except RecursionError as error:
+                raise NotOneObject("the JSON is nested too deeply") from error
         else:
-            raise NotOneObject("the answer ends in the middle of its reasoning")
-    if broken and not objects:
-        raise broken
-    return begin, objects
-
-
-def _decoded(text: str, at: int) -> tuple[dict[str, Any] | RepeatedKey, int]:
-    """The object that starts here, and where it ends."""
-    try:
-        value, end = _DECODER.raw_decode(text, at)
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno:,}, column {error.colno:,}"
-        raise NotOneObject(f"invalid JSON at {place}: {_slip(text, error)}") from error
-    except RecursionError as error:
-        raise NotOneObject("the JSON is nested too deeply") from error
-    return value, end
-
-
-def _slip(text: str, error: json.JSONDecodeError) -> str:
-    """What is wrong at a place, where it is a slip that models often make."""
-    rest = text[error.pos : error.pos + 2]
-    if rest in ("//", "/*") or rest.startswith("#"):
-        return "JSON does not allow comments"
-    if rest.startswith("'"):
-        return "JSON needs double quotes, not single ones"
-    if rest.startswith(("]", "}")) and text[: error.pos].rstrip().endswith(","):
-        return f"a comma before {rest[0]}"
-    return error.msg
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | RepeatedKey:
-    result = dict(pairs)
-    if len(result) == len(pairs):
-        return result
-    count = Counter(key for key, _ in pairs)
-    return RepeatedKey(next(key for key in count if count[key] > 1))
+            fault = "invalid JSON"
+        reading: Reading = self.relaxed.read(at)
+        fault = f"{fault}: {reading.fault}" if reading.fault else ""
+        return FoundValue(at, reading.end, reading.value, reading.repairs, fault)
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_object,
+    object_pairs_hook=object_of,
     parse_float=NumberText,
     parse_int=NumberText,
     parse_constant=NumberText,
     strict=False,
 )
+
+
+def after_thoughts(text: str) -> str:
+    """What stands after the last thought; nothing where one has no end."""
+    thoughts = [(mark.end(), _thought_mark(mark)) for mark in _TAGS.finditer(text)]
+    close = max((end for end, begins in thoughts if begins is False), default=0)
+    return "" if any(begins and end > close for end, begins in thoughts) else text[close:]
 
 
 Schema = dict[str, Any]

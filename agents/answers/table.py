@@ -7,8 +7,10 @@ from datetime import UTC, datetime
 from io import StringIO
 from typing import Any
 
-from agents.answers.json_text import NotOneObject, NumberText, RepeatedKey, bare_object
-from agents.answers.parse import MeaninglessItem, bet_of, forecast_of, sale_of
+from agents.answers.figures import MeaninglessItem
+from agents.answers.grammar import NumberText, RepeatedKey
+from agents.answers.json_text import NotOneObject, bare_object
+from agents.answers.parse import bet_of, forecast_of, sale_of
 from agents.model import Forecast, Unreadable
 from agents.text import one_line
 from markets.model import MarketId
@@ -108,8 +110,8 @@ def _jsonl(name: str, text: str) -> Iterator[tuple[int, Item | MeaninglessItem]]
         except NotOneObject as error:
             yield line, MeaninglessItem("not_an_object", str(error))
             continue
-        if isinstance(item, RepeatedKey):
-            yield line, MeaninglessItem("duplicate_key", f'the key "{one_line(item.key, 40)}" appears twice')
+        if twice := [value.key for value in item.values() if isinstance(value, RepeatedKey)]:
+            yield line, MeaninglessItem("duplicate_key", f'the key "{one_line(twice[0], 40)}" appears twice')
             continue
         _check_columns(name, line, list(item))
         yield line, item

@@ -187,8 +187,8 @@ def answer(model: str, messages: Sequence[Message], seed: int) -> str:
     )
     asked_before = any(message.role == "assistant" for message in messages)
     slips = Random(f"{seed}/{model}/slip").random() < character.breaks
-    if slips and not asked_before:  # as a careless writer leaves it: chatty, and without its last brackets
-        return f"Here is my answer:\n```json\n{text[:-3]}\n```"
+    if slips and not asked_before:  # as a careless writer leaves it: chatty, and broken off too soon
+        return f"Here is my answer:\n```json\n{text.partition('probability')[0]}\n```"
     return text
 
 

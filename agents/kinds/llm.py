@@ -16,29 +16,31 @@ states the median and makes the bets of the sample closest to it. `batch` limits
 by default it shows all. `released` is the model's release date: in a replay, it may know rather than foresee
 what was decided earlier.
 
-The model is asked again about an unusable answer, with the reason. If that fails too, the turn is a hold,
-marked malformed, unless other parts or samples were usable. If the provider gives no answer, the turn fails.
+An answer with usable forecasts for too few markets (`ask.min_answered`) is asked for once more, for what is
+missing, with the reasons. With some forecasts then, but too few, the turn is marked partly and what it has
+counts; with none it is a hold, marked malformed. One that was cut off is asked for with a higher limit of
+tokens, or in halves. A model that refuses is marked declined and not asked again. If the provider gives no
+answer, the turn fails. Parts that place no bets are asked side by side.
 """
 
 import asyncio
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Literal, TypeVar
 
 from pydantic import Field
 
 from agents.answers.decisions import combine_parts, combine_samples, combine_stages
-from agents.answers.parse import UnusableAnswer, parse_answer
+from agents.answers.question import Question
 from agents.model import (
     CONTEXT_KEYS,
     Agent,
     Ask,
     Context,
     Decision,
-    DecisionStatus,
     Forecast,
     Given,
-    Message,
     ModelSettings,
     Prompt,
     Stage,
@@ -50,8 +52,8 @@ from markets.model import MarketId
 
 Result = TypeVar("Result")
 BLIND = "blind"
-MOST_SHOWN = 20_000
-"""Characters of an unusable answer that are shown again."""
+SIDE_BY_SIDE = 10
+"""Parts of a question without bets that are asked at once."""
 SEEDS = 2**31
 
 
@@ -66,6 +68,8 @@ class Settings(ModelSettings):
     """Whether it sees prices, or is asked without them first and then with them."""
     samples: int = Field(default=1, ge=1, le=100)
     """How often each question is asked; the agent states the median."""
+    min_answered: float = Field(default=0.9, gt=0, le=1)
+    """With usable forecasts for a smaller part of the markets asked about, it is asked for the rest, once."""
     batch: int | None = Field(default=None, ge=1)
     """The most markets in one question; all of them by default."""
     context: Context = Field(default=Context(), json_schema_extra=CONTEXT_KEYS)
@@ -114,19 +118,32 @@ class _Sample:
         return combine_stages(blind, final)
 
     async def _stage(self, stage: Stage, text: str, before: Sequence[Forecast] = ()) -> Decision:
-        """The decision of all parts, one after another, so that each is told what is left to spend."""
-        answers: list[Decision] = []
-        committed = 0
-        for part in self._parts():
-            try:
-                prompt = self._prompt(stage, text, before, replace(part, committed=committed))
-            except TooLong as error:
-                return Decision(status="failed", note=f"too_long: {error}")
-            answers.append(await _answer(prompt, self.view, self.ask))
-            if answers[-1].status == "failed":
-                return answers[-1]
-            committed += sum(bet.amount for bet in answers[-1].bets)
-        return combine_parts(answers)
+        """The decision of all parts: one after another where they bet, so that each is told what is left."""
+        first, *others = self._parts()
+        try:
+            question = self._question(stage, text, before, first)
+            if not question.prompt.bets:
+                rest = [self._question(stage, text, before, part) for part in others]
+                return await _side_by_side([question, *rest])
+            answers = [await question.decision()]
+            for part in others:
+                if answers[-1].status == "failed":
+                    return answers[-1]
+                committed = sum(bet.amount for answer in answers for bet in answer.bets)
+                question = self._question(stage, text, before, replace(part, committed=committed))
+                answers.append(await question.decision())
+            return answers[-1] if answers[-1].status == "failed" else combine_parts(answers)
+        except TooLong as error:
+            return Decision(status="failed", note=f"too_long: {error}")
+
+    def _question(self, stage: Stage, text: str, before: Sequence[Forecast], part: PromptPart) -> Question:
+        def put(markets: tuple[MarketId, ...], half: int, spent: int) -> Prompt:
+            number = part.parts + 1 if half else part.number
+            smaller = PromptPart(number, part.parts + 1, markets, part.committed + spent)
+            return self._prompt(stage, text, before, smaller)
+
+        prompt, enough = self._prompt(stage, text, before, part), Fraction(str(self.settings.min_answered))
+        return Question(prompt, part.markets, put, self.settings, enough, self.view, self.ask)
 
     def _parts(self) -> Iterator[PromptPart]:
         shown: list[MarketId] = [listing.market.id for listing in self.view.snapshot.shown]
@@ -153,33 +170,21 @@ class _Sample:
         )
 
 
-async def _answer(prompt: Prompt, view: View, ask: Ask) -> Decision:
-    """What the model decides, asked a second time if its first answer can't be used."""
-    read, reply = await _ask_once(prompt, view, ask)
-    if isinstance(read, UnusableAnswer):
-        read, _ = await _ask_once(_again(prompt, reply, read), view, ask)
-    return read if isinstance(read, Decision) else Decision(status="malformed", note=read.message)
+async def _side_by_side(questions: Sequence[Question]) -> Decision:
+    """The decision of all parts, several of which are asked at once. After one that fails none is begun."""
+    gate, failed = asyncio.Semaphore(SIDE_BY_SIDE), list[Decision]()
 
+    async def answered(question: Question) -> Decision | None:
+        async with gate:
+            if failed:
+                return None
+            decision = await question.decision()
+            if decision.status == "failed":
+                failed.append(decision)
+            return decision
 
-async def _ask_once(prompt: Prompt, view: View, ask: Ask) -> tuple[Decision | UnusableAnswer, str]:
-    call = await ask(prompt)
-    if call.error is not None:
-        status: DecisionStatus = "declined" if call.error.code == "declined" else "failed"
-        return Decision(status=status, note=f"{call.error.code}: {call.error.message}"), ""
-    reply = call.reply or ""
-    if call.finish == "length":
-        return UnusableAnswer("the answer was cut off at the token limit; a shorter one is needed"), reply
-    return parse_answer(reply, view, prompt.stage, prompt.bets), reply
-
-
-def _again(prompt: Prompt, reply: str, fault: UnusableAnswer) -> Prompt:
-    """The same question, with the unusable answer and what is wrong with it."""
-    words = (
-        f"That answer could not be used: {fault.message}. Please answer again, whole, with one JSON object "
-        f"in the format asked for and nothing else."
-    )
-    answered = Message("assistant", reply[:MOST_SHOWN].strip() or "(nothing)")
-    return replace(prompt, messages=(*prompt.messages, answered, Message("user", words)))
+    answers = await gather_or_cancel(answered(question) for question in questions)
+    return failed[0] if failed else combine_parts([answer for answer in answers if answer is not None])
 
 
 async def gather_or_cancel(coroutines: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:

@@ -3,8 +3,9 @@
 Whatever an agent asks there is counted, so that blind questions, samples, parts and kinds of one's own
 need no rule of their own here. Low is every question once, answered whole and in few words. Expected is that
 with the thinking that is usual, or what the agent's newest turns have used. High is what budgets hold back: a
-token for every byte sent and all tokens that may come back, with every first answer unusable and asked for
-once more. The sample round has as many markets as the config shows, with texts of a typical length.
+token for every byte sent and all tokens that may come back, with every first answer unusable or cut off,
+whichever is dearer, and asked for once more. The sample round has as many markets as the config shows, with
+texts of a typical length.
 """
 
 import json
@@ -122,7 +123,9 @@ HELD_MARKETS = 2
 MOST_CALLS = 2_000
 SAMPLE_REASON = "in line with the base rate, no news"
 """Why, in as few words as a forecast needs."""
-Bound = Literal["low", "high"]
+Bound = Literal["low", "cut", "partly", "unusable"]
+HIGH: tuple[Bound, ...] = ("cut", "partly", "unusable")
+"""How every first answer may fall short: nothing before it was cut off, one forecast, or no answer at all."""
 FEWER = "show fewer markets in a call (markets.show, or batch)"
 
 
@@ -207,9 +210,12 @@ async def _estimate(agent: AgentConfig, model: ModelSettings, config: Config, gi
     price = price_for(model)
     try:
         player = kind(agent.kind, config.extensions("kinds")).agent(agent.settings, given)
-        low, high = [await _played(player, model, view, bound) for bound, view in _rounds(config)]
+        first, late = _rounds(config)
+        low = await _played(player, model, first, "low")
+        highs = [await _played(player, model, late, bound) for bound in HIGH]
     except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: the others' figures still stand
         return Estimate(agent.name, price, trouble=printable(f"{type(error).__name__}: {error}"))
+    high = max(highs, key=lambda each: _expense(total_usage(each.uses)))
     return Estimate(
         agent.name,
         price,
@@ -217,7 +223,7 @@ async def _estimate(agent: AgentConfig, model: ModelSettings, config: Config, gi
         total_usage(low.expected),
         total_usage(high.uses),
         _dearest(high.firsts),
-        _dearest(high.repeats),
+        _dearest(use for each in highs for use in each.repeats),
         low.failed or high.failed,
         faults=tuple(_faults(model, low)),
     )
@@ -246,19 +252,17 @@ def _faults(model: ModelSettings, low: "_StandInModel") -> Iterator[ModelFault]:
         yield ModelFault("timeout", words, "set a longer timeout, or lower `reasoning`", certain=False)
 
 
-def _rounds(config: Config) -> list[tuple[Bound, View]]:
+def _rounds(config: Config) -> tuple[View, View]:
     """The round that costs least, nothing being held yet, and a late one."""
     cohorts, shown = config.cohorts, config.markets.show
     rules, money, rounds = cohorts.rules, cohorts.bankroll, cohorts.rounds
     guard = None if config.evidence.source == NO_EVIDENCE else config.evidence.guard
-    return [
-        ("low", first_sample_round(shown, rules, money, rounds)),
-        ("high", late_sample_round(shown, -(-shown // HELD_MARKETS), rules, money, rounds, guard)),
-    ]
+    late = late_sample_round(shown, -(-shown // HELD_MARKETS), rules, money, rounds, guard)
+    return first_sample_round(shown, rules, money, rounds), late
 
 
 async def _played(player: Agent, settings: ModelSettings, view: View, bound: Bound) -> "_StandInModel":
-    if bound == "high" and isinstance(context := getattr(settings, "context", None), Context):
+    if bound != "low" and isinstance(context := getattr(settings, "context", None), Context):
         view = with_context(view, context)
     stand_in = _StandInModel(settings, view, bound)
     decision = await player(view, stand_in.ask)
@@ -267,7 +271,11 @@ async def _played(player: Agent, settings: ModelSettings, view: View, bound: Bou
 
 
 def _dearest(uses: Iterable[Usage]) -> Usage:
-    return max(uses, key=lambda use: (use.cost or 0, use.tokens_in), default=Usage())
+    return max(uses, key=_expense, default=Usage())
+
+
+def _expense(use: Usage) -> tuple[int, int]:
+    return use.cost or 0, use.tokens_in + use.tokens_out
 
 
 @dataclass
@@ -292,17 +300,19 @@ class _StandInModel:
         return self.firsts + self.repeats
 
     async def ask(self, prompt: Prompt) -> Call:
-        """At its dearest, a question that was not asked before gets an answer that was cut off."""
+        """At its dearest, a question that was not asked before gets an answer that falls short."""
         if len(self.uses) >= MOST_CALLS:
             raise ValueError(f"it asks more than {MOST_CALLS:,} calls a round")
         again = prompt in self.asked or any(message.role == "assistant" for message in prompt.messages)
         self.asked.add(prompt)
-        answer, most = _answer(prompt, self.view), prompt.max_tokens or self.settings.max_tokens
-        use = self._most(prompt) if self.bound == "high" else self._likely(prompt, answer)
+        answer, most = short_answer(prompt, self.view.snapshot), prompt.max_tokens or self.settings.max_tokens
+        use = self._likely(prompt, answer) if self.bound == "low" else self._most(prompt)
         (self.repeats if again else self.firsts).append(use)
-        if self.bound == "high" and not again:
-            cut = "x" * min(most * BYTES_A_TOKEN, MOST_TEXT)
-            return Call(prompt, cut, finish="length", cost=use.cost)
+        if self.bound != "low" and not again:
+            one = f"{answer.partition('}')[0]}}}, " if self.bound == "partly" else ""
+            short = one + "x" * min(most * BYTES_A_TOKEN, MOST_TEXT - len(one))
+            finish = "stop" if self.bound == "unusable" else "length"
+            return Call(prompt, short, finish=finish, cost=use.cost)
         return Call(prompt, answer, finish="stop", cost=use.cost)
 
     def _likely(self, prompt: Prompt, answer: str) -> Usage:
@@ -323,10 +333,10 @@ class _StandInModel:
         return Usage(1, most_tokens(prompt), received, worst_case(prompt, self.settings))
 
 
-def _answer(prompt: Prompt, view: View) -> str:
+def short_answer(prompt: Prompt, snapshot: Snapshot) -> str:
     """A forecast in few words for every market that the question shows; for all, if it quotes none."""
     text = "\n".join(message.content for message in prompt.messages)
-    ids, shown = short_ids(view.snapshot), view.snapshot.shown
+    ids, shown = short_ids(snapshot), snapshot.shown
     here = [listing for listing in shown if listing.market.question in text] or list(shown)
     forecasts = [{"market": ids[x.market.id], "reason": SAMPLE_REASON, "probability": 0.41} for x in here]
     empty: dict[str, list[object]] = {"bets": [], "sales": []} if prompt.bets else {}

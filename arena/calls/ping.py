@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from agents.answers.json_text import NotOneObject, find_object
+from agents.answers.json_text import NotOneObject
+from agents.answers.shape import find_answer
 from agents.cost import worst_case
 from agents.model import Ask, Call, Message, ModelSettings, Prompt, model_settings
 from arena.config.model import AgentConfig
@@ -66,7 +67,7 @@ def remark(call: Call) -> str:
     if call.finish == "length":
         return "its answer was cut off: it reasons at length first, so raise max_tokens"
     try:
-        find_object(call.reply or "")
+        find_answer(call.reply or "", {"m1": "m1"})
     except NotOneObject as error:
         return f"it did not answer in the requested form: {error}"
     return ""

@@ -218,6 +218,7 @@ def turn_data(turn: "Turn", listings: "Mapping[MarketId, Listing]") -> dict[str,
         "decision": {
             "verdict": decision.status,
             "note": decision.note,
+            "repaired": list(decision.repaired),
             "forecasts": [
                 {
                     "market": said.market_id,
@@ -318,6 +319,8 @@ def _say_turn(told: Mapping[str, Any], asked: Mapping[str, str]) -> None:
     ]
     note = f": {plain(decision['note'])}" if decision["note"] else ""
     print(f"== The turn is {decision['verdict']}{note}")
+    if decision["repaired"]:
+        print(f"Its answer was read by repairs: {', '.join(decision['repaired'])}")
     print(f"{count_text(len(decision['forecasts']), 'forecast')}, {len(orders):,} bets and sales, "
           f"{count_text(len(told['fills']), 'fill')}, {len(told['rejections']):,} rejected\n")  # fmt: skip
     tables = {

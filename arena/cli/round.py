@@ -42,7 +42,8 @@ def round(
 
     Without --at it plays the next one: in a simulated world the one after the last played, elsewhere the
     latest that is due. Run it again, and only what is missing is played. The exit status is 2 when an agent
-    failed, ran out of budget, or is still being played by another process.
+    failed, ran out of budget, is still being played by another process, or when its answer was refused or
+    not usable as a whole.
 
     Example: arena round --at 2026-01-11T00:00Z
 
@@ -54,7 +55,10 @@ def round(
         when, reports, changed = play(settings, wanted, baselines)
     told = {"at": when, "rounds": [as_dict(report) for report in reports], "changes": changed}
     chosen.answer(told, print_reports, when, reports, changed)
-    if any(report.failed or report.waiting for report in reports):
+    turns = [turn for report in reports for turn in report.turns]
+    if any(report.failed or report.waiting for report in reports) or any(
+        turn.decision.status in ("partly", "malformed", "declined") for turn in turns
+    ):
         raise typer.Exit(2)
 
 
@@ -120,6 +124,7 @@ def as_dict(report: "RoundReport") -> dict[str, Any]:
                 "verdict": turn.decision.status,
                 "stopped_by": "budget" if turn.entrant in report.stopped else None,
                 "note": turn.decision.note,
+                "repaired": list(turn.decision.repaired),
                 "forecasts": len(turn.decision.forecasts),
                 "fills": len(turn.fills),
                 "rejections": [

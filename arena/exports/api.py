@@ -74,6 +74,7 @@ class RecordedTurn:
     note: str
     cash: int
     orders: str
+    repaired: str
     code_version: str
     hash: str
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from agents.model import Call, Prompt
+from arena.calls.estimate import short_answer
 from arena.cohorts.cohort import forecast_sources
 from arena.cohorts.diff import agent_setup, setup_differences
 from arena.cohorts.freeze import freeze_cohort
@@ -160,10 +161,6 @@ def _snapshot_of(connection: Connection, stored: StoredCohort, round: StoredRoun
     return taken[1]
 
 
-EMPTY_ANSWER = '{"forecasts": [], "bets": [], "sales": []}'
-"""What stands for an answer where no call is made: it can be read, so that the next question comes."""
-
-
 @dataclass(frozen=True, slots=True)
 class TrialQuestion:
     """What a model was asked, what that can cost at most, and every attempt to get an answer."""
@@ -194,7 +191,7 @@ async def play_trial(setting: TrialSetting, world: World, record: DryRunRecord, 
     missing = _missing_sources(
         entrant, record.read(read_final_forecasts, setting.round.id, forecast_sources(entrant.settings))
     )
-    outside = replace(world, player=_without_model(world.player)) if dry else world
+    outside = replace(world, player=_without_model(world.player, setting.snapshot)) if dry else world
     (claim,) = claimed_turns([entrant], agent.stored, setting.round, setting.snapshot, outside, record)
     turn = await play_turn(claim, setting.round.number)
     questions = tuple(_questions(record.calls, claim.player))
@@ -229,11 +226,13 @@ def _missing_sources(entrant: Entrant, stated: Mapping[str, object]) -> tuple[st
     return missing
 
 
-def _without_model(player: Callable[[Cohort, Entrant], Player]) -> Callable[[Cohort, Entrant], Player]:
-    """The same players, with models that are not called and say nothing."""
+def _without_model(
+    player: Callable[[Cohort, Entrant], Player], snapshot: Snapshot
+) -> Callable[[Cohort, Entrant], Player]:
+    """The same players, with models that are not called: a stand-in answers each question whole."""
 
     async def ask(prompt: Prompt) -> Call:
-        return Call(prompt, EMPTY_ANSWER, finish="stop", cost=0)
+        return Call(prompt, short_answer(prompt, snapshot), finish="stop", cost=0)
 
     return lambda cohort, entrant: replace(player(cohort, entrant), ask=ask)
 

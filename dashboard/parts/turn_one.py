@@ -1,5 +1,7 @@
 """One decision whole: what was forecast, what was wished and what came of it, and the words behind it."""
 
+import json
+
 import streamlit as st
 
 from dashboard.links import link, step
@@ -23,6 +25,8 @@ def show_turn(record: RecordSource, page: TurnPage) -> None:
     _figures(page)
     if turn.note:
         st.markdown(f"**Note:** {plain(turn.note, most=5_000)}")
+    if repaired := json.loads(turn.repaired):
+        st.markdown(f"**Read by repairs:** {plain(', '.join(repaired))}")
     show_forecasts(page)
     show_orders(page)
     show_fills(page)

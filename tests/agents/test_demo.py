@@ -121,21 +121,22 @@ def test_a_position_that_sells_above_its_worth_is_sold() -> None:
     assert decision.bets == (), "what is held is not bet on"
 
 
+def parsed(text: str, view: View) -> Decision:
+    """What is read from an answer."""
+    found = parse_answer(text, view)
+    assert isinstance(found, Decision)
+    return found
+
+
 def test_the_clumsy_break_their_json_now_and_then_and_mend_it_when_told() -> None:
     view = a_view()
     messages = render(BET, view).messages
-    broken = [
-        seed
-        for seed in range(200)
-        if isinstance(parse_answer(answer("clumsy", messages, seed), view), UnusableAnswer)
-    ]
+    broken = [seed for seed in range(200) if not parsed(answer("clumsy", messages, seed), view).forecasts]
     assert 25 <= len(broken) <= 75, "a quarter, more or less"
     told = [*messages, Message("assistant", "{"), Message("user", "that could not be used")]
-    assert all(isinstance(parse_answer(answer("clumsy", told, seed), view), Decision) for seed in broken)
+    assert all(parsed(answer("clumsy", told, seed), view).forecasts for seed in broken)
     for model in ("sharp", "hasty", "blind"):
-        assert all(
-            isinstance(parse_answer(answer(model, messages, seed), view), Decision) for seed in range(20)
-        )
+        assert all(parsed(answer(model, messages, seed), view).forecasts for seed in range(20))
 
 
 def briers(season_seed: int) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """What a provider may send, by the name of the model that is asked for: answers, and faults of every kind."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from email.message import Message
@@ -100,6 +101,20 @@ def _formless(*forms: str) -> Callable[[Asked], Reply]:
 
 def _forecast(probability: str) -> str:
     return f'{{"forecasts": [{{"market": "m1", "probability": {probability}}}]}}'
+
+
+FOR_ONE, NAMED = _forecast("0.4")[len('{"forecasts": [') : -2], re.compile(r"^### (m[0-9]+)$", re.MULTILINE)
+
+
+def for_all_markets(reply: Reply, asked: Asked) -> Reply:
+    """A reply whose one forecast is said of every market that the question is about."""
+    questions = [str(message["content"]) for message in asked.body["messages"] if message["role"] == "user"]
+    names = (
+        NAMED.findall("".join(questions[:1])) or re.findall(r"\bm[0-9]+\b", "".join(questions[-1:])) or ["m1"]
+    )
+    all_of_them = ", ".join(FOR_ONE.replace("m1", name) for name in names)
+    one, every = (json.dumps(text)[1:-1].encode() for text in (FOR_ONE, all_of_them))
+    return replace(reply, body=reply.body.replace(one, every)) if reply.body.count(one) == 1 else reply
 
 
 def _bet(amount: str, market: str = "m1") -> str:

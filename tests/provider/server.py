@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from arena.clock import timer
-from tests.provider.replies import BEHAVIOURS, Asked, Behaviour, asked, fails
+from tests.provider.replies import BEHAVIOURS, Asked, Behaviour, asked, fails, for_all_markets
 from tests.serving import Reply, Request, Server, serving
 
 
@@ -66,6 +66,7 @@ class FaultyProvider(Server):
             self.log.append(call)
             behaviour = self._behaviour(call.model)
         reply = behaviour if isinstance(behaviour, Reply) else behaviour(call)
+        reply = for_all_markets(reply, call)
         return reply if reply.after else replace(reply, after=self.latency)
 
     def _behaviour(self, model: str) -> Behaviour:

@@ -109,7 +109,7 @@ def test_what_a_round_cost_and_what_answered(tmp_path: Path, server: FaultyProvi
     }
     told = said(tmp_path, "agents", "show", "eve")["record"]
     assert told["cost_per_forecast_usd"] == pytest.approx(COST / told["forecasts"])
-    assert (told["verdicts"], told["forecasts"], told["calls"]) == ({"played": 1}, 1, 1)
+    assert (told["verdicts"], told["forecasts"], told["calls"]) == ({"played": 1}, 4, 1)
     assert (told["tokens_in"], told["tokens_out"], told["errors"]) == (1_001, 200, {})
     assert sum(told["rungs"].values()) == 1
     ((model, fingerprint, count),) = ((x["model"], x["fingerprint"], x["answers"]) for x in told["reported"])

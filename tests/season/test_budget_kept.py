@@ -162,7 +162,7 @@ def test_cost_is_usage_times_price_by_hand_with_failures_in_between(
         assert len(mine) == count, name
         found = board[name]
         assert found["cost_usd"] == (None if cost is None else pytest.approx(cost / 1e6)), name
-        stated = name not in ("never", "refuses")  # one market of the five: m1
-        each = None if cost is None or not stated else pytest.approx(cost / 1e6)
+        stated = name not in ("never", "refuses")
+        each = None if cost is None or not stated else pytest.approx(cost / 5 / 1e6)
         assert found["cost_per_forecast"] == each, name
     assert board["market"]["cost_per_forecast"] == 0

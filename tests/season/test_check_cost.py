@@ -31,8 +31,8 @@ def test_every_agent_with_a_model_has_its_calls_tokens_and_dollars(tmp_path: Pat
     cost = arena_json(tmp_path, "check")["cost"]
     assert cost["rounds"] == {"cohort": 2, "month": 4.0, "day": 2}  # the season is over before a month is
     one, two = cost["agents"]
-    assert (one["agent"], one["round"]["low"]["calls"], one["round"]["high"]["calls"]) == ("a", 1, 2)
-    assert (two["agent"], two["round"]["low"]["calls"], two["round"]["high"]["calls"]) == ("b", 2, 4)
+    assert (one["agent"], one["round"]["low"]["calls"], one["round"]["high"]["calls"]) == ("a", 1, 3)
+    assert (two["agent"], two["round"]["low"]["calls"], two["round"]["high"]["calls"]) == ("b", 2, 6)
     for bound in ("low", "high"):
         assert spent(two, "round", bound) == pytest.approx(2 * spent(one, "round", bound))
         assert spent(one, "cohort", bound) == pytest.approx(2 * spent(one, "round", bound))
@@ -95,7 +95,7 @@ def test_a_model_that_cannot_answer_with_its_settings_is_an_error_with_a_hint(tm
     )
     thinking = found["cost"]["agents"][1]["round"]
     ends = [thinking[end]["tokens_out"] for end in ("low", "expected", "high")]
-    assert ends == [898, 2_000, 4_000]
+    assert ends == [898, 2_000, 10_000]  # cut off, and again with four times the tokens
 
 
 def test_an_unknown_price_is_a_dash_and_says_what_to_add(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Decisions read back whole: by round, to be played again, and with the snapshot they were taken on."""
 
+import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -83,7 +84,14 @@ def read_turns(connection: Connection, round_id: int, entrant_ids: Collection[in
         if row.entrant_id not in entrant_ids:
             continue
         bets, sales = orders_of(row.wishes)
-        decision = Decision(tuple(forecasts[row.id]), bets, sales, status=row.verdict, note=row.note)
+        decision = Decision(
+            tuple(forecasts[row.id]),
+            bets,
+            sales,
+            status=row.verdict,
+            note=row.note,
+            repaired=tuple(json.loads(row.repaired)),
+        )
         turns.append(
             Turn(
                 row.name,

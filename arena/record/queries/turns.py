@@ -54,6 +54,7 @@ class PlacedTurn:
     cash: int
     code_version: str
     orders: str
+    repaired: str
 
     @property
     def bets(self) -> tuple[Bet, ...]:
@@ -84,6 +85,7 @@ ONE_TURN = (
         cash=TurnRow.cash,
         code_version=TurnRow.code_version,
         orders=TurnRow.orders,
+        repaired=TurnRow.repaired,
     )
     .select_from(PLACED_TURNS)
     .where(TURN_OF_AGENT, RoundRow.number == bindparam("round"), EntrantRow.cohort_id == CohortRow.id)

@@ -101,6 +101,8 @@ def turn_text(cohort: int, number: int, turn: Turn, wishes: str) -> str:
     }
     if turn.settings:
         fact["settings"] = turn.settings
+    if decision.repaired:
+        fact["repaired"] = canonical(decision.repaired)
     if turn.second is not None:
         fact["second_quotes"] = sorted(
             [market, quote and quote_hash(quote), plain_value(quote and quote.at), plain_value(at)]

@@ -99,6 +99,9 @@ class TurnRow(TableRow, table=True):
     note: str = text_field("why it is not played, or nothing")
     cash: int = whole_field("the cash before it", DOLLARS)
     orders: str = text_field("orders as submitted: bets and sales", JSON, name="wishes")
+    repaired: str = text_field(
+        "the repairs by which answers of another form were read", JSON, hashed=False, added=("[]",)
+    )
     code_version: str = text_field("the version of the arena that played it", hashed=False)
     hash: str = hash_field("the turn, its forecasts, its rejections and its second quotes")
 

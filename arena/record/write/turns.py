@@ -20,7 +20,7 @@ from arena.record.schema.typed import IDS, col, select, update
 from arena.record.schema.work import ClaimRow
 from arena.record.write.cohorts import add_entries
 from arena.record.write.listings import add_quote_rows
-from markets.hashes import sha256
+from markets.hashes import canonical, sha256
 from portfolio.ledger import fill_hash
 from portfolio.model import Fill, FillLevel, Rejection
 
@@ -116,7 +116,7 @@ def renew_claims(
 
 
 FILL_FIELDS = tuple(name for name in Fill.__dataclass_fields__ if name != "levels")
-TURN_COLUMNS = ("verdict", "note", "cash", "wishes", "code_version", "hash")
+TURN_COLUMNS = ("verdict", "note", "cash", "wishes", "repaired", "code_version", "hash")
 
 OF_TURN = ("turn_id", "position")
 ROUND_ID: BindParameter[int] = bindparam("round_id")
@@ -209,7 +209,8 @@ def _add_rows(
 def _turn_line(place: tuple[int, int], turn: Turn, version: str) -> TableLine:
     decision, wishes = turn.decision, orders_text(turn.decision)
     hash = sha256(turn_text(*place, turn, wishes))
-    return decision.status, decision.note, turn.cash, wishes, version, hash
+    repaired = canonical(decision.repaired)
+    return decision.status, decision.note, turn.cash, wishes, repaired, version, hash
 
 
 TURN_IDS = select(TurnRow.entrant_id, TurnRow.id).where(

@@ -122,6 +122,8 @@ def _sealed(facts: RecordReader, turn: CheckedTurn, settings: str | None) -> Ite
     said = [[f["market_id"], f["stage"], f["probability"], f["reason"]] for f in turn.forecasts]
     refused = [[r["code"], r["message"], r["market_id"]] for r in turn.rejections]
     content = without(row, "id", "round_id", "entrant_id", "code_version", "hash") | place_of(facts, row)
+    if row["repaired"] == "[]":
+        del content["repaired"]
     content |= {"forecasts": sorted(said), "rejections": refused}
     if settings is not None:
         content["settings"] = settings

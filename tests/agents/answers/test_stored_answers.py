@@ -27,7 +27,7 @@ def read(answer: Stored) -> Decision | UnusableAnswer:
     if answer.finish == "stop":
         return parse_answer(answer.answer, VIEW, "blind" if answer.stage == "blind" else "final")
     call = Call(Prompt(()), answer.answer, finish=answer.finish)
-    ask, _ = replies(call, call)
+    ask, _ = replies(call, call, call)  # whole, and in halves
     decision = result_of(agent(Settings(model="any"), Given(prompts={"bet": "{{ cash }}"}))(VIEW, ask))
     return UnusableAnswer(decision.note) if decision.status == "malformed" else decision
 

@@ -1,5 +1,6 @@
 """How an `llm` agent asks, asks again, and gives up."""
 
+import asyncio
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +14,7 @@ from tests.agents.minds import a_view, an_answer, replies
 from tests.builders import a_listing, result_of, usd
 
 GIVEN = Given(prompts={name: prompt_text(name, HOME) for name in ("bet", "blind")})
-BROKEN = an_answer()[:-4]
+BROKEN = '{"forecasts": 0.4}'
 NO = CallError("declined", "no gambling", retry=False)
 DOWN = CallError("overloaded", "come back later", retry=True)
 
@@ -37,7 +38,7 @@ def test_a_broken_answer_is_asked_for_again_with_what_is_wrong() -> None:
     shown, told = second.messages[len(first.messages) :]
     assert (shown.role, shown.content) == ("assistant", BROKEN)
     assert told.role == "user"
-    assert "invalid JSON" in told.content
+    assert 'needs a list "forecasts"' in told.content
     assert (second.seed, second.stage, second.sample) == (first.seed, first.stage, first.sample)
 
 
@@ -47,11 +48,123 @@ def test_two_broken_answers_are_a_hold() -> None:
     assert (decision.forecasts, decision.bets, len(asked)) == ((), (), 2)
 
 
-def test_an_answer_cut_off_at_the_token_limit_is_not_read() -> None:
-    cut = Call(Prompt(()), an_answer(), finish="length")
-    decision, [_, second] = play(cut, cut)
-    assert (decision.status, decision.bets) == ("malformed", ())
-    assert "cut off at the token limit" in second.messages[-1].content
+def cut_off(reply: str) -> Call:
+    return Call(Prompt(()), reply, finish="length")
+
+
+def items(*names: str, probability: float = 0.2, **more: Any) -> str:
+    """An answer for these markets alone."""
+    forecasts = [{"market": name, "probability": probability} for name in names]
+    return json.dumps({"forecasts": forecasts} | more)
+
+
+BET = {"market": "m1", "side": "YES", "amount": 100}
+
+
+def test_too_few_forecasts_are_asked_for_again_with_the_reasons_for_what_is_missing_alone() -> None:
+    wrong = json.dumps({"forecasts": [{"market": name, "probability": 32} for name in ("m1", "m9")]})
+    mixed = wrong.replace('"m9", "probability": 32', '"m2", "probability": 0.3')
+    decision, [first, second] = play(mixed, belief(0.4))
+    assert second.messages[: len(first.messages)] == first.messages
+    told = second.messages[-1].content
+    assert "3 of 3 refused: the scale of the probability 32 is unclear" in told
+    assert "for these markets alone" in told
+    assert told.endswith("m1, m2, m3.")
+    assert (decision.status, set(by_stage(decision).values())) == ("played", {usd("0.4")})
+    decision, [_, second] = play(items("m1", "m9"), items("m1", "m2", "m3", probability=0.4))
+    assert second.messages[-1].content.endswith(" m2, m3.")
+    assert 'there is no market "m9"' in second.messages[-1].content
+    assert list(by_stage(decision).values()) == [usd("0.2"), usd("0.4"), usd("0.4")], (
+        "the first answer stands"
+    )
+    assert decision.rejections[0].code == "unknown_market"
+
+
+def test_orders_of_the_first_answer_stand_where_it_has_a_forecast_and_else_those_of_the_second() -> None:
+    first = items("m1", bets=[BET, BET | {"market": "m2"}])
+    decision, _ = play(
+        first, items("m2", "m3", bets=[BET | {"amount": 7}, BET | {"market": "m2", "amount": 9}])
+    )
+    assert [(bet.market_id, bet.amount) for bet in decision.bets] == [
+        ("sim:a", usd("100")),
+        ("sim:b", usd("9")),
+    ]
+
+
+def test_what_stays_too_little_is_partly_played_and_bets_without_a_forecast_are_refused() -> None:
+    decision, asked = play(items("m1", bets=[BET, BET | {"market": "m3"}]), "I give up.")
+    assert (decision.status, len(decision.forecasts), len(asked)) == ("partly", 1, 2)
+    assert decision.note == "the answer contains no JSON object"
+    assert [bet.market_id for bet in decision.bets] == ["sim:a"]
+    assert [(each.code, each.market_id) for each in decision.rejections] == [("no_forecast", "sim:c")]
+    percent = json.dumps(
+        {"forecasts": [{"market": f"m{n}", "probability": -32} for n in (1, 2, 3)], "bets": [BET]}
+    )
+    decision, asked = play(percent, percent)
+    assert (decision.status, decision.bets, len(asked)) == ("malformed", (), 2)
+    assert decision.note == "3 of 3 refused: the probability -32 is not between 0 and 1"
+    assert "no_forecast" in {each.code for each in decision.rejections}
+
+
+@pytest.mark.parametrize(("min_answered", "enough"), [(0.33, True), (0.34, False)])
+def test_how_much_is_enough_is_for_the_config_to_say(min_answered: float, enough: bool) -> None:
+    decision, asked = play(items("m1"), "no", min_answered=min_answered)
+    assert (decision.status, len(asked)) == (("played", 1) if enough else ("partly", 2))
+
+
+def test_an_answer_cut_off_is_asked_for_with_a_higher_limit_where_the_model_has_one() -> None:
+    ask, asked = replies(cut_off(""), belief(0.4))
+    settings = Settings(model="openai/gpt-4o", max_tokens=5_000)
+    decision = result_of(agent(settings, GIVEN)(a_view(), ask))
+    assert (decision.status, [prompt.max_tokens for prompt in asked]) == ("played", [None, 16_384])
+    assert asked[0].messages == asked[1].messages
+    ask, asked = replies(cut_off(items("m1")[:-2]), items("m2", "m3"))
+    decision = result_of(agent(settings, GIVEN)(a_view(), ask))
+    assert (decision.status, decision.repaired, asked[1].max_tokens) == ("played", ("cut",), 16_384)
+    assert asked[1].messages[-1].content.endswith("m2, m3. Write fewer words, so that all of it fits.")
+
+
+def test_an_answer_cut_off_is_else_asked_for_in_two_halves_and_never_the_same_again() -> None:
+    decision, asked = play(cut_off("Thinking"), items("m1", "m2", bets=[BET]), cut_off(""))
+    assert [len(prompt.messages) for prompt in asked] == [2, 2, 2]
+    shown = [
+        [name for name in ("m1", "m2", "m3") if f"### {name}\n" in asked[n].messages[-1].content]
+        for n in (1, 2)
+    ]
+    assert shown == [["m1", "m2"], ["m3"]]
+    assert "$9,900" in asked[2].messages[-1].content, "what the first half bets is taken off"
+    assert (decision.status, len(decision.forecasts), len(decision.bets)) == ("partly", 2, 1)
+    assert decision.note == "the answer was cut off at the token limit"
+    over = CallError("budget", "too dear", retry=False)
+    ask, asked = replies(cut_off(""), over, items("m1", "m2"), items("m3"))
+    decision = result_of(agent(Settings(model="openai/gpt-4o", max_tokens=5_000), GIVEN)(a_view(), ask))
+    assert (decision.status, len(asked)) == ("played", 4), "a limit that the budget doesn't allow"
+
+
+def test_a_second_question_that_fails_for_good_loses_nothing_of_the_first() -> None:
+    decision, _ = play(items("m1"), CallError("filtered", "no", retry=False))
+    assert (decision.status, decision.note, len(decision.forecasts)) == ("partly", "filtered: no", 1)
+    decision, _ = play(items("m1"), DOWN)
+    assert (decision.status, decision.forecasts) == ("failed", ()), "it is tried again, and the first is kept"
+
+
+@pytest.mark.parametrize(("prompt", "most"), [("zero_shot", 3), ("bet", 1)])
+def test_parts_without_bets_are_asked_side_by_side_and_those_with_bets_in_turn(
+    prompt: str, most: int
+) -> None:
+    under_way, busiest = 0, 0
+
+    async def ask(asked: Prompt) -> Call:
+        nonlocal under_way, busiest
+        under_way += 1
+        busiest = max(busiest, under_way)
+        await asyncio.sleep(0.01)
+        under_way -= 1
+        return Call(asked, belief(0.3))
+
+    given = Given(prompts={prompt: prompt_text(prompt, HOME)})
+    decision = result_of(agent(Settings(model="openai/any", prompt=prompt, batch=1), given)(a_view(), ask))
+    assert (busiest, len(by_stage(decision))) == (most, 3)
 
 
 def test_a_huge_or_empty_answer_is_not_sent_back_whole() -> None:
@@ -80,7 +193,7 @@ def test_hidden_prices_are_not_sent() -> None:
     assert "Price:" not in prompt.messages[-1].content
 
 
-BLIND = json.dumps({"forecasts": [{"market": "m1", "probability": 0.9}]})
+BLIND = json.dumps({"forecasts": [{"market": f"m{n}", "probability": 0.9} for n in (1, 2, 3)]})
 
 
 def by_stage(decision: Decision) -> Mapping[tuple[str, str], int]:
@@ -93,7 +206,7 @@ def test_with_prices_after_it_is_asked_blind_first_and_both_answers_are_kept() -
     assert "Price:" not in first.messages[-1].content
     assert "Your probability before you saw the price: 0.9" in second.messages[-1].content
     said = by_stage(decision)
-    assert (said["blind", "sim:a"], said["final", "sim:a"], len(said)) == (usd("0.9"), usd("0.1"), 4)
+    assert (said["blind", "sim:a"], said["final", "sim:a"], len(said)) == (usd("0.9"), usd("0.1"), 6)
     assert decision.status == "played"
 
 
@@ -111,7 +224,7 @@ def test_a_provider_that_fails_blind_is_not_asked_again() -> None:
 def test_what_was_said_blind_outlives_a_broken_end() -> None:
     decision, _ = play(BLIND, BROKEN, BROKEN, prices="after")
     assert decision.status == "malformed"
-    assert by_stage(decision) == {("blind", "sim:a"): usd("0.9")}
+    assert set(by_stage(decision).items()) == {(("blind", f"sim:{x}"), usd("0.9")) for x in "abc"}
 
 
 def test_a_prompt_that_was_not_handed_over_is_an_error_at_once() -> None:

@@ -70,9 +70,8 @@ def test_high_is_what_budgets_hold_back_with_every_answer_repeated(tmp_path: Pat
     view = with_context(late_sample_round(12, 6, REALISTIC, 10_000 * ONE, 5), settings.context)
     prompt = render(config.prompts["bet"], view, tokens=100_000)
     assert found.first.cost == worst_case(prompt, settings)
-    assert found.high.calls == 2
-    assert found.high.tokens_out == 2 * 1_000
-    assert found.high == found.first + found.again
+    assert found.high.calls == 3  # after an answer cut off it is asked in two halves
+    assert found.high.tokens_out == 3 * 1_000
     # the answer that could not be used, at four bytes a token, comes on top, with two more messages
     more = found.again.tokens_in - found.first.tokens_in
     assert 4_000 + 64 < more < 4_000 + 64 + 400
@@ -92,7 +91,9 @@ def test_high_is_what_budgets_hold_back_with_every_answer_repeated(tmp_path: Pat
 )
 def test_every_question_is_counted(tmp_path: Path, block: str, questions: int) -> None:
     found = one(tmp_path, block)
-    assert (found.low.calls, found.high.calls) == (questions, 2 * questions)
+    assert (found.low.calls, found.high.calls) == (questions, 3 * questions)  # the second time in halves
+    (dear,) = estimated(tmp_path, f"name: it, model: openai/gpt-4o, max_tokens: 2000, {block}")
+    assert (dear.high.calls, dear.high.tokens_out) == (2 * questions, questions * (2_000 + 8_000))
 
 
 def test_parts_forecast_every_market_once(tmp_path: Path) -> None:

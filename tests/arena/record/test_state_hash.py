@@ -48,6 +48,7 @@ SAME = {
     ("gathering", "dropped"): "what was not shown is no part of the play",
     ("evidence", "fetched_at"): "the clock is the machine's",
     ("turn", "code_version"): "who played is not what was played",
+    ("turn", "repaired"): "how an answer was read is not what it says",
     **{
         ("call", name): "how an answer came is not what it was"
         for name in (

@@ -1,0 +1,217 @@
+"""What a number, a price or a side in an answer means: exact decimal text, and nothing in it is guessed."""
+
+import re
+from collections.abc import Iterable
+from decimal import ROUND_DOWN, Context, Decimal
+from typing import Any, Literal
+
+from agents.text import one_line
+from markets.millionths import ONE, millionths
+from portfolio.model import Side
+
+MOST_AMOUNT = 1_000_000_000
+_LONGEST = 40
+_PLAIN = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
+_GROUPED = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?")
+_EXACT = Context(prec=2 * _LONGEST, rounding=ROUND_DOWN)
+_FIGURE = r"(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)"
+_SHARE = re.compile(
+    rf"(?P<figure>[+-]?{_FIGURE})\s*(?:(?P<percent>%|percent|per cent|pct\.?|percentage points)"
+    rf"|(?P<of>/|in|out of)\s*(?P<whole>[0-9]+))?(?:\s*(?:probability|chance|likelihood)(?: of yes)?)?"
+)
+_LEADING = re.compile(
+    r"(?:(?:p|prob|probability|chance|pr|yes)\s*(?:\(\s*(?:yes|true)\s*\))?\s*[=:≈~]|[~≈]"
+    r"|(?:about|approx\.?|approximately|around|roughly|circa|ca\.|c\.)\s)\s*"
+)
+_TWICE = re.compile(r"([^()]+?)\s*\(\s*(?:or\s|i\.e\.,?\s|=\s*)?([^()]+?)\s*\)")
+FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+NOISE = Decimal("1e-15")
+"""What a binary fraction may be off by."""
+Scale = Literal["share", "percent", "unclear"]
+
+
+class MeaninglessItem(ValueError):
+    """An item of an answer that can't be taken for anything: a stable code, and words."""
+
+    def __init__(self, code: str, message: str):
+        super().__init__(message)
+        self.code = code
+
+
+def parse_probability(value: object, scale: Scale = "share") -> int:
+    """A probability in millionths; a plain number is a percentage only where the whole list is in percent.
+
+    >>> parse_probability("0.4"), parse_probability("40%"), parse_probability("1 in 4")
+    (400000, 400000, 250000)
+    >>> parse_probability("40")
+    Traceback (most recent call last):
+    agents.answers.figures.MeaninglessItem: the probability 40 is not between 0 and 1
+    """
+    p = plain_number(value)
+    if p is None:
+        p = _marked_share(value)
+    elif scale == "percent" and p > 1:
+        p = _EXACT.divide(p, Decimal(100))
+    elif scale != "share":
+        words = f"the scale of the probability {one_line(str(value), 40)} is unclear beside the others"
+        raise MeaninglessItem("probability", f"{words}: write each as a number between 0 and 1")
+    if not 0 <= p <= 1:
+        words = f"the probability {one_line(str(value), 40)} is not between 0 and 1"
+        raise MeaninglessItem("probability", words)
+    return _to_millionths(p, value)
+
+
+def _to_millionths(p: Decimal, value: object) -> int:
+    """The nearest millionth. What only rounding would make a round number of is none."""
+    whole = millionths(p)
+    rounded = Decimal(whole) / ONE
+    if 0 < whole < ONE and whole % 100 == 0 and NOISE < abs(p - rounded) < Decimal("1e-7"):
+        words = f"the probability {one_line(str(value), 40)} is finer than a millionth"
+        raise MeaninglessItem("probability", words)
+    return whole
+
+
+def scale_of(values: Iterable[object]) -> Scale:
+    """The scale of all numbers that don't say theirs: percent where they are above 1, unless some are not.
+
+    >>> scale_of([NumberText("10"), NumberText("65")]), scale_of([NumberText("0.1"), NumberText("65")])
+    ('percent', 'unclear')
+    """
+    values = list(values)
+    plain = [p for p in map(plain_number, values) if p is not None and p.is_finite()]
+    if any(p > 1 for p in plain):
+        return "unclear" if any(0 < p < 1 for p in plain) else "percent"
+    marked = any(isinstance(value, str) and "%" in value for value in values)
+    return "unclear" if marked and plain and all(p in (0, 1) for p in plain) else "share"
+
+
+def plain_number(value: object) -> Decimal | None:
+    """The number that a text is and nothing else; None where it says more."""
+    if not isinstance(value, str):
+        return None
+    text = _narrow(value).strip()
+    if len(text) <= _LONGEST and _PLAIN.fullmatch(text):
+        return Decimal(text)
+    return _decimal(text) if len(text) <= _LONGEST and re.fullmatch(r"[01]?,[0-9]+", text) else None
+
+
+def _narrow(text: str) -> str:
+    """The text with full-width letters as plain ones."""
+    return text if text.isascii() else text[: 4 * _LONGEST].translate(FULL_WIDTH)
+
+
+def _marked_share(value: object) -> Decimal:
+    """A share that says how it is meant: 10%, 1/10, about 1 in 10, or twice the same, as 0.1 (10%)."""
+    text = _text_of(_narrow(value) if isinstance(value, str) else value, "probability")
+    if twice := _TWICE.fullmatch(text):
+        one, other = (_one_share(part, text) for part in twice.groups())
+        if one == other:
+            return one
+        raise MeaninglessItem("probability", f'the probability "{one_line(text, 40)}" says two things')
+    return _one_share(text, text)
+
+
+def _one_share(part: str, text: str) -> Decimal:
+    part = part.strip().lower()
+    while leading := _LEADING.match(part):
+        part = part[leading.end() :].strip()
+    match = _SHARE.fullmatch(part)
+    figure = match and _decimal(match["figure"])
+    if match is None or figure is None:
+        raise MeaninglessItem("probability", f'the probability "{one_line(text, 40)}" is not a number')
+    if match["percent"]:
+        return _EXACT.divide(figure, Decimal(100))
+    if match["of"]:
+        whole = Decimal(match["whole"])
+        if not 0 <= figure < whole or (figure + whole == 100 and match["of"] == "/"):  # 40/60 may be odds
+            raise MeaninglessItem("probability", f'the probability "{one_line(text, 40)}" is unclear')
+        return _EXACT.divide(figure, whole)
+    return figure
+
+
+def _decimal(figure: str) -> Decimal | None:
+    """The number of these digits; a comma is a decimal one where it can't group thousands."""
+    if re.search(r",[0-9]{3}$", figure) and not re.match(r"0?,", figure):
+        return None
+    text = figure.replace(",", ".")
+    return Decimal(text) if _PLAIN.fullmatch(text) else None
+
+
+def parse_fraction(value: object) -> int:
+    """A part of a position in millionths, above 0 and at most the whole."""
+    if isinstance(value, str) and value.strip().lower() == "all":
+        return ONE
+    if isinstance(value, str) and (text := value.strip()).endswith("%"):
+        part = _EXACT.divide(_parse_number(text[:-1], "fraction"), Decimal(100))
+    else:
+        part = _parse_number(value, "fraction")
+    if not (0 < part <= 1 and millionths(part) > 0):
+        raise MeaninglessItem(
+            "fraction", f"the fraction {one_line(str(value), 40)} is not above 0 and up to 1"
+        )
+    return millionths(part)
+
+
+def parse_amount(value: object) -> int:
+    """Dollars in millionths, never more than was written.
+
+    >>> parse_amount("$1,250.5")
+    1250500000
+    """
+    dollars = _parse_dollars(value, "amount")
+    if not 0 < dollars <= MOST_AMOUNT or (exact := int(_EXACT.multiply(dollars, Decimal(ONE)))) == 0:
+        shown = one_line(str(value), 40)
+        raise MeaninglessItem(
+            "amount", f"the amount {shown} is not above 0 and at most {MOST_AMOUNT:,} dollars"
+        )
+    return exact
+
+
+def parse_limit(value: object) -> int | None:
+    """The price of a share in millionths; none where none is given."""
+    if value is None:
+        return None
+    price = _parse_dollars(value, "limit")
+    if not (0 < price < 1 and 0 < millionths(price) < ONE):
+        raise MeaninglessItem("limit", f"the limit {one_line(str(value), 40)} is not between 0 and 1")
+    return millionths(price)
+
+
+def parse_side(value: object) -> Side:
+    """YES or NO, in whatever letters.
+
+    >>> parse_side(" yes ")
+    'YES'
+    """
+    match (
+        value.strip().lower() if isinstance(value, str) else value
+    ):  # upper() makes more of "yeſ" than it says
+        case "yes":
+            return "YES"
+        case "no":
+            return "NO"
+    raise MeaninglessItem("side", f'the side "{one_line(str(value), 40)}" is neither YES nor NO')
+
+
+def _parse_dollars(value: object, name: str) -> Decimal:
+    return _parse_number(value.strip().removeprefix("$") if isinstance(value, str) else value, name)
+
+
+def _parse_number(value: object, name: str) -> Decimal:
+    """A finite number from its text, which has nothing else in it."""
+    text = _text_of(value, name)
+    if _PLAIN.fullmatch(text):
+        return Decimal(text)
+    if _GROUPED.fullmatch(text):
+        return Decimal(text.replace(",", ""))
+    raise MeaninglessItem(name, f'the {name} "{one_line(text, 40)}" is not a number')
+
+
+def _text_of(value: Any, name: str) -> str:
+    if not isinstance(value, str):
+        kind = {bool: "true or false", type(None): "missing"}.get(type(value), "not a number")
+        raise MeaninglessItem(name, f"the {name} is {kind}")
+    text = value.strip()
+    if len(text) > _LONGEST:
+        raise MeaninglessItem(name, f'the {name} "{one_line(text, 40)}" is longer than {_LONGEST} characters')
+    return text

@@ -1,0 +1,168 @@
+"""A question put to a model until enough of it is answered: once more at most, and for what is missing alone.
+
+Whole items of an answer are kept, whatever becomes of the rest. An answer that was cut off at the limit of
+tokens is asked for with a higher one where the model has it, else in two halves. A model that declines is not
+asked again.
+"""
+
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from agents.answers.decisions import combine_answers
+from agents.answers.parse import UnusableAnswer, parse_answer
+from agents.model import Ask, CallError, Decision, DecisionStatus, Message, ModelSettings, Prompt, View
+from agents.price_table import table_entry
+from agents.prompts.prompt import short_ids
+from markets.model import MarketId
+from portfolio.model import Rejection
+
+MOST_SHOWN = 20_000
+"""Characters of an unusable answer that are shown again."""
+MOST_REASONS = 3
+RAISED = 4
+"""So many times the limit of tokens is tried after an answer that was cut off, as far as the model goes."""
+CUT_OFF = "the answer was cut off at the token limit"
+FORMAT = "with one JSON object in the format asked for and nothing else"
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What came of asking once: what could be read, of which words, and why there is no more."""
+
+    decision: Decision
+    reply: str = ""
+    cut: bool = False
+    error: CallError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question about some markets. `put` writes it anew for some of them, after so much was bet."""
+
+    prompt: Prompt
+    markets: tuple[MarketId, ...]
+    put: Callable[[tuple[MarketId, ...], int, int], Prompt]
+    """For these markets, as the first half or the second, after so much was bet."""
+    settings: ModelSettings
+    min_answered: Fraction
+    view: View
+    ask: Ask
+
+    async def decision(self) -> Decision:
+        """What the model decides."""
+        first = await self._once(self.prompt)
+        missing = self._missing(first.decision)
+        if first.error is not None or self._is_enough(missing):
+            return self._judged(first.decision, first)
+        decision, last = first.decision, first
+        async for last in self._again(first, missing):
+            if last.error is not None and last.error.retry and last.error.code != "budget":
+                return last.decision
+            if last.error is None:
+                decision = combine_answers(decision, last.decision, self._missing(decision))
+        return self._judged(decision, last)
+
+    async def _once(self, prompt: Prompt) -> _Reading:
+        call = await self.ask(prompt)
+        if call.error is not None:
+            note = f"{call.error.code}: {call.error.message}"
+            status: DecisionStatus = "declined" if call.error.code == "declined" else "failed"
+            return _Reading(Decision(status=status, note=note), error=call.error)
+        reply, cut = call.reply or "", call.finish == "length"
+        read = parse_answer(reply, self.view, prompt.stage, prompt.bets)
+        if isinstance(read, UnusableAnswer):
+            read = Decision(status="malformed", note=CUT_OFF if cut else read.message)
+        return _Reading(read, reply, cut)
+
+    async def _again(self, first: _Reading, missing: tuple[MarketId, ...]) -> AsyncIterator[_Reading]:
+        """What comes of asking for the rest."""
+        nothing = len(missing) == len(self.markets)
+        repeat = self._repeat(first, missing)
+        if not first.cut:
+            yield await self._once(repeat)
+            return
+        if (most := self._raised()) is not None:
+            longer = await self._once(replace(self.prompt if nothing else repeat, max_tokens=most))
+            if longer.error is None or longer.error.code != "budget":
+                yield longer
+                return
+        if len(missing) == 1:
+            yield await self._once(repeat)
+            return
+        half, spent = -(-len(missing) // 2), sum(bet.amount for bet in first.decision.bets)
+        for number, markets in enumerate((missing[:half], missing[half:])):
+            reading = await self._once(self.put(markets, number, spent))
+            spent += sum(bet.amount for bet in reading.decision.bets)
+            yield reading
+
+    def _missing(self, decision: Decision) -> tuple[MarketId, ...]:
+        stated = {each.market_id for each in decision.forecasts if each.stage == self.prompt.stage}
+        return tuple(market for market in self.markets if market not in stated)
+
+    def _is_enough(self, missing: Collection[MarketId]) -> bool:
+        count = len(self.markets)
+        return count - len(missing) >= self.min_answered * count
+
+    def _raised(self) -> int | None:
+        """A higher limit of tokens, where the model has one that is worth trying."""
+        now, most = self.settings.max_tokens, table_entry(self.settings.model).get("max_output_tokens")
+        return min(RAISED * now, most) if isinstance(most, int) and most >= 2 * now else None
+
+    def _repeat(self, first: _Reading, missing: tuple[MarketId, ...]) -> Prompt:
+        """The same conversation, with the answer, what is wrong with it, and what is wanted still."""
+        names = short_ids(self.view.snapshot)
+        wanted = ", ".join(names[market] for market in missing)
+        if first.decision.status == "malformed":
+            fault = f"That answer could not be used: {first.decision.note}."
+            rest = f"Please answer again, whole, {FORMAT}. The markets are called {wanted}."
+        else:
+            fault = f"Of that answer not everything could be used: {self._shortfall(first)}."
+            rest = (
+                f"The rest is kept. Please answer again, {FORMAT}, for these markets alone, each called as "
+                f"it is here and with a probability of YES between 0 and 1: {wanted}."
+            )
+        if first.cut:
+            rest += " Write fewer words, so that all of it fits."
+        answered = Message("assistant", first.reply[:MOST_SHOWN].strip() or "(nothing)")
+        return replace(
+            self.prompt, messages=(*self.prompt.messages, answered, Message("user", f"{fault} {rest}"))
+        )
+
+    def _shortfall(self, reading: _Reading) -> str:
+        """How much can't be used, and why: 12 of 12 refused: the probability 32 is not between 0 and 1."""
+        missing, count = self._missing(reading.decision), len(self.markets)
+        told = [each.message for each in reading.decision.rejections if each.message.startswith("forecast ")]
+        reasons = dict.fromkeys(words.split(": ", 1)[-1] for words in told)
+        words = f"{len(missing)} of {count} {'refused' if reasons else 'missing'}"
+        if reading.cut:
+            words += f", since {CUT_OFF}"
+        return ": ".join([words, *(["; ".join([*reasons][:MOST_REASONS])] if reasons else [])])
+
+    def _judged(self, decision: Decision, last: _Reading) -> Decision:
+        """The decision with its status, and without orders on markets that it has no usable forecast for."""
+        if last.error is not None and not decision.forecasts:
+            return last.decision
+        missing = self._missing(decision)
+        if decision.status == "played" and not self._is_enough(missing):
+            some = len(missing) < len(self.markets)
+            why = last.decision.note or self._shortfall(replace(last, decision=decision))
+            decision = replace(decision, status="partly" if some else "malformed", note=why)
+        return _without_unforecast(decision, missing)
+
+
+def _without_unforecast(decision: Decision, missing: Sequence[MarketId]) -> Decision:
+    """Orders on these markets become rejections."""
+    named = [*(bet.market_id for bet in decision.bets), *(sale.market_id for sale in decision.sales)]
+    words = "there is no usable forecast for this market, so no order on it is filled"
+    lost = [Rejection("no_forecast", words, market) for market in named if market in missing]
+    if decision.status == "malformed":
+        words = "a malformed answer has no bets and no sales"
+        lost += [Rejection("bad_order", words, market) for market in named if market not in missing]
+        return replace(decision, bets=(), sales=(), rejections=(*decision.rejections, *lost))
+    return replace(
+        decision,
+        bets=tuple(bet for bet in decision.bets if bet.market_id not in missing),
+        sales=tuple(sale for sale in decision.sales if sale.market_id not in missing),
+        rejections=(*decision.rejections, *lost),
+    )

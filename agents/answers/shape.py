@@ -1,0 +1,287 @@
+"""What the values of an answer hold: forecasts, bets and sales, under whatever names and wrappings they come.
+
+A name stands for another only where it can mean nothing else, and every such step is noted. What is said of a
+market by two answers of one text must agree.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agents.answers.grammar import ENDS_EARLY, OpenObject, RepeatedKey
+from agents.answers.json_text import FoundValue, NotOneObject, find_values, last_heading
+from agents.answers.keys import (
+    REASON_KEYS,
+    chance_of,
+    is_forecast,
+    market_named,
+    market_of,
+    plain_key,
+    word_set,
+)
+from agents.answers.plain_text import plain_forecasts
+from agents.text import one_line
+
+MOST_ITEMS = 1_000
+MOST_NESTED = 8
+LISTS = ("forecasts", "bets", "sales")
+LIST_KEYS = word_set(
+    "forecasts forecast predictions prediction probabilities estimates answers markets results questions"
+)
+BET_KEYS = {"bets": "bets", "bet": "bets", "wagers": "bets", "sales": "sales", "sells": "sales"}
+THOUGHTS = re.compile(
+    r"thought|think|reason|draft|example|scratch|initial|previous|analysis|schema|template|prior"
+)
+
+
+Names = Mapping[str, Any]
+"""Markets by the names that the prompt gave them."""
+Keys = Mapping[str, str]
+"""An object's keys by their plain forms."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """What an answer lists, each item as it was written, and by which repairs it was read."""
+
+    forecasts: list[Any] = field(default_factory=list)
+    bets: list[Any] = field(default_factory=list)
+    sales: list[Any] = field(default_factory=list)
+    repairs: dict[str, None] = field(default_factory=dict)
+    fault: str = ""
+    single: bool = False
+    """Whether it is one forecast and no list."""
+
+
+def find_answer(text: str, names: Names) -> Answer:
+    """What a text lists in all. `names` are those of the markets. Raises `NotOneObject`."""
+    values = find_values(text)
+    answers = [(found, answer) for found in values if (answer := _answer_of(found, names)) is not None]
+    if full := [pair for pair in answers if any(getattr(pair[1], name) for name in LISTS)]:
+        answers = full
+    if len(answers) > 1 and not _agree([answer for _, answer in answers], names):
+        begin = last_heading(text, answers[0][0].end, answers[-1][0].start)
+        answers = [pair for pair in answers if 0 <= begin <= pair[0].start]
+        if not answers or not _agree([answer for _, answer in answers], names):
+            raise NotOneObject(
+                "the answer contains several different answers; expected exactly one JSON object"
+            )
+    if not answers and not values and (items := plain_forecasts(text, names)):
+        return Answer(items, repairs={"plain text": None})
+    if not answers:
+        raise _nothing(values)
+    whole = _together([answer for _, answer in answers])
+    most = max(MOST_ITEMS, 2 * len(names))
+    for name in LISTS:
+        if (count := len(getattr(whole, name))) > most:
+            raise NotOneObject(f'the list "{name}" has {count:,} items, and {most:,} are allowed')
+    return whole
+
+
+def _together(answers: Sequence[Answer]) -> Answer:
+    """What answers that agree say in all, each item once."""
+    if len(answers) == 1:
+        return answers[0]
+    whole = Answer(repairs={"several": None})
+    for name in LISTS:
+        items = {repr(item): item for answer in answers for item in getattr(answer, name)}
+        getattr(whole, name).extend(items.values())
+    for answer in answers:
+        whole.repairs |= answer.repairs
+        whole.fault = whole.fault or answer.fault
+    return whole
+
+
+def _nothing(values: Sequence[FoundValue]) -> NotOneObject:
+    """Why no answer was found."""
+    for found in values:
+        if found.fault:
+            return NotOneObject(found.fault)
+    objects = [found.value for found in values if isinstance(found.value, dict)]
+    if objects:
+        return NotOneObject('the object needs a list "forecasts"')
+    if values:
+        return NotOneObject('expected one JSON object, found a list: {"forecasts": [...]}')
+    return NotOneObject("the answer contains no JSON object")
+
+
+def _agree(answers: Sequence[Answer], names: Names) -> bool:
+    """Whether no market is said two things of. With orders, which may be quoted, all must be the same."""
+    first = answers[0]
+    if any(answer.bets or answer.sales for answer in answers):
+        return all(
+            (x.forecasts, x.bets, x.sales) == (first.forecasts, first.bets, first.sales) for x in answers
+        )
+    stated: dict[Any, Any] = {}
+    for answer in answers:
+        for item in answer.forecasts:
+            if isinstance(item, dict) and (market := market_of(item, names)) is not None:
+                chance = str(chance_of(item))
+                if stated.setdefault(market, chance) != chance:
+                    return False
+    return True
+
+
+def _answer_of(found: FoundValue, names: Names) -> Answer | None:
+    answer = _gather(found.value, names, 0)
+    if answer is not None:
+        answer.repairs = found.repairs | answer.repairs
+        answer.fault = answer.fault or found.fault
+        if answer.fault:
+            answer.repairs["cut"] = None
+    return answer
+
+
+def _gather(value: Any, names: Names, depth: int) -> Answer | None:
+    """The answer that a value is or holds; None where it is none, or where that can't be told."""
+    if depth > MOST_NESTED:
+        return None
+    if isinstance(value, str):
+        return _in_text(value, names, depth)
+    if isinstance(value, list):
+        return _in_list(value, names, depth)
+    return _in_object(value, names, depth) if isinstance(value, dict) else None
+
+
+def _in_text(value: str, names: Names, depth: int) -> Answer | None:
+    """JSON within a text."""
+    if not re.match(r"\s*(?:```\w*\s*)?[\[{]", value):
+        return None
+    try:
+        inner = find_values(value)
+    except NotOneObject:
+        return None
+    answers = [(found, answer) for found in inner if (answer := _gather(found.value, names, depth + 1))]
+    if len(answers) != 1:
+        return None
+    [(found, answer)] = answers
+    answer.repairs = {"wrapping": None, **found.repairs, **answer.repairs}
+    answer.fault = answer.fault or found.fault
+    return answer
+
+
+def _in_list(value: list[Any], names: Names, depth: int) -> Answer | None:
+    if items := _items(value, names):
+        return Answer(items, repairs={"wrapping": None})
+    answers = [_gather(item, names, depth + 1) for item in value]
+    inner = [answer for answer in answers if answer is not None]
+    if len(inner) != 1:
+        return None
+    inner[0].repairs["wrapping"] = None
+    return inner[0]
+
+
+def _items(value: list[Any], names: Names) -> list[Any]:
+    """The forecasts that a list without a name holds; none where one item is anything else."""
+    items: list[Any] = []
+    for item in value:
+        if isinstance(item, list) and len(item) == 2 and market_named(item[0], names) is not None:
+            items.append({"market": item[0], "probability": item[1]})
+        elif isinstance(item, dict) and is_forecast(item):
+            items.append(item)
+        elif isinstance(item, dict) and (mapped := _mapped(item, names)):
+            items += mapped
+        elif not isinstance(item, OpenObject):
+            return []
+    return items
+
+
+def _in_object(value: dict[str, Any], names: Names, depth: int) -> Answer | None:
+    keys = {plain_key(key): key for key in value} | {key: key for key in value if plain_key(key) == key}
+    lists = [key for key in keys if key in LIST_KEYS and isinstance(value[keys[key]], list | dict | str)]
+    if "forecasts" in keys:
+        return _named(value, keys, names, depth)
+    if lists and not is_forecast(value):
+        return _renamed(value, keys, lists, names, depth)
+    if is_forecast(value):
+        return Answer([value], single=True, repairs={"wrapping": None})
+    if mapped := _mapped(value, names):
+        return Answer(mapped, repairs={"wrapping": None})
+    inner = [
+        answer
+        for key, part in value.items()
+        if isinstance(part, list | dict | str)
+        and not THOUGHTS.search(key.casefold())
+        and (answer := _gather(part, names, depth + 1)) is not None
+    ]
+    if len(inner) != 1:
+        return None
+    inner[0].repairs["wrapping"] = None
+    if isinstance(value, OpenObject):
+        inner[0].fault = inner[0].fault or ENDS_EARLY
+    return inner[0] if inner[0].bets or inner[0].sales else _with_orders(inner[0], value, keys)
+
+
+def _named(value: dict[str, Any], keys: Keys, names: Names, depth: int) -> Answer:
+    """The answer of an object with a list of forecasts."""
+    part = value[keys["forecasts"]]
+    answer = _listed(part, names, depth)
+    if answer is None and isinstance(part, list):
+        answer = Answer(list(part))
+    elif answer is None:
+        meant = ", and an object stands there" if isinstance(part, dict) else ""
+        raise NotOneObject(f'the object needs a list "forecasts"{_twice(part) or meant}')
+    if keys["forecasts"] != "forecasts":
+        answer.repairs["key"] = None
+    return _with_orders(answer, value, keys)
+
+
+def _renamed(
+    value: dict[str, Any], keys: Keys, lists: Sequence[str], names: Names, depth: int
+) -> Answer | None:
+    """The answer of an object whose forecasts stand under other names."""
+    answer = Answer(repairs={"key": None})
+    for key in lists:
+        if (inner := _listed(value[keys[key]], names, depth)) is not None:
+            for name in LISTS:
+                getattr(answer, name).extend(getattr(inner, name))
+            answer.repairs |= inner.repairs
+            answer.fault = answer.fault or inner.fault
+    return _with_orders(answer, value, keys) if answer.forecasts else None
+
+
+def _listed(part: Any, names: Names, depth: int) -> Answer | None:
+    """What stands where a list of forecasts is expected."""
+    if isinstance(part, list) and any(map(_is_item, part)):
+        return Answer(list(part))
+    answer = _gather(part, names, depth + 1)
+    if answer is not None:
+        answer.repairs["wrapping"] = None
+    return answer
+
+
+def _with_orders(answer: Answer, value: dict[str, Any], keys: Keys) -> Answer:
+    """The answer with the bets and sales beside its forecasts."""
+    for key, name in BET_KEYS.items():
+        part = value.get(keys.get(key, ""))
+        if isinstance(part, list):
+            getattr(answer, name).extend(part)
+        elif part is not None:
+            raise NotOneObject(f'the object needs a list "{name}"{_twice(part)}')
+    return answer
+
+
+def _twice(part: Any) -> str:
+    return f', and the key "{one_line(part.key, 80)}" appears twice' if isinstance(part, RepeatedKey) else ""
+
+
+def _is_item(item: Any) -> bool:
+    return isinstance(item, dict) and is_forecast(item)
+
+
+def _mapped(value: dict[str, Any], names: Names) -> list[Any]:
+    """The forecasts of an object whose keys are markets; none where one is anything else but text."""
+    items: list[Any] = []
+    if len(value) > MOST_ITEMS:
+        return items
+    for key, part in value.items():
+        if market_named(key, names) is None:
+            if isinstance(part, str) and plain_key(key) in REASON_KEYS | {"thoughts", "thinking"}:
+                continue
+            return []
+        if isinstance(part, dict):
+            items.append({**part, "market": key} if not isinstance(part, OpenObject) else part)
+        else:
+            items.append({"market": key, "probability": part})
+    return items

@@ -1,0 +1,243 @@
+"""What is read from the shared answers of models is what a careful person reads in them."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.oracles.answers import SHARED, failures, main, question, read
+
+UNREADABLE = {"prose-2": 'wants four probabilities from "Probability: 10%", which names no market'}
+"""Cases that want what nobody can read."""
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the shared answers are not beside this repository")
+def test_every_shared_answer_is_read_as_wanted() -> None:
+    count, wrong = failures(SHARED)
+    assert count > len(UNREADABLE)
+    assert set(wrong) <= set(UNREADABLE), wrong
+
+
+def test_a_file_with_a_failure_says_which_and_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = '{"forecasts": [{"market": "m1", "probability": 0.1}]}'
+    cases = [
+        {"id": "good", "answer": answer, "want": {"read": {"m1": 100_000}}},
+        {"id": "bad", "answer": answer, "want": {"read": {"m1": 200_000}}},
+    ]
+    (tmp_path / "cases.json").write_text(json.dumps({"cases": cases}), "utf-8")
+    assert main(str(tmp_path / "cases.json")) == 1
+    said = capsys.readouterr().out
+    assert said.startswith("bad: read {'m1': 100000}")
+    assert said.endswith("1 passed, 1 failed\n")
+
+
+CHANCES = {"m1": 0.1, "m2": 0.2, "m3": 0.65, "m4": 0.9}
+MEANT = {name: round(chance * 1_000_000) for name, chance in CHANCES.items()}
+
+
+def forecasts(market: str = "market", chance: str = "probability", **more: object) -> list[dict[str, object]]:
+    """The items of an answer, by these keys."""
+    return [{market: name, **more, chance: value} for name, value in CHANCES.items()]
+
+
+PLAIN = json.dumps({"thoughts": "so", "forecasts": forecasts(reason="r"), "bets": [], "sales": []})
+PRETTY = json.dumps(json.loads(PLAIN), indent=2)
+ENVELOPES: dict[str, Callable[[str], str]] = {
+    "a comment at the end": lambda text: f"{text} // that is all",
+    "comments between": lambda text: text.replace("}, {", "}, /* next */ {"),
+    "a comment after each comma": lambda text: text.replace(",\n", ", # and\n"),
+    "commas before brackets": lambda text: text.replace("}]", "},]").replace("]}", "],}"),
+    "no commas between items": lambda text: text.replace("}, {", "} {"),
+    "no commas at line ends": lambda text: text.replace(",\n", "\n"),
+    "Python": lambda text: str(json.loads(text)),
+    "Python's constants": lambda text: text.replace('"so"', "None").replace("[]", "None"),
+    "keys without quotes": lambda text: text.replace('"forecasts"', "forecasts").replace(
+        '"market"', "market"
+    ),
+    "backticks": lambda text: text.replace('"', "`"),
+    "typographic quotes": lambda text: text.replace(' "', " “").replace('{"', "{“").replace('"', "”"),
+    "escaped": lambda text: json.dumps(text)[1:-1],
+    "a JSON text": json.dumps,
+    "escapes that JSON has not": lambda text: text.replace('"so"', r'"5\% of \$3, \alpha, it\'s"'),
+    "doubled braces": lambda text: text.replace("{", "{{").replace("}", "}}"),
+    "full-width marks": lambda text: text.replace(": ", "：").replace(", ", "，"),
+    "two fences": lambda text: f"```json\n```json\n{text}\n```\n```",
+    "tildes and prose": lambda text: f"Sure.\n~~~\n{text}\n~~~\nAnything else?",
+    "assigned": lambda text: f"result = {text};",
+    "a tag": lambda text: f"<output>\n{text}\n</output>",
+    "an XML comment": lambda text: f"<!-- my answer -->{text}",
+    "inside data": lambda text: f'{{"status": "ok", "data": {text}}}',
+    "inside a tool's call": lambda text: f'{{"name": "answer", "arguments": {json.dumps(text)}}}',
+    "inside content": lambda text: f'[{{"type": "text", "text": {json.dumps(text)}}}]',
+    "in a list": lambda text: f"[{text}]",
+    "twice the same": lambda text: f"{text}\n\n{text}",
+    "after an empty object": lambda text: f"{{}}\n{text}",
+    "after an example without numbers": lambda text: f'As {{"market": "m1", "reason": "…"}} wants: {text}',
+    "after set braces": lambda text: f"Let S = {{x : x > 0}} and {{a, b}}.\n{text}",
+    "after LaTeX": lambda text: f"$\\frac{{1}}{{2}}$ and {{\\bf x}}: {text}",
+    "a thought with a draft": lambda text: f"<think>{text.replace('0.65', '0.5')}</think>\n{text}",
+    "a thought by another name": lambda text: f"<inner_thoughts>{text[:90]}</inner_thoughts>{text}",
+    "a draft and the last word": lambda text: (
+        f"## Draft\n{text.replace('0.65', '0.5')}\n## Final answer\n{text}"
+    ),
+    "a mark of order": lambda text: f"\ufeff{text}",
+    "no bracket at the end": lambda text: text.rstrip()[:-1],
+}
+
+
+@pytest.mark.parametrize("name", ENVELOPES)
+@pytest.mark.parametrize("text", [PLAIN, PRETTY], ids=["plain", "pretty"])
+def test_a_slip_with_one_meaning_is_read(name: str, text: str) -> None:
+    assert read(ENVELOPES[name](text), question()) == MEANT
+
+
+PAIRS = CHANCES.items()
+SHAPES = {
+    "pairs": json.dumps({"forecasts": [*PAIRS]}),
+    "an object of markets": json.dumps({"thoughts": "so", **CHANCES}),
+    "an object of objects": json.dumps({"forecasts": {name: {"p": p, "why": "r"} for name, p in PAIRS}}),
+    "an object of numbers": json.dumps({name[1:]: p for name, p in PAIRS}),
+    "an object a market": json.dumps([{name: p} for name, p in PAIRS]),
+    "YES and NO": json.dumps({"forecasts": [{"id": m, "yes": p, "no": round(1 - p, 2)} for m, p in PAIRS]}),
+    "choices": json.dumps({"choices": [{"message": {"role": "assistant", "content": PLAIN}}]}),
+    "a table": "| Market | Why | Probability |\n|:--|:-:|--:|\n"
+    + "\n".join(f"| {m} | 3 of 4 | {p} |" for m, p in PAIRS),
+    "CSV": "market,probability,reason\n" + "\n".join(f'{name},{p},"so, it is"' for name, p in PAIRS),
+    "YAML": "forecasts:\n" + "\n".join(f"  - market: {name}\n    probability: {p}" for name, p in PAIRS),
+    "bullets": "\n".join(f"* **{name}**: {round(100 * p)}%" for name, p in PAIRS),
+    "places": "\n".join(f"{name[1:]}. {round(100 * p)}%" for name, p in PAIRS),
+    "XML": "<answer>"
+    + "".join(f"<f><market>{name}</market><p>{p}</p></f>" for name, p in PAIRS)
+    + "</answer>",
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_another_shape_with_one_meaning_is_read(name: str) -> None:
+    assert read(SHAPES[name], question()) == MEANT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The price of m1 is 10%, m2 20%, m3 65%, m4 90%.",
+        "m1 is at 10% now, I say 20%.",
+        "m1 is at 10%, unlike m2 at 20%.",
+        "m1 -10%, m2 20%",
+        "m1 10%, m1 20%",
+        "1. 10%\n2. 20%",
+        "Between m1 and m2, 10%.",
+    ],
+)
+def test_words_of_which_one_is_not_understood_are_not_read(text: str) -> None:
+    assert read(text, question()) == {}
+
+
+NAMES = [
+    "{}", " {} ", "#{}", "**{}**", "[{}]", "`{}`", "({})", '"{}"', "{}.", "{}:", "{}: Will it rain?",
+    "{} – Will it?", "{} (Will it rain?)", "market {}", "Market {}", "Market #{}", "MARKET_{}", "id: {}",
+    "{} | Will it rain?",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("form", ["m{}", "M{}", "m 0{}", "{}", "{}.0", "м{}", "ｍ{}"])
+def test_a_market_by_another_name_is_known(name: str, form: str) -> None:
+    items = [{"market": name.format(form.format(key[1:])), "probability": x} for key, x in CHANCES.items()]
+    assert read(json.dumps({"forecasts": items}), question()) == MEANT
+
+
+MARKETS = ["market", "Market", "market_id", "marketId", "id", "ID", "question", "question_id", "name", "m"]
+CHANCE = [
+    "probability",
+    "Probability",
+    "prob",
+    "p",
+    "p_yes",
+    "P(YES)",
+    "yes_probability",
+    "forecast",
+    "estimate",
+    "yes",
+]
+
+
+@pytest.mark.parametrize("market", MARKETS)
+@pytest.mark.parametrize("chance", CHANCE)
+def test_a_key_by_another_name_is_known(market: str, chance: str) -> None:
+    assert read(json.dumps({"forecasts": forecasts(market, chance)}), question()) == MEANT
+    assert read(json.dumps({"predictions": forecasts(market, chance)}), question()) == MEANT
+    assert read("\n".join(map(json.dumps, forecasts(market, chance))), question()) == MEANT
+
+
+SHARES = [
+    "10%", "10 %", "10.0%", "10,0%", "10 percent", "~10%", "≈ 10%", "about 10%", "approx. 0.1", "0,1",
+    "0.10", ".1", "1e-1", "1/10", "1 in 10", "1 out of 10", "10/100 ", "0.1 (10%)", "10% (0.1)", "p=0.1",
+    "P(YES) = 10%", "10％",
+]  # fmt: skip
+DOUBTFUL = [
+    "<10%", ">0.1", "5-15%", "0.1-0.2", "0.1 or 0.2", "10±5%", "ten percent", "likely", "", "9:1", "10/90",
+    "0.1 (20%)", "-0.1", "110%", "1,000", "0.1?", "NaN", "10%%", "1e-1%", "٠٫١",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("written", SHARES + DOUBTFUL)
+def test_a_number_says_one_thing_or_none(written: str) -> None:
+    items = [*forecasts()[1:], {"market": "m1", "probability": written}]
+    rest = {name: chance for name, chance in MEANT.items() if name != "m1"}
+    assert read(json.dumps({"forecasts": items}), question()) == (MEANT if written in SHARES else rest)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "meant"),
+    [
+        ((10, 20, 65, 90), (0.1, 0.2, 0.65, 0.9)),
+        ((10.5, 20, "65%", 90), (0.105, 0.2, 0.65, 0.9)),
+        ((1, 20, 65, 90), (None, 0.2, 0.65, 0.9)),
+        ((0, 20, 65, 90), (None, 0.2, 0.65, 0.9)),
+        ((0.5, 20, 65, 90), (None, None, None, None)),
+        ((0.1, 0.2, 65, 0.9), (None, None, None, None)),
+        ((1, "20%", "65%", "90%"), (None, 0.2, 0.65, 0.9)),
+        ((1, 0, 0.65, 0.9), (1, 0, 0.65, 0.9)),
+        ((20, 120, 65, 90), (0.2, None, 0.65, 0.9)),
+    ],
+)
+def test_the_scale_is_that_of_the_whole_list(
+    numbers: tuple[object, ...], meant: tuple[float | None, ...]
+) -> None:
+    items = [{"market": f"m{n}", "probability": number} for n, number in enumerate(numbers, 1)]
+    wanted = {f"m{n}": round(p * 1_000_000) for n, p in enumerate(meant, 1) if p is not None}
+    assert read(json.dumps({"forecasts": items}), question()) == wanted
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"market": "m1", "side": "NO", "probability": 0.9},
+        {"market": "m1", "outcome": "no", "probability": 0.9},
+        {"market": "m1", "prediction": "NO", "probability": 0.9},
+        {"market": "m1", "probability_no": 0.9},
+        {"market": "m1", "p": 0.1, "confidence": 0.8},
+        {"market": "m1 or m2", "probability": 0.1},
+        {"market": "m1-m4", "probability": 0.1},
+        {"market": "m9", "probability": 0.1},
+        {"market": ["m1", "m2"], "probability": 0.1},
+        {"id": "m1", "question": "m2", "probability": 0.1},
+        {"market": "m1", "probability": [0.1, 0.2]},
+        {"market": "m1", "probability": True},
+    ],
+)  # fmt: skip
+def test_what_may_mean_two_things_is_not_read(item: dict[str, object]) -> None:
+    assert read(json.dumps({"forecasts": [item]}), question()) == {}
+    rest = {name: chance for name, chance in MEANT.items() if name != "m1"}
+    assert read(json.dumps({"forecasts": [item, *forecasts()[1:]]}), question()) == rest
+
+
+@pytest.mark.parametrize("cut", range(0, len(PRETTY), 7))
+def test_of_a_cut_answer_the_whole_items_are_read(cut: int) -> None:
+    found = read(PRETTY[:cut], question())
+    assert found == dict(list(MEANT.items())[: len(found)])
+    assert len(found) >= PRETTY[:cut].count("    },")
