@@ -43,7 +43,7 @@ def kind(name: str, extra: Iterable[Path] = ()) -> AgentKind:
     settings, agent = getattr(module, "Settings", None), getattr(module, "agent", None)
     if not (isinstance(settings, type) and issubclass(settings, Settings) and callable(agent)):
         raise NotAnAgentKind(f"{name}.py is no agent kind: it needs a class Settings and a function agent")
-    looks_outside = getattr(module, "LOOKS_OUTSIDE", name not in kinds())
+    looks_outside = getattr(module, "LOOKS_OUTSIDE", module.__name__ != f"agents.kinds.{name}")
     return AgentKind(name, (module.__doc__ or "").strip(), settings, agent, looks_outside)
 
 

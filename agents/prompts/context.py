@@ -4,20 +4,25 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agents.model import PastForecast, Stage, View
 from agents.text import one_line, quoted_lines
-from markets.ladders import MarketFamily, families
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote
 from portfolio.money import number
+
+if TYPE_CHECKING:
+    from markets.ladders import MarketFamily
 
 MOST_NAMED = 5
 """So many of an event's other markets are quoted: the likeliest, or where prices are hidden the first."""
 LONGEST_REASON = 240
 LONGEST_QUESTION = 240
-_UNITS = (("day", timedelta(days=1)), ("hour", timedelta(hours=1)), ("minute", timedelta(minutes=1)))
+
+# every agent of a round is shown the same prices and questions
+figure_text = lru_cache(maxsize=4096)(number)
+_question_line = lru_cache(maxsize=2048)(one_line)
 
 
 def context_facts(
@@ -67,10 +72,12 @@ def time_left(left: timedelta) -> str:
     >>> time_left(timedelta(days=1, hours=9)), time_left(timedelta(minutes=90)), time_left(timedelta(0))
     ('in 1 day', 'in 1 hour', 'closed')
     """
-    for name, unit in _UNITS:
-        if count := max(left, timedelta(0)) // unit:
+    if left <= timedelta(0):
+        return "closed"
+    for count, name in ((left.days, "day"), (left.seconds // 3600, "hour"), (left.seconds // 60, "minute")):
+        if count:
             return f"in {count:,} {name}{'' if count == 1 else 's'}"
-    return "closed" if left <= timedelta(0) else "in less than a minute"
+    return "in less than a minute"
 
 
 def _of_stage(groups: Any, stage: Stage) -> list[PastForecast]:
@@ -85,7 +92,7 @@ def _past_facts(last: PastForecast | None) -> dict[str, str] | None:
     reason = one_line(last.forecast.reason, LONGEST_REASON)
     return {
         "at": _day(last.at),
-        "probability": number(last.forecast.millionths),
+        "probability": figure_text(last.forecast.millionths),
         "reason": quoted_lines(reason) if reason else "",
     }
 
@@ -93,10 +100,10 @@ def _past_facts(last: PastForecast | None) -> dict[str, str] | None:
 def _result_facts(ended: PastForecast, prices: bool) -> dict[str, Any]:
     said, price, outcome = ended.forecast.millionths, ended.price if prices else None, ended.outcome
     return {
-        "question": quoted_lines(one_line(ended.question, LONGEST_QUESTION)),
+        "question": quoted_lines(_question_line(ended.question, LONGEST_QUESTION)),
         "at": _day(ended.at),
-        "said": number(said),
-        "price": None if price is None else number(price),
+        "said": figure_text(said),
+        "price": None if price is None else figure_text(price),
         "ended": "neither YES nor NO" if outcome is None else ("NO", "YES")[outcome],
         "brier": None if outcome is None else (said / ONE - outcome) ** 2,
         "price_brier": None if outcome is None or price is None else (price / ONE - outcome) ** 2,
@@ -109,18 +116,23 @@ def _mean(rows: Sequence[Mapping[str, Any]], key: str) -> str:
 
 def _history_text(quotes: Sequence[Quote]) -> str | None:
     """Earlier prices, each with the day since when it stood."""
-    return ", ".join(f"{number(q.price)} on {_day(q.at)}" for q in quotes if q.price is not None) or None
+    told = [f"{figure_text(p)} on {_day(q.at)}" for q in quotes if (p := q.price) is not None]
+    return ", ".join(told) or None
 
 
 def _siblings_text(others: Sequence[Listing], prices: bool) -> str | None:
     """Markets of an event that are not on offer, a fenced line each."""
+    if not others:
+        return None
     if prices:
-        others = sorted(others, key=lambda other: (-_price(other), other.market.id))
-    lines = []
-    for other in others[:MOST_NAMED]:
-        question = one_line(other.market.question, LONGEST_QUESTION)
-        lines.append(f"{question} (YES {number(_price(other))})" if prices and other.has_price else question)
-    return quoted_lines("\n".join(lines)) if lines else None
+        ranked = sorted((-_price(other), other.market.id, other.market.question) for other in others)
+        lines = [
+            _question_line(question, LONGEST_QUESTION) + (f" (YES {figure_text(-rank)})" if rank <= 0 else "")
+            for rank, _, question in ranked[:MOST_NAMED]
+        ]
+    else:
+        lines = [_question_line(other.market.question, LONGEST_QUESTION) for other in others[:MOST_NAMED]]
+    return quoted_lines("\n".join(lines))
 
 
 def _price(listing: Listing) -> int:
@@ -130,15 +142,15 @@ def _price(listing: Listing) -> int:
 
 def _event_lines(view: View, ids: Mapping[MarketId, str]) -> dict[MarketId, str]:
     """What each market has to do with others of its event, where the prompt has a name for these."""
-    events: dict[str, list[Market]] = defaultdict(list)
+    events, siblings = defaultdict[str, list[Market]](list), view.siblings or {}
     for listing in view.snapshot:
         events[listing.market.event_id].append(listing.market)
     lines: dict[MarketId, str] = {}
     for event, markets in events.items():
-        others = [other.market for other in (view.siblings or {}).get(event, ())]
+        others = siblings.get(event, ())
         if len(markets) + len(others) < 2:
             continue
-        known = _families_of((*markets, *others))
+        known = _families_of((*markets, *(other.market for other in others)))
         for market in markets:
             family = next((one for one in known if market.id in one.market_ids), None)
             if line := _event_line(market, markets, family, ids):
@@ -147,12 +159,14 @@ def _event_lines(view: View, ids: Mapping[MarketId, str]) -> dict[MarketId, str]
 
 
 @lru_cache(maxsize=1024)  # every agent of a round is shown the same events
-def _families_of(markets: tuple[Market, ...]) -> list[MarketFamily]:
+def _families_of(markets: tuple[Market, ...]) -> "list[MarketFamily]":
+    from markets.ladders import families  # its patterns take long to compile, and few commands need them
+
     return families(markets)
 
 
 def _event_line(
-    market: Market, group: Sequence[Market], family: MarketFamily | None, ids: Mapping[MarketId, str]
+    market: Market, group: Sequence[Market], family: "MarketFamily | None", ids: Mapping[MarketId, str]
 ) -> str:
     if family is None:
         names = [ids[other.id] for other in group if other.id != market.id]

@@ -88,9 +88,10 @@ def template_fault(text: str, *, prices: bool = True, markets: int = 40) -> Temp
         for name, line in template.needed.items():
             if name not in facts:
                 return TemplateFault(line, f'there is no variable "{name}"', name, tuple(facts))
-        for sight in (full, _bare_context(full, 1), _bare_context(full, 0)):
+        bare = (prompt_facts(_bare_context(full, markets)) for markets in (1, 0))
+        for told in (facts, *bare):
             for block in template.blocks or ("user",):
-                template.filled(block, prompt_facts(sight))
+                template.filled(block, told)
     except BadTemplate as error:
         return _fault_of(error, facts)
     return None

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from agents.model import Article, Forecast, Message, Prompt, Stage, View
-from agents.prompts.context import context_facts, results_facts
+from agents.prompts.context import context_facts, figure_text, results_facts
 from agents.prompts.template import compile_template
 from agents.text import cut_text, fit_messages, one_line, quoted_lines
 from markets.millionths import ONE
@@ -116,7 +116,7 @@ def prompt_facts(sight: PromptContext) -> dict[str, Any]:
     stated = {forecast.market_id: forecast.millionths for forecast in sight.before}
     shown, held = offered_listings(view, part), held_listings(view, part)
     told = context_facts(view, [*shown, *held], ids, prices, sight.stage)
-    blocks = [_market_facts(listing, ids, stated, sight) | told[listing.market.id] for listing in shown]
+    blocks = [_market_facts(listing, ids, stated, sight, told) for listing in shown]
     here = {listing.market.id for listing in (*shown, *held)}
     mids = {listing.market.id: listing.mid for listing in snapshot}
     committed = 0 if part is None else part.committed
@@ -149,13 +149,17 @@ def prompt_facts(sight: PromptContext) -> dict[str, Any]:
             if key in ids
         ],
         "markets": blocks,
-        "held": [_market_facts(listing, ids, stated, sight) | told[listing.market.id] for listing in held],
+        "held": [_market_facts(listing, ids, stated, sight, told) for listing in held],
         **results_facts(view.ended if part is None or part.number == 1 else (), prices, sight.stage),
     }
 
 
 def _market_facts(
-    listing: Listing, ids: Mapping[MarketId, str], stated: Mapping[MarketId, int], sight: PromptContext
+    listing: Listing,
+    ids: Mapping[MarketId, str],
+    stated: Mapping[MarketId, int],
+    sight: PromptContext,
+    told: Mapping[MarketId, Mapping[str, Any]],
 ) -> dict[str, Any]:
     market = listing.market
     before = stated.get(market.id)
@@ -166,8 +170,9 @@ def _market_facts(
         "id": ids[market.id],
         "price": _price_facts(listing.quote) if sight.prices else None,
         "fee": percent(market.fee_rate) if charged else None,
-        "before": None if before is None else number(before),
+        "before": None if before is None else figure_text(before),
         "evidence": [_article_facts(article, sight.longest) for article in articles],
+        **told[market.id],
     }
 
 
@@ -200,8 +205,8 @@ def _price_facts(quote: Quote | None) -> str:
     """A quote in words; sides that nobody offers are said to be missing."""
     if quote is None or quote.mid is None:
         return "unknown"
-    bid, ask = ("none" if price is None else _figure_text(price) for price in (quote.bid, quote.ask))
-    return f"YES {_figure_text(quote.mid)} (bid {bid}, ask {ask})"
+    bid, ask = ("none" if price is None else figure_text(price) for price in (quote.bid, quote.ask))
+    return f"YES {figure_text(quote.mid)} (bid {bid}, ask {ask})"
 
 
 def _position_facts(
@@ -287,6 +292,3 @@ def fee_line(rules: Rules) -> str:
     if rules.fee == "none":
         return "There are no fees."
     return "Where a market has a fee rate, the fee is rate × shares × price × (1 − price), part of your bet."
-
-
-_figure_text = lru_cache(maxsize=4096)(number)  # prices repeat

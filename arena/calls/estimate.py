@@ -203,15 +203,20 @@ def total_usage(uses: Iterable[Usage]) -> Usage:
 async def estimate_lineup(config: Config, given: Given) -> list[Estimate]:
     """What each agent that asks a model uses in a round of the cohort that the config starts."""
     players = ((agent, model_settings(agent.settings)) for agent in config.agents)
-    return [await _estimate(agent, model, config, given) for agent, model in players if model is not None]
+    rounds = _SampleRounds(config)
+    return [
+        await _estimate(agent, model, config, given, rounds) for agent, model in players if model is not None
+    ]
 
 
-async def _estimate(agent: AgentConfig, model: ModelSettings, config: Config, given: Given) -> Estimate:
+async def _estimate(
+    agent: AgentConfig, model: ModelSettings, config: Config, given: Given, rounds: "_SampleRounds"
+) -> Estimate:
     price = price_for(model)
     try:
         player = kind(agent.kind, config.extensions("kinds")).agent(agent.settings, given)
-        first, late = _rounds(config)
-        low = await _played(player, model, first, "low")
+        low = await _played(player, model, rounds.first, "low")
+        late = rounds.late(getattr(model, "context", None))
         highs = [await _played(player, model, late, bound) for bound in HIGH]
     except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: the others' figures still stand
         return Estimate(agent.name, price, trouble=printable(f"{type(error).__name__}: {error}"))
@@ -252,18 +257,27 @@ def _faults(model: ModelSettings, low: "_StandInModel") -> Iterator[ModelFault]:
         yield ModelFault("timeout", words, "set a longer timeout, or lower `reasoning`", certain=False)
 
 
-def _rounds(config: Config) -> tuple[View, View]:
-    """The round that costs least, nothing being held yet, and a late one."""
-    cohorts, shown = config.cohorts, config.markets.show
-    rules, money, rounds = cohorts.rules, cohorts.bankroll, cohorts.rounds
-    guard = None if config.evidence.source == NO_EVIDENCE else config.evidence.guard
-    late = late_sample_round(shown, -(-shown // HELD_MARKETS), rules, money, rounds, guard)
-    return first_sample_round(shown, rules, money, rounds), late
+class _SampleRounds:
+    """The round that costs least, nothing being held yet, and a late one: made once for all agents."""
+
+    def __init__(self, config: Config):
+        cohorts, shown = config.cohorts, config.markets.show
+        rules, money, rounds = cohorts.rules, cohorts.bankroll, cohorts.rounds
+        guard = None if config.evidence.source == NO_EVIDENCE else config.evidence.guard
+        self.first = first_sample_round(shown, rules, money, rounds)
+        self._late = late_sample_round(shown, -(-shown // HELD_MARKETS), rules, money, rounds, guard)
+        self._told: dict[Context, View] = {}
+
+    def late(self, context: object) -> View:
+        """The late one, with all that an agent of such a context is told."""
+        if not isinstance(context, Context):
+            return self._late
+        if context not in self._told:
+            self._told[context] = with_context(self._late, context)
+        return self._told[context]
 
 
 async def _played(player: Agent, settings: ModelSettings, view: View, bound: Bound) -> "_StandInModel":
-    if bound != "low" and isinstance(context := getattr(settings, "context", None), Context):
-        view = with_context(view, context)
     stand_in = _StandInModel(settings, view, bound)
     decision = await player(view, stand_in.ask)
     stand_in.failed = decision.note if decision.status == "failed" else ""

@@ -55,7 +55,9 @@ def read_begun(database: str, models: Mapping[str, str]) -> RecordSoFar:
 
     try:
         with closing(Record(engine)) as record:
-            usage = {name: record.read(read_recent_usage, name, model) for name, model in models.items()}
+            usage = record.read(
+                lambda found: {name: read_recent_usage(found, name, model) for name, model in models.items()}
+            )
             unproven = tuple(
                 (stored.cohort, frozenset(names))
                 for stored in record.cohorts()
