@@ -62,7 +62,8 @@ def find_copies(
         *_pairs(season, group),
     ]:
         kept, gone = group[one], group[other]
-        group = {name: kept if head == gone else head for name, head in group.items()}
+        if kept != gone:
+            group = {name: kept if head == gone else head for name, head in group.items()}
     return Copies(dict.fromkeys(of_price, PRICE) | _named(group, sources or {}))
 
 

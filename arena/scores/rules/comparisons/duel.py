@@ -86,7 +86,8 @@ def duels(
 
 def gap_between(season: SeasonForecasts, a: str, b: str) -> float | None:
     """The gap alone; None without a common row."""
-    return none_for_nan(_common(season, season.of(a), season.of(b)).sums.mean)
+    one, other = season.of(a), season.of(b)
+    return none_for_nan(_differences(season, one, other, *common_rows(one, other, season.cells)).mean)
 
 
 def _duels(season: SeasonForecasts, pairs: Sequence[tuple[str, str]], seed: int, spans: bool) -> list[Duel]:
@@ -115,11 +116,17 @@ class _Common:
 
 def _common(season: SeasonForecasts, a: AgentForecasts, b: AgentForecasts) -> _Common:
     x, y = common_rows(a, b, season.cells)
-    sums = sum_by_event(b.error[y] - a.error[x], a.market[x], season.event_of, len(season.events))
+    sums = _differences(season, a, b, x, y)
     apart = a.forecast[x] - b.forecast[y]
     return _Common(
         int(a.market[x].size), sums, effective_events(apart, a.price[x], a.market[x], season.event_of)
     )
+
+
+def _differences(
+    season: SeasonForecasts, a: AgentForecasts, b: AgentForecasts, x: Flags | slice, y: Flags | slice
+) -> EventSums:
+    return sum_by_event(b.error[y] - a.error[x], a.market[x], season.event_of, len(season.events))
 
 
 def common_rows(a: AgentForecasts, b: AgentForecasts, cells: int) -> tuple[Flags | slice, Flags | slice]:
