@@ -13,7 +13,7 @@ from agents.text import cut_text, fit_messages, one_line, quoted_lines
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote
 from portfolio.model import Lot, Side
-from portfolio.money import dollars, number, percent, worth
+from portfolio.money import dollars, percent, worth
 from portfolio.rules import Rules
 
 
