@@ -22,7 +22,8 @@ def test_check_lists_the_next_cohort_as_json() -> None:
     assert found["rules"]["fill"] == "book"
     assert found["universe"] == config.markets.universe.model_dump(mode="json")
     assert found["agents"][-1] == {
-        "name": "kelly", "kind": "kelly", "model": None, "of": ["sharp"], "settings": {"of": "sharp"}, "thinking": None,
+        "name": "kelly", "kind": "kelly", "model": None, "of": ["sharp"], "settings": {"of": "sharp"},
+        "thinking": None,
     }  # fmt: skip
 
 
