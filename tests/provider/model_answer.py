@@ -15,7 +15,8 @@ class ModelAnswer:
 
     `sent` are all tokens of the question, `cached` and `written` those of them that were read from a cache or
     put in one; `said` are tokens of the answer, `thought` those of thinking. With `thought_apart` a chat
-    server leaves these out of completion_tokens, so that only the total has them. `cost` is in dollars.
+    server leaves these out of completion_tokens, so that only the total has them. `cost` is in dollars,
+    `tier` is how fast it was served, `searches` how often it searched the web.
     """
 
     text: str = "{}"
@@ -28,6 +29,8 @@ class ModelAnswer:
     thought_apart: bool = False
     finish: Finish = "stop"
     citations: tuple[str, ...] = ()
+    searches: int = 0
+    tier: str = ""
     host: str = ""
     cost: float | None = None
     model: str = "served-1"

@@ -67,6 +67,7 @@ class OpenAiChat:
         choice = {"index": 0, "message": message, "finish_reason": finish}
         head = {"id": "c-1", "object": "chat.completion", "created": 1, "model": answer.model}
         head |= {"system_fingerprint": answer.fingerprint, "choices": [choice], "usage": self.usage(answer)}
+        head |= {"service_tier": answer.tier} if answer.tier else {}
         return head | self.more(answer)
 
     def thinking(self, answer: ModelAnswer) -> dict[str, Any]:
@@ -168,8 +169,10 @@ class Responses:
         if answer.thought or answer.thinking:
             summary = [{"type": "summary_text", "text": answer.thinking}] if answer.thinking else []
             output.append({"type": "reasoning", "id": "rs_1", "summary": summary})
-        if answer.citations:
-            output.append({"type": "web_search_call", "id": "ws_1", "status": "completed"})
+        searches = answer.searches or min(1, len(answer.citations))
+        output += [
+            {"type": "web_search_call", "id": f"ws_{n}", "status": "completed"} for n in range(searches)
+        ]
         if answer.finish == "tool":
             output.append({"type": "function_call", "id": "f1", "name": "answer", "arguments": answer.text})
         elif answer.finish in ("refusal", "silent_refusal"):
@@ -182,6 +185,7 @@ class Responses:
         return {
             "id": "resp_1", "object": "response", "created_at": 1, "model": answer.model, "error": None,
             "status": "incomplete" if reason else "completed", "output": output,
+            "service_tier": answer.tier or "default",
             "incomplete_details": {"reason": reason} if reason else None,
             "usage": {
                 "input_tokens": answer.sent, "input_tokens_details": {"cached_tokens": answer.cached},

@@ -206,12 +206,18 @@ class WireServer(Server):
 
 def _reply(wire: Wire, manner: Manner, asked: WireRequest) -> Reply:
     how: Any = "cut" if manner.broken else "whole"
+    tier = manner.answer.tier
+    wire_headers = (
+        {"x-gemini-service-tier": tier.replace("default", "standard")}
+        if tier and wire.name == "gemini"
+        else {}
+    )
     if not (asked.body.get("stream") or ":stream" in asked.target):
         whole = json.dumps(wire.whole(manner.answer, asked.body)).encode()
-        return Reply(whole, how=how, after=manner.after)
+        return Reply(whole, 200, wire_headers, how, manner.after)
     pieces = tuple(wire.events(manner.answer, asked.body))
     kind = "application/x-ndjson" if isinstance(wire, Ollama) else "text/event-stream"
-    head = {"Content-Type": kind}
+    head = {"Content-Type": kind, **wire_headers}
     return Reply(b"".join(pieces), 200, head, how, manner.after, pieces, manner.pause)
 
 

@@ -59,6 +59,8 @@ class Anthropic:
                 "input_tokens": answer.sent - answer.cached - answer.written,
                 "cache_read_input_tokens": answer.cached, "cache_creation_input_tokens": answer.written,
                 "output_tokens": answer.got,
+                **({"server_tool_use": {"web_search_requests": answer.searches}} if answer.searches else {}),
+                **({"speed": answer.tier} if answer.tier else {}),
             },
         }  # fmt: skip
 
@@ -86,7 +88,7 @@ class Anthropic:
                     yield event("content_block_delta", index=index, delta={"type": delta_type, name: part})
             yield event("content_block_stop", index=index)
         ended = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
-        yield event("message_delta", delta=ended, usage={"output_tokens": answer.got})
+        yield event("message_delta", delta=ended, usage=usage)
         yield event("message_stop")
 
     def error(self, refused: Refused) -> Any:
@@ -104,7 +106,7 @@ class Gemini:
         """Turn down what the real one does."""
         unknown = 'Invalid JSON payload received. Unknown name "{}": Cannot find field.'
         take_only(body, "contents systemInstruction system_instruction generationConfig safetySettings tools "
-                    "toolConfig cachedContent labels", unknown)  # fmt: skip
+                    "toolConfig cachedContent labels serviceTier", unknown)  # fmt: skip
         config = body.get("generationConfig") or {}
         if int(config.get("max_output_tokens", config.get("maxOutputTokens", 1))) > 65_536:
             raise Refused("Unable to submit request because it has a maxOutputTokens value out of range")
@@ -133,9 +135,10 @@ class Gemini:
         candidate: dict[str, Any] = {"index": 0, "finishReason": reasons.get(answer.finish, "STOP")}
         if parts:
             candidate["content"] = {"role": "model", "parts": parts}
-        if answer.citations:
+        if answer.citations or answer.searches:
             chunks = [{"web": {"uri": url, "title": url}} for url in answer.citations]
-            candidate["groundingMetadata"] = {"groundingChunks": chunks}
+            queries = [f"rain {number}" for number in range(answer.searches)]
+            candidate["groundingMetadata"] = {"groundingChunks": chunks, "webSearchQueries": queries}
         return head | {"candidates": [candidate]}
 
     def events(self, answer: ModelAnswer, body: Body) -> Iterator[bytes]:
