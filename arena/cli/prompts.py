@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 HELP = """Look at the prompts: those of the arena, and your own in extensions/prompts beside the config.
 
 Example: arena prompts show bet --rendered
+
+Next: arena prompts list
 """
 COLUMNS = (
     TableColumn("name", "prompt"),

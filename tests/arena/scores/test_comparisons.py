@@ -24,7 +24,7 @@ from tests.arena.stated_rows import BEGAN, DAY, NO_BETS, a_season, an_account
 
 
 def test_who_knows_more_leads_and_is_named() -> None:
-    found = compare_agents(a_season({"ann": 0.9, "bob": 0.0, "cho": -0.9}, events=120))
+    found = compare_agents(a_season({"ann": 0.9, "bob": 0.0, "cho": -0.9}, events=200))
     assert [one.gain.agent for one in found.standings] == ["ann", "bob", "cho"]
     assert found.leader == "ann"
     assert found.sentence.startswith("ann leads, and it is proven")
