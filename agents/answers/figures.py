@@ -74,7 +74,7 @@ def _to_millionths(p: Decimal, value: object) -> int:
 def scale_of(values: Iterable[object]) -> Scale:
     """The scale of all numbers that don't say theirs: percent where they are above 1, unless some are not.
 
-    >>> scale_of([NumberText("10"), NumberText("65")]), scale_of([NumberText("0.1"), NumberText("65")])
+    >>> scale_of(["10", "65"]), scale_of(["0.1", "65"])
     ('percent', 'unclear')
     """
     values = list(values)
