@@ -17,6 +17,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Literal
 
 from agents.answers.json_text import MOST_TEXT
+from agents.answers.question import MOST_SHOWN
 from agents.capabilities import A_SECOND, ModelFault, expected_thinking
 from agents.cost import most_tokens, price_for, searches_once, usage_cost, worst_case
 from agents.guard import Guard
@@ -201,12 +202,19 @@ def total_usage(uses: Iterable[Usage]) -> Usage:
 
 
 async def estimate_lineup(config: Config, given: Given) -> list[Estimate]:
-    """What each agent that asks a model uses in a round of the cohort that the config starts."""
-    players = ((agent, model_settings(agent.settings)) for agent in config.agents)
-    rounds = _SampleRounds(config)
-    return [
-        await _estimate(agent, model, config, given, rounds) for agent, model in players if model is not None
-    ]
+    """What each agent that asks a model uses in a round of the cohort that the config starts.
+
+    Agents with the same settings use the same, so one of them plays for all.
+    """
+    rounds, estimates, found = _SampleRounds(config), dict[tuple[str, str], Estimate](), list[Estimate]()
+    for agent in config.agents:
+        if (model := model_settings(agent.settings)) is None:
+            continue
+        setup = agent.kind, agent.settings.model_dump_json()
+        if setup not in estimates:
+            estimates[setup] = await _estimate(agent, model, config, given, rounds)
+        found.append(replace(estimates[setup], agent=agent.name))
+    return found
 
 
 async def _estimate(
@@ -214,10 +222,11 @@ async def _estimate(
 ) -> Estimate:
     price = price_for(model)
     try:
-        player = kind(agent.kind, config.extensions("kinds")).agent(agent.settings, given)
-        low = await _played(player, model, rounds.first, "low")
+        plays = kind(agent.kind, config.extensions("kinds"))
+        player, longest = plays.agent(agent.settings, given), MOST_TEXT if plays.looks_outside else MOST_SHOWN
+        low = await _played(player, model, rounds.first, "low", longest)
         late = rounds.late(getattr(model, "context", None))
-        highs = [await _played(player, model, late, bound) for bound in HIGH]
+        highs = [await _played(player, model, late, bound, longest) for bound in HIGH]
     except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: the others' figures still stand
         return Estimate(agent.name, price, trouble=printable(f"{type(error).__name__}: {error}"))
     high = max(highs, key=lambda each: _expense(total_usage(each.uses)))
@@ -277,8 +286,10 @@ class _SampleRounds:
         return self._told[context]
 
 
-async def _played(player: Agent, settings: ModelSettings, view: View, bound: Bound) -> "_StandInModel":
-    stand_in = _StandInModel(settings, view, bound)
+async def _played(
+    player: Agent, settings: ModelSettings, view: View, bound: Bound, longest: int
+) -> "_StandInModel":
+    stand_in = _StandInModel(settings, view, bound, longest)
     decision = await player(view, stand_in.ask)
     stand_in.failed = decision.note if decision.status == "failed" else ""
     return stand_in
@@ -296,12 +307,14 @@ def _expense(use: Usage) -> tuple[int, int]:
 class _StandInModel:
     """Answers in place of a model, and notes what each call would have used.
 
-    `expected` is that with the thinking that is usual, `needed` the tokens of each whole answer.
+    `expected` is that with the thinking that is usual, `needed` the tokens of each whole answer. One
+    that falls short has no more than the `longest` characters: so many of it are repeated at most.
     """
 
     settings: ModelSettings
     view: View
     bound: Bound
+    longest: int
     firsts: list[Usage] = field(default_factory=list)
     repeats: list[Usage] = field(default_factory=list)
     asked: set[Prompt] = field(default_factory=set)
@@ -324,7 +337,7 @@ class _StandInModel:
         (self.repeats if again else self.firsts).append(use)
         if self.bound != "low" and not again:
             one = f"{answer.partition('}')[0]}}}, " if self.bound == "partly" else ""
-            short = one + "x" * min(most * BYTES_A_TOKEN, MOST_TEXT - len(one))
+            short = one + "x" * min(most * BYTES_A_TOKEN, self.longest - len(one))
             finish = "stop" if self.bound == "unusable" else "length"
             return Call(prompt, short, finish=finish, cost=use.cost)
         return Call(prompt, answer, finish="stop", cost=use.cost)
