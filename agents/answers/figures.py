@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from decimal import ROUND_DOWN, Context, Decimal
+from functools import lru_cache
 from typing import Any, Literal
 
 from agents.text import one_line
@@ -25,6 +26,8 @@ _LEADING = re.compile(
 )
 _TWICE = re.compile(r"([^()]+?)\s*\(\s*(?:or\s|i\.e\.,?\s|=\s*)?([^()]+?)\s*\)")
 FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+MOST_SHORT = 8
+"""Characters of a number that is no finer than a millionth."""
 NOISE = Decimal("1e-15")
 """What a binary fraction may be off by."""
 Scale = Literal["share", "percent", "unclear"]
@@ -64,8 +67,9 @@ def parse_probability(value: object, scale: Scale = "share") -> int:
 def _to_millionths(p: Decimal, value: object) -> int:
     """The nearest millionth. What only rounding would make a round number of is none."""
     whole = millionths(p)
-    rounded = Decimal(whole) / ONE
-    if 0 < whole < ONE and whole % 100 == 0 and NOISE < abs(p - rounded) < Decimal("1e-7"):
+    if whole % 100 or not 0 < whole < ONE or len(str(value)) <= MOST_SHORT:
+        return whole
+    if NOISE < abs(p - Decimal(whole) / ONE) < Decimal("1e-7"):
         words = f"the probability {one_line(str(value), 40)} is finer than a millionth"
         raise MeaninglessItem("probability", words)
     return whole
@@ -87,8 +91,11 @@ def scale_of(values: Iterable[object]) -> Scale:
 
 def plain_number(value: object) -> Decimal | None:
     """The number that a text is and nothing else; None where it says more."""
-    if not isinstance(value, str):
-        return None
+    return _plain_number(value) if isinstance(value, str) and len(value) <= 2 * _LONGEST else None
+
+
+@lru_cache(maxsize=4096)
+def _plain_number(value: str) -> Decimal | None:  # the same few numbers come again and again
     text = _narrow(value).strip()
     if len(text) <= _LONGEST and _PLAIN.fullmatch(text):
         return Decimal(text)

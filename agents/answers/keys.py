@@ -29,6 +29,7 @@ PERCENT_KEYS = word_set("percent percentage pct")
 NO_KEYS = word_set("no pno probabilityno probabilityofno noprobability probno noprob")
 SIDE_KEYS = word_set("side outcome direction position resolution answer bet result")
 REASON_KEYS = word_set("reason reasoning rationale why explanation justification comment note notes")
+USUAL_KEYS = frozenset(("market", "reason", "probability"))
 MOST_KEYS = 50
 """More than any item has."""
 _NAME = re.compile(
@@ -52,6 +53,8 @@ def plain_key(key: str) -> str:
 
 def is_forecast(item: Mapping[str, Any]) -> bool:
     """Whether an object names a market and a probability."""
+    if item.keys() == USUAL_KEYS:
+        return True
     if len(item) > MOST_KEYS:
         return False
     keys = {plain_key(key): value for key, value in item.items()}
@@ -76,7 +79,10 @@ def market_named(name: Any, names: Mapping[str, Any]) -> Any:
 
 def market_of(item: Mapping[str, Any], names: Mapping[str, Any]) -> Any:
     """The market that an item is about, by its own key or by another that can only mean that."""
-    if (market := market_named(item.get("market"), names)) is not None:
+    name = item.get("market")
+    if (market := names.get(name) if isinstance(name, str) else None) is not None:
+        return market
+    if (market := market_named(name, names)) is not None:
         return market
     others = {market_named(x, names) for key, x in item.items() if plain_key(key) in MARKET_KEYS} - {None}
     return others.pop() if len(others) == 1 else None
@@ -125,6 +131,8 @@ def _is_complement(no: Any, yes: Any) -> bool:
 
 def side_beside(item: Mapping[str, Any]) -> str:
     """What makes it doubtful whose probability a forecast states: the key, or nothing."""
+    if item.keys() <= USUAL_KEYS:
+        return ""
     for key, value in item.items():
         plain = plain_key(key)
         if plain in NO_KEYS and value is not None and not _is_complement(value, chance_of(item)):

@@ -136,9 +136,9 @@ def _sound(item: Any) -> Fields:
         raise MeaninglessItem("not_an_object", f"it has {len(item):,} keys")
     if isinstance(item, OpenObject):
         raise MeaninglessItem("cut_off", "it has no end")
-    for value in item.values():
-        if isinstance(value, RepeatedKey):
-            raise MeaninglessItem("duplicate_key", f'the key "{one_line(value.key, 40)}" appears twice')
+    if RepeatedKey in map(type, item.values()):
+        key = next(value.key for value in item.values() if isinstance(value, RepeatedKey))
+        raise MeaninglessItem("duplicate_key", f'the key "{one_line(key, 40)}" appears twice')
     return item
 
 
