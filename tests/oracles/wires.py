@@ -5,7 +5,7 @@
 All agents play one `arena round` over HTTP against the server of `tests/provider/wire_server.py`. What that
 charges is summed here, from what it answered and from prices by hand. A row passes where the status and the
 number of asks are as expected, the record has every ask, none was charged more than was reserved for it, and
-booked and charged differ by at most 1%. Then the same agents play under a budget. Prints the table and
+booked and charged differ by at most 1%. Then two processes play under a budget. Prints the table and
 `N passed, N failed`, and fails on a failure. With † a wire's form was read in documents only.
 """
 
@@ -18,18 +18,19 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import sleep
 from typing import Any
 
-from tests.program.running import arena
+from tests.program.running import arena, loaded
 from tests.provider.model_answer import ModelAnswer, Refused
 from tests.provider.wire_server import Given, Manner, Script, WireRequest, WireServer, wires
 
 HEAD = """\
 markets: {venue: simulator, show: 5, simulator: {start: 2026-01-04, weeks: 8, markets: 60, events: 20}}
-cohorts: {rounds: 2, count: 1}
+cohorts: {rounds: 2, count: 2}
 """
 BUDGET = 0.9
-"""Dollars for the round under a budget: for some of the agents and not for all."""
+"""Dollars for two cohorts under a budget: for some of the agents and not for all."""
 
 
 @dataclass(frozen=True)
@@ -234,21 +235,41 @@ def _row(wire: str, mode: str, status: str, log: Sequence[WireRequest], calls: S
     return WireRow(wire, mode, status, len(log), tokens, booked, charged, tuple(faults))
 
 
-def under_budget(agents: Sequence[tuple[str, str]], budget: float = BUDGET) -> tuple[float, int]:
-    """Dollars charged in a round that may cost so much, and how many agents that stopped."""
+def _late(script: Script) -> Script:
+    """The same a moment later, so that a second process comes in the midst of it."""
+
+    def given(asked: WireRequest) -> Given:
+        now = script(asked) if callable(script) else script
+        return Manner(now, after=0.4) if isinstance(now, ModelAnswer) else now
+
+    return given
+
+
+def under_budget(agents: Sequence[tuple[str, str]], budget: float = BUDGET) -> tuple[float, bool]:
+    """Dollars charged where two processes may spend so much on two cohorts; whether they did so at once."""
     with TemporaryDirectory() as name, wires() as server:
-        _write(Path(name), server, agents, f"budget: {{round: {budget}}}\n")
-        turns = json.loads(arena(Path(name), "round", "--json").stdout)["rounds"][0]["turns"]
-        stopped = sum(turn["stopped_by"] == "budget" for turn in turns)
-        return sum(map(dollars, server.log)), stopped
+        folder = Path(name)
+        _write(folder, server, agents, "budget: {arena: 0.000001}\n")
+        arena(folder, "round")  # a first round, in which nobody can be asked; then a second cohort is due
+        _write(folder, server, agents, f"budget: {{arena: {budget}}}\n")
+        for wire, mode in agents:
+            server.script(f"{wire}-{mode}", *map(_late, MODES[mode].script))
+        processes = []
+        for _ in range(2):
+            processes.append(loaded().start(folder, "round", "--at", "2026-01-11T00:00Z"))
+            while not server.log and processes[0].runs:
+                sleep(0.01)
+        ended = {each.wait() for each in processes}
+        at_once = "another process plays" in processes[1].said()
+        return sum(map(dollars, server.log)), at_once and ended <= {0, 2}
 
 
 def main() -> None:
     """Play all of them."""
     found = list(rows(names()))
-    charged, stopped = under_budget(names())
-    kept = 0 < charged <= BUDGET and stopped > 0
-    words = f"A budget of ${BUDGET:.2f} for the round: ${charged:.6f} charged, {stopped} agents stopped"
+    charged, at_once = under_budget(names())
+    kept = 0 < charged <= BUDGET and at_once
+    words = f"A budget of ${BUDGET:.2f}, two processes at once: ${charged:.6f} charged"
     print(TITLE, *found, words if kept else f"{words}: FAILED", sep="\n")  # noqa: T201 - what it is for
     failed = sum(bool(row.faults) for row in found) + (not kept)
     print(f"{len(found) + 1 - failed} passed, {failed} failed")  # noqa: T201
