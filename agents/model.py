@@ -358,8 +358,8 @@ class ModelSettings(Settings):
 
     model: str
     """The model, by its litellm name, such as `anthropic/MODEL`."""
-    base_url: str | None = Field(default=None, pattern=r"^https?://[^\s/]+")
-    """The address of an OpenAI-compatible server, if not the provider's own."""
+    base_url: str | None = Field(default=None, pattern=r"^(?:https?://[^\s/]+|server \d+$)")
+    """The address of an OpenAI-compatible server, if not the provider's own. It is followed, not frozen."""
     api_key_env: str | None = None
     """The environment variable that holds the key (not the key itself), if not the provider's usual one."""
     temperature: float | None = Field(default=None, ge=0, le=2)

@@ -9,7 +9,7 @@ import re
 from difflib import get_close_matches
 from functools import cache
 
-from agents.price_table import library_folder, price_table
+from agents.model_table.price_table import library_folder, price_table
 
 DEMO = "demo/"
 """Before the names of the demo's models, which the package serves itself."""

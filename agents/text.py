@@ -1,4 +1,4 @@
-"""Text from outside, made safe to store and to quote, without keys, and cut to a budget of tokens.
+"""Text from outside, made safe to store and to quote, and cut to a budget of tokens.
 
 Long texts of a prompt are cut to one common length, so that all of it fits. No tokenizer is asked, since
 every model has its own. A byte of plain letters and spaces is taken for a third of a token, any other byte
@@ -6,19 +6,17 @@ every model has its own. A byte of plain letters and spaces is taken for a third
 than that.
 """
 
-import json
 import re
 import string
-from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from html import escape
-from urllib.parse import quote
 
 from agents.model import Message
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
 """What a database or an encoder may choke on: control characters and lone surrogates."""
+_INVISIBLE = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+"""What changes the order of what is read, and tags that nobody sees."""
 _IN_ASCII = {code: "\ufffd" for code in range(128) if _UNPRINTABLE.match(chr(code))}
 
 
@@ -56,10 +54,13 @@ def one_line(text: str, limit: int = 500) -> str:
 def tidy_lines(text: str) -> str:
     r"""The text with its lines parted by nothing but a newline, whatever it counts as a line, and trimmed.
 
+    Characters that no reader sees, but a model does, are made visible.
+
     >>> tidy_lines(" one\r\n\x85two \n")
     'one\n\ntwo'
     """
-    return "\n".join([line.strip() for line in printable(text).strip().splitlines()])
+    seen = _INVISIBLE.sub("\ufffd", printable(text))
+    return "\n".join([line.strip() for line in seen.strip().splitlines()])
 
 
 def quoted_lines(text: str) -> str:
@@ -71,68 +72,6 @@ def quoted_lines(text: str) -> str:
     | two
     """
     return ("| " + text.replace("\n", "\n| ")).replace("| \n", "|\n").rstrip()
-
-
-HIDDEN = "[hidden]"
-_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
-_SHORTEST = 8
-_LOOKS_SECRET = (
-    re.compile(r"(?i)(\bauthorization\b['\"]?\s*[:=]\s*['\"]?)(?:(?:bearer|basic)\s+)?[^\s'\",}]+"),
-    re.compile(r"(?i)(\bbearer\s+)[^\s'\",}]{6,}"),
-    re.compile(r"(?i)(\b(?:x-)?api[-_ ]?key(?:\s+provided)?['\"]?\s*[:=]\s*['\"]?)[^\s'\",}&]{6,}"),
-    re.compile(r"(?i)([?&](?:key|api_key|token|access_token)=)[^&\s'\"]+"),
-    re.compile(r"()\b(?:sk|pk|rk|gsk|xai|hf|AIza)[-_A-Za-z0-9*.]{12,}"),
-)
-
-
-def secrets_in(environ: Mapping[str, str], *named: str) -> tuple[str, ...]:
-    """The values in an environment that must appear nowhere, longest first, in every form they come back in.
-
-    Secret is what its name says to be, and what is `named`.
-    """
-    secrets = {
-        form
-        for name, value in environ.items()
-        if (name in named or _SECRET_NAME.search(name)) and len(value) >= _SHORTEST
-        for form in _secret_forms(value)
-    }
-    return tuple(sorted(secrets, key=lambda value: (-len(value), value)))
-
-
-def _secret_forms(secret: str) -> Iterator[str]:
-    """A secret as it stands, and as JSON, a URL, a page, Python and a header of its own write it."""
-    raw = secret.encode("utf-8", "surrogateescape")
-    yield secret
-    yield json.dumps(secret)[1:-1]
-    yield json.dumps(secret, ensure_ascii=False)[1:-1]
-    yield quote(raw)
-    yield quote(raw, safe="")
-    yield escape(secret)
-    yield repr(secret)[1:-1]
-    yield b64encode(raw).decode().rstrip("=")
-
-
-def remove_secrets(text: str, secrets: Iterable[str]) -> str:
-    """The text without these secrets.
-
-    >>> remove_secrets("my key is canary-key-1", ["canary-key-1"])
-    'my key is [hidden]'
-    """
-    for secret in secrets:
-        text = text.replace(secret, HIDDEN)
-    return text
-
-
-def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """The text without these secrets, nor anything else that looks like a key.
-
-    >>> redact("Incorrect API key provided: sk-abcd1234****wxyz. Authorization: Bearer abcdefgh")
-    'Incorrect API key provided: [hidden] Authorization: [hidden]'
-    """
-    text = remove_secrets(text, secrets)
-    for pattern in _LOOKS_SECRET:
-        text = pattern.sub(rf"\g<1>{HIDDEN}", text)
-    return text
 
 
 TOKEN = 3

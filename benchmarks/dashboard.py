@@ -36,7 +36,7 @@ from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import compute_leaderboard
 from arena.scores.refresh import refresh_cache
 from benchmarks.measure import Measurement, Timed, options, report, row, timed
-from dashboard.serve import seek_no_components
+from dashboard.serve import know_components
 from dashboard.source import ask
 from tests.browser.watching import FLAGS
 from tests.conftest import find_chromium
@@ -229,7 +229,7 @@ def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--records", type=Path, help="a folder in which the two records are kept")
     chosen = parser.parse_args()
-    seek_no_components()
+    know_components()
     with tempfile.TemporaryDirectory() as name:
         folder = chosen.records or Path(name)
         large, small = prepared(folder, "year.db", 1.0), prepared(folder, "small.db", 0.01)

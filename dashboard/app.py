@@ -31,15 +31,16 @@ def open_page(page: DashboardPage) -> None:
     if not address:
         _say("No record was named.", "`arena dashboard --database PATH` opens one, `arena demo` makes one.")
         return
+    record = None
     try:
         record = source(address)
         if page.needs_a_cohort and not season(record).cohorts:
             _say("The record holds no cohort yet.", "`arena round` plays the first, `arena demo` a season.")
         else:
             page.view().show(record)
-        follow(record)
     except ArenaError as error:
         _say(f"The record can't be shown: {code(error.message)}.", error.hint)
+    follow(address, record)
 
 
 def _say(what: str, hint: str) -> None:

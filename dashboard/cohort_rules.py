@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from agents.secrets import without_credentials
 from arena.record.model.cohort import Cohort, Entrant
 from dashboard.words import cents, code, count, dollars, share, span
 from markets.millionths import ONE
@@ -72,8 +73,12 @@ def _orders(frozen: Rules) -> list[str]:
     fill = FILLS.get(frozen.fill, f"Orders are filled by the rule {code(frozen.fill)}.")
     fee = "The venue's fee is paid." if frozen.fee == "venue" else "There is no fee."
     age, gap = span(timedelta(seconds=frozen.max_quote_age)), cents(frozen.max_spread)
+    depth = "Fills are unlimited." if frozen.unlimited else ""
+    if frozen.max_of_volume is not None and frozen.max_of_volume_cohort is not None:
+        parts = share(frozen.max_of_volume), share(frozen.max_of_volume_cohort)
+        depth = "A decision trades at most {} of a market's volume, and a cohort {}.".format(*parts)
     return [
-        f"{fill.format(worst=cents(frozen.worst_price))} {fee}",
+        f"{fill.format(worst=cents(frozen.worst_price))} {fee} {depth}".rstrip(),
         f"A quote older than {age}, or wider than {gap}, takes no order.",
     ]
 
@@ -89,7 +94,9 @@ def settings(entrant: Entrant) -> str:
 
 def settings_of(found: Mapping[str, Any]) -> str:
     """The same of settings by themselves."""
-    said = ((key, _value(value)) for key, value in sorted(found.items(), key=_model_first))
+    said = (
+        (key, _value(value)) for key, value in sorted(without_credentials(found).items(), key=_model_first)
+    )
     return ", ".join(f"{key.replace('_', ' ')} {text}" for key, text in said if text)
 
 

@@ -120,7 +120,7 @@ COLUMNS = (
         "%.4f",
         "The founding text's score: bets read as confidence by stake alone; lower is better.",
     ),
-    _score("pnl", "P/L $", "dollar", "Profit or loss in dollars, open positions at mid."),
+    _score("pnl", "P/L", "gain", "Profit or loss in dollars, open positions at mid."),
     LeaderboardColumn(
         "luck_percentile",
         "Better than %",
@@ -207,6 +207,7 @@ COLUMNS = (
         "Turns whose answer could not be used, or was refused; they count as skips.",
     ),
     _score("failed", "Failed", "localized", "Turns without any answer; they count for nothing."),
+    _score("retried", "Retried", "localized", "Turns that were tried again after they had failed."),
     _score(
         "unscored", "Unscored", "localized", "Forecasts that ended in a fraction or refund: paid, no score."
     ),
@@ -225,6 +226,11 @@ COLUMNS = (
 OF_ALL = frozenset(("miscalibration", "miscalibration_p", "luck_low", "luck_high", "luck_percentile"))
 """What is only known of all cohorts together."""
 
+SHORT = (
+    *("place", "skill", "verdict", "evidence", "brier_implied", "pnl", "return_pct", "miscalibration"),
+    *("events", "cost_usd", "skill_per_dollar"),
+)
+"""The figures that a leaderboard shows at first: how good, how sure, what it earned, and what it cost."""
 BRIEF = frozenset(
     (
         *("place", "skill_low", "skill", "interval", "verdict", "evidence", "copies", "brier_implied"),

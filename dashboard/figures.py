@@ -1,6 +1,6 @@
-"""Figures as cells of a table: millionths as people read them, and columns that say what they hold."""
+"""Millionths as figures of a table, outcomes as words, and long texts as they are."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import streamlit as st
 
@@ -45,26 +45,6 @@ def outcome(ended: bool, payout: int | None) -> str | None:
     return {ONE: "YES", 0: "NO"}.get(payout) or cents(payout)
 
 
-def number(label: str, format: str, help: str, **more: Any) -> Any:
-    """A column of figures, to the right."""
-    return st.column_config.NumberColumn(label, help=help, format=format, alignment="right", **more)
-
-
-def time(label: str, help: str, format: str = "D MMM YYYY, HH:mm") -> Any:
-    """A column of instants in UTC."""
-    return st.column_config.DatetimeColumn(label, help=help, format=format, timezone="UTC")
-
-
-def words(label: str, help: str, **more: Any) -> Any:
-    """A column of text."""
-    return st.column_config.TextColumn(label, help=help, **more)
-
-
-def mark() -> Any:
-    """The column of the agents' marks."""
-    return st.column_config.ImageColumn("", width=28, pinned=True, help="The agent's mark in every chart.")
-
-
 def long_text(text: str, name: str) -> None:
     """Foreign text as it is, line by line; what is too long to be drawn can be had as a file."""
     high: int | Literal["content"] = HIGH if len(text) > MANY else "content"
@@ -72,7 +52,3 @@ def long_text(text: str, name: str) -> None:
     if len(text) > LONGEST:
         st.caption(f"The first {LONGEST:,} of {len(text):,} characters.")
         st.download_button("Download all of it", text, file_name=f"{name}.txt", key=f"whole {name}")
-
-
-QUESTION = words("Question", "As the market's page read then.", width=450)
-"""A market's question as a turn saw it."""

@@ -4,12 +4,15 @@ from collections.abc import Iterable
 
 from dashboard.model import CohortLine
 from dashboard.words import count, day, plain
+from portfolio.rules import DEPTH_UNKNOWN, UNLIMITED
 
 STAMPS = {
     "simulated": "Simulated season: play money on made-up markets, whose true odds are known.",
     "replay": "Replay: not evidence of skill.",
+    UNLIMITED: "Profit and loss: fills are unlimited, whatever a market could have taken.",
+    DEPTH_UNKNOWN: "Profit and loss: depth unknown where the venue did not say how much was traded.",
 }
-"""What has to be said of a record whose markets are not live."""
+"""What has to be said of a record whose markets are not live, and of its money."""
 
 
 def cohort_label(line: CohortLine) -> str:
@@ -22,7 +25,8 @@ def progress(line: CohortLine) -> str:
     rest = f", {line.unfinished} with turns that failed or are to come" if line.unfinished else ""
     rounds = f"{line.played} of {count(line.rounds, 'round')} decided{rest}"
     if line.ended_at is not None:
-        return f"{rounds}, ended {day(line.ended_at)}"
+        corrected = f", then corrected on {day(line.corrected_at)}" if line.corrected_at else ""
+        return f"{rounds}, ended {day(line.ended_at)}{corrected}"
     if line.stopped:
         return f"{rounds}, ended by hand, open positions are still tracked"
     if line.played == line.rounds:
@@ -36,6 +40,6 @@ def leading(sentence: str) -> str:
 
 
 def stamps(lines: Iterable[CohortLine]) -> list[str]:
-    """What has to be said first of cohorts that were not played live."""
-    found = {line.stamp for line in lines}
-    return [text for stamp, text in STAMPS.items() if stamp in found]
+    """What has to be said first of cohorts: that they were not played live, and of their depth."""
+    found = {said for line in lines for said in (line.stamp, line.depth)}
+    return [text for said, text in STAMPS.items() if said in found]

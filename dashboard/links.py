@@ -1,7 +1,9 @@
 """Ways from one page to another, each with what the other is to show."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Literal, NoReturn
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -14,6 +16,33 @@ ROOT = "root"
 """What Streamlit calls its path; nobody sees it, and its own name is free for who types that."""
 OPEN, LEFT = "page that is open", "pages that were left"
 """Under which names a session knows which page it shows, and what the others showed when they were left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Where a click leads: a page, and what its address says."""
+
+    to: To
+    shown: Mapping[str, str | int]
+
+    @property
+    def href(self) -> str:
+        """The address, as one page of the app names another.
+
+        >>> Way("agent", {"agent": "a&b c"}).href
+        'agent?agent=a%26b+c'
+        """
+        return f"{self.to}?{urlencode(self.shown)}"
+
+
+def way(to: To, **shown: str | int) -> Way:
+    """A way to a page."""
+    return Way(to, shown)
+
+
+def go_to(chosen: Way) -> NoReturn:
+    """Be where a way leads."""
+    go(chosen.to, **chosen.shown)
 
 
 def page_of(name: str, run: Callable[[], None], first: str = FIRST) -> st.Page:

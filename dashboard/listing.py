@@ -1,44 +1,35 @@
-"""A table to look through."""
+"""A table on a page: drawn by dashboard/html_table.py, and its links opened as those of the page are."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
 
 import streamlit as st
 
-from dashboard.arrow import arrow
-
-WHEN = st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm", help="In UTC.", timezone="UTC")
-"""How an instant stands in a table."""
-MOST, FEW, ROW = 25, 12, 35
-"""So many rows are seen at once, so many where a page has several tables, and so high is each, in pixels."""
+from dashboard.html_table import HtmlColumn, html_table
+from dashboard.links import Way, go_to
 
 
 def listing(
-    data: Mapping[str, Sequence[Any]], alt: str, columns: Mapping[str, Any], most: int = MOST
+    data: Mapping[str, Sequence[Any]],
+    says: str,
+    columns: Mapping[str, HtmlColumn],
+    ways: Sequence[Way | None] = (),
 ) -> None:
-    """A table, of which so many rows are seen at once and the others by scrolling."""
-    st.dataframe(**laid_out(data, alt, columns, most), lazy=False)
+    """A table; where there are ways, a row a way, the row's name leads there."""
+    hrefs = [None if way is None else way.href for way in ways]
+    html = html_table(data, columns, says, hrefs, sortable=True)
+    clicked = _component()(data={"html": html}, key=f"table of {says}", on_open_change=_nothing).open
+    if clicked in hrefs and (way := ways[hrefs.index(clicked)]) is not None:
+        go_to(way)
 
 
-def laid_out(
-    data: Mapping[str, Sequence[Any]], alt: str, columns: Mapping[str, Any], most: int
-) -> dict[str, Any]:
-    """What every table is told: its data, and how they stand in it."""
-    return {
-        "data": arrow(data),
-        "hide_index": True,
-        "placeholder": "–",
-        "height": height(data, most),
-        "column_config": dict(columns),
-        "alt": alt,
-    }
+@lru_cache(maxsize=1)
+def _component() -> Callable[..., Any]:
+    """What puts a table on the page; `dashboard.serve` says where its files are."""
+    place = '<div class="place"></div>'
+    return st.components.v2.component("dashboard.table", html=place, css="table.css", js="table.js")
 
 
-def height(data: Mapping[str, Sequence[Any]], most: int) -> int | Literal["content"]:
-    """The height of a table: all its rows, or those that are seen at once below its head.
-
-    >>> height({"a": [1, 2]}, 25), height({"a": [1] * 26}, 25)
-    ('content', 913)
-    """
-    rows = len(next(iter(data.values()), ()))
-    return "content" if rows <= most else ROW * (most + 1) + 3
+def _nothing() -> None:
+    """A click is answered where the table is drawn, with the ways that it has now."""

@@ -10,11 +10,11 @@ EVERY = 5
 
 
 @st.fragment(run_every=EVERY)
-def follow(shown: RecordSource) -> None:
-    """Draw the page anew once the record is another than the one shown. Choices on the page stay."""
+def follow(address: str, shown: RecordSource | None) -> None:
+    """Draw the page anew once the record is another than the one shown, or there at last. Choices stay."""
     try:
-        now = source(shown.address)
-    except ArenaError:  # it is just being replaced, or gone: the page says so when it is drawn next
-        st.rerun()
+        now = source(address)
+    except ArenaError:  # not there yet, just being replaced, or gone: the page says so when it is drawn next
+        now = None
     if now != shown:
         st.rerun()

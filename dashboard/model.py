@@ -14,7 +14,9 @@ from portfolio.rules import Rules
 class CohortLine:
     """A cohort in a list: when it started, how far it is, its markets' origin and rules, if it is halted.
 
-    Rounds are `unfinished` that have begun and of which turns are missing or have failed.
+    Rounds are `unfinished` that have begun and of which turns are missing or have failed. One that has ended
+    was `corrected_at` when its venue last took back how a market ended.
+    `depth` is what has to be said of its money: see `AccountSummary`.
     """
 
     number: int
@@ -27,6 +29,8 @@ class CohortLine:
     paused: bool = False
     stopped: bool = False
     unfinished: int = 0
+    corrected_at: datetime | None = None
+    depth: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,4 +80,8 @@ class LeaderboardLine:
     @property
     def note(self) -> str:
         """What its figures can't say, and why."""
-        return "; ".join(([self.row.reason] if self.row.reason else []) + list(self.row.stamps))
+        return "; ".join(
+            ([self.row.reason] if self.row.reason else [])
+            + list(self.row.stamps)
+            + ([self.row.depth] if self.row.depth else [])
+        )

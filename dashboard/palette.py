@@ -8,6 +8,8 @@ with another dash and another shape.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from markupsafe import Markup
+
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#8B5CF6", "#56B4E9", "#CC79A7", "#A0522D")
 MARKET = "#6F7680"
 DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
@@ -34,12 +36,10 @@ class AgentLook:
     shape: str
 
     @property
-    def badge(self) -> str:
-        """A small picture of the shape in its colour, as an address that needs no request."""
-        size = 'viewBox="-5 -5 26 26" width="26" height="26"'
-        fill = self.colour.replace("#", "%23")
-        drawn = f'<svg xmlns="http://www.w3.org/2000/svg" {size} fill="{fill}">{DRAWN[self.shape]}</svg>'
-        return f"data:image/svg+xml;utf8,{drawn}"
+    def badge(self) -> Markup:
+        """A small drawing of the shape in its colour, for a table."""
+        size = 'viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"'
+        return Markup(f'<svg {size} fill="{self.colour}">{DRAWN[self.shape]}</svg>')  # noqa: S704 - our own
 
 
 def looks(agents: Iterable[tuple[str, str]]) -> dict[str, AgentLook]:

@@ -5,13 +5,14 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import streamlit as st
+from markupsafe import Markup
 
-from arena.errors import times_text
 from arena.scores.leaderboard import LeaderboardRow
 from arena.scores.slices import Slice
 from dashboard.charts.bars import Scale, band, interval, scale_of
 from dashboard.columns import Figure, LeaderboardColumn
+from dashboard.html_table import HtmlColumn, picture, words
+from dashboard.links import Way, way
 from dashboard.model import LeaderboardLine
 from dashboard.palette import MARKET, AgentLook
 
@@ -19,13 +20,13 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How text starts that a spreadsheet takes for a formula."""
 
 
-def bars(rows: Sequence[LeaderboardRow], looks: Mapping[str, AgentLook]) -> list[str | None]:
+def bars(rows: Sequence[LeaderboardRow], looks: Mapping[str, AgentLook]) -> list[Markup | None]:
     """Every row's skill with its interval, on one scale."""
     scale = scale_of([_span(row.skill, row.skill_low, row.skill_high) for row in rows])
     return [_bar(r.skill, r.skill_low, r.skill_high, colour_of(r.agent, looks), scale) for r in rows]
 
 
-def part_bars(found: Sequence[Slice], looks: Mapping[str, AgentLook]) -> list[str | None]:
+def part_bars(found: Sequence[Slice], looks: Mapping[str, AgentLook]) -> list[Markup | None]:
     """The same of a part of the season."""
     gains = [part.gain for part in found]
     scale = scale_of([_span(gain.skill, gain.low, gain.high) for gain in gains])
@@ -37,7 +38,7 @@ def _span(*values: float | None) -> tuple[float, float]:
     return min(known, default=0.0), max(known, default=0.0)
 
 
-def bands(lines: Sequence[LeaderboardLine], looks: Mapping[str, AgentLook]) -> list[str | None]:
+def bands(lines: Sequence[LeaderboardLine], looks: Mapping[str, AgentLook]) -> list[Markup | None]:
     """Every profit before the band of what luck alone would make of the same bets, on one scale."""
     money = [(x.luck.pnl, x.luck.low or 0, x.luck.high or 0) if x.luck else None for x in lines]
     scale = scale_of([_span(*one) for one in money if one])
@@ -52,7 +53,9 @@ def colour_of(agent: str, looks: Mapping[str, AgentLook]) -> str:
     return looks[agent].colour if agent in looks else MARKET
 
 
-def _bar(skill: float | None, low: float | None, high: float | None, colour: str, scale: Scale) -> str | None:
+def _bar(
+    skill: float | None, low: float | None, high: float | None, colour: str, scale: Scale
+) -> Markup | None:
     return None if skill is None else interval(skill, low, high, colour, scale)
 
 
@@ -63,8 +66,6 @@ def cells(rows: Sequence[Any], columns: Iterable[LeaderboardColumn]) -> dict[str
 
 def _cell_of(row: Any, column: LeaderboardColumn) -> Figure:
     value = column.of(row)
-    if column.format == "times" and isinstance(value, float):
-        return times_text(value)
     return value * column.times if isinstance(value, float | int) and column.times != 1 else value
 
 
@@ -76,33 +77,23 @@ def who(names: Sequence[str], looks: Mapping[str, AgentLook]) -> dict[str, list[
     }
 
 
-def config(columns: Iterable[LeaderboardColumn]) -> dict[str, Any]:
-    """How Streamlit is to show all of these."""
-    named: dict[str, Any] = {
-        "look": st.column_config.ImageColumn(
-            "", width=28, pinned=True, help="The agent's mark in every chart."
+def agent_ways(names: Sequence[str], looks: Mapping[str, AgentLook]) -> list[Way | None]:
+    """To every agent's page; a market that nobody plays has none."""
+    return [way("agent", agent=name) if name in looks else None for name in names]
+
+
+def config(columns: Iterable[LeaderboardColumn]) -> dict[str, HtmlColumn]:
+    """What each column of a board is called, says, and how it is written."""
+    return {
+        "agent": words("Agent", "The market is the price itself."),
+        "bar": picture(
+            "95% interval", "Point: skill. Bar: it holds the true skill in 95% of seasons. Line: the price."
         ),
-        "agent": st.column_config.TextColumn("Agent", pinned=True, help="The market is the price itself."),
-        "bar": st.column_config.ImageColumn(
-            "Skill, 95% interval",
-            width=155,
-            help="Point: skill. Bar: it holds the true skill in 95% of seasons. Line: the price.",
-        ),
-        "luck": st.column_config.ImageColumn(
+        "luck": picture(
             "P/L and luck",
-            width=155,
-            help="Point: profit. Grey: 95% of skill-less seasons with the same bets. Line: no gain.",
+            "Point: profit. Grey: 95% of skill-less seasons with the same bets. Line: no gain.",
         ),
-    }
-    return named | {column.key: _shown(column) for column in columns}
-
-
-def _shown(column: LeaderboardColumn) -> Any:
-    if column.format in ("text", "times"):
-        return st.column_config.TextColumn(column.label, help=column.help)
-    return st.column_config.NumberColumn(
-        column.label, help=column.help, format=column.format, alignment="right"
-    )
+    } | {column.key: HtmlColumn(column.label, column.help, column.format) for column in columns}
 
 
 def as_csv(agents: Sequence[str], rows: Sequence[Any], columns: Sequence[LeaderboardColumn]) -> str:

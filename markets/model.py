@@ -43,7 +43,8 @@ class Level:
 class Quote:
     """What a YES share cost at an instant. A side that nobody offers is None.
 
-    `bids` and `asks` are the book where the venue shows one, best first.
+    `bids` and `asks` are the book where the venue shows one, best first. `volume` is what was traded until
+    then; None where the venue doesn't say.
     """
 
     market_id: MarketId
@@ -52,7 +53,7 @@ class Quote:
     ask: int | None
     mid: int | None
     last: int | None = None
-    volume: int = 0
+    volume: int | None = None
     bids: tuple[Level, ...] = ()
     asks: tuple[Level, ...] = ()
 
@@ -60,6 +61,18 @@ class Quote:
     def price(self) -> int | None:
         """The mid; where there is none, the last trade."""
         return self.last if self.mid is None else self.mid
+
+    def depth(self, reach: int = ONE) -> int | None:
+        """What the thinner side of its book takes, to `reach` from the best price; None without a book.
+
+        In millionths of dollars: YES from those who ask, NO from those who bid.
+        """
+        if not (self.bids or self.asks):
+            return None
+        yes = [(level.price, level.shares) for level in self.asks]
+        no = [(ONE - level.price, level.shares) for level in self.bids]
+        ends = [(side, min(side, default=(0, 0))[0] + reach) for side in (yes, no)]
+        return min(sum(price * shares for price, shares in side if price <= end) // ONE for side, end in ends)
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,7 @@ def passes(listing: Listing, rule: Universe, at: datetime) -> bool:
     open_now = market.opens_at <= at < market.closes_at
     if quote is None or not (open_now and soonest <= market.closes_at <= latest):
         return False
-    return _wanted(market.category, rule) and quote.volume >= rule.min_volume and _priced(quote, rule)
+    return _wanted(market.category, rule) and (quote.volume or 0) >= rule.min_volume and _priced(quote, rule)
 
 
 def stratum(listing: Listing, by: Collection[Stratum], at: datetime) -> str:
@@ -122,12 +122,8 @@ def _priced(quote: Quote, rule: Universe) -> bool:
         return rule.price_only
     if quote.bid is None or quote.ask is None or not 0 <= quote.ask - quote.bid <= rule.max_spread:
         return False
-    if not (quote.bids or quote.asks):
-        return True
-    # what the thinner side of a book would take: YES from those who ask, NO from those who bid
-    yes = sum(level.price * level.shares for level in quote.asks)
-    no = sum((ONE - level.price) * level.shares for level in quote.bids)
-    return min(yes, no) // ONE >= rule.min_depth
+    depth = quote.depth()
+    return depth is None or depth >= rule.min_depth
 
 
 def _lot(seed: int, name: str) -> bytes:

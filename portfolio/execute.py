@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from markets.millionths import ONE
 from markets.model import Level, MarketId, Snapshot
-from portfolio.matching import Offers, SnapshotOffers, match_levels, whole_levels
+from portfolio.matching import Offers, SnapshotOffers, match_levels, unmatched_text, whole_levels
 from portfolio.model import Action, Bet, Fill, FillLevel, Holdings, Lot, LotKey, Rejection, Sale, Side
 from portfolio.money import LARGEST, dollars, number, percent
 from portfolio.rules import Rules
@@ -45,15 +45,23 @@ class Trader:
         # Every share may come to pay $1.00, and all of it has to fit into an account.
         self._room = LARGEST - holdings.cash - sum(lot.shares for lot in holdings.lots.values())
         self._gone: dict[BookSide, dict[int, int]] = {}
+        self._traded_before, self._traded = holdings.traded, dict[MarketId, int]()
 
     def trade(self, order: Order, base: int) -> Fill | Rejection:
         """Fill an order whose size is allowed."""
         offered = self.offers.find(order.market_id, order.side, order.action)
         if isinstance(offered, Rejection):
             return offered
-        filled = match_levels(order.size, self._rest(offered, order), order.limit)
+        size = self._size_in_room(order, offered)
+        if not size:
+            return Rejection("no_depth", self.offers.room_text(order.market_id), order.market_id)
+        filled = match_levels(size, self._rest(offered, order), order.limit)
         if isinstance(filled, Rejection):
             return filled
+        if size < order.size:
+            rest = order.size - (filled.amount if order.action == "buy" else filled.shares)
+            why = filled.left or self.offers.room_text(order.market_id)
+            filled = replace(filled, left=unmatched_text(rest, offered, why))
         if order.action == "buy" and filled.shares > self._room:
             most = f"an account holds at most {number(LARGEST)} dollars and shares"
             message = f"{number(filled.shares)} {order.side} shares are more than can be kept: {most}"
@@ -69,12 +77,23 @@ class Trader:
             wanted=order.size,
             base=base,
             quote_at=offered.quoted_at,
-            quote_hash=self.offers.quote_hash(order.market_id),
+            quote_hash=self.offers.quote_hash(order.market_id, offered.quoted_at),
             fee_rate=offered.rate,
             levels=filled.levels,
             left=filled.left,
             reason=order.reason,
         )
+
+    def _size_in_room(self, order: Order, offered: Offers) -> int:
+        """As much of an order as the rules allow at the market's volume: no cash beyond that moves."""
+        traded = self._traded.get(order.market_id, 0)
+        room = self.offers.room(order.market_id, traded, self._traded_before.get(order.market_id, 0))
+        if room is None or not offered.levels:
+            return order.size
+        if order.action == "buy":
+            return min(order.size, room)
+        best = offered.levels[0].price
+        return min(order.size, room * ONE // best) if best else order.size
 
     def _rest(self, offered: Offers, order: Order) -> Offers:
         """What is offered less what this decision has taken."""
@@ -91,6 +110,8 @@ class Trader:
 
     def _take(self, order: Order, levels: tuple[FillLevel, ...]) -> None:
         self._room -= sum(level.shares for level in levels) if order.action == "buy" else 0
+        cash = sum(level.amount for level in levels)
+        self._traded[order.market_id] = self._traded.get(order.market_id, 0) + cash
         gone = self._gone.setdefault(_book_side(order), {})
         for level in levels:
             price = _yes_price(level.price, order.side)
@@ -107,14 +128,19 @@ def _yes_price(price: int, side: Side) -> int:
 
 
 def execute(
-    bets: Sequence[Bet], sales: Sequence[Sale], holdings: Holdings, snapshot: Snapshot, rules: Rules
+    bets: Sequence[Bet],
+    sales: Sequence[Sale],
+    holdings: Holdings,
+    snapshot: Snapshot,
+    rules: Rules,
+    first: Snapshot | None = None,
 ) -> tuple[list[Fill], list[Rejection]]:
     """What a decision brings: sales first, then bets; every order is filled, or refused with a reason.
 
     With `base: start`, caps and spending are measured by the cash before the sales; with `running`,
-    by the cash at each bet, after the sales and the bets before it.
+    by the cash at each bet, after the sales and the bets before it. Volumes are of the `first` snapshot.
     """
-    return execute_at(SnapshotOffers(snapshot, rules), bets, sales, holdings)
+    return execute_at(SnapshotOffers(snapshot, rules, first), bets, sales, holdings)
 
 
 def execute_at(

@@ -21,6 +21,7 @@ from portfolio.money import ceil_div, worth
 
 _entry_fields = attrgetter(*(name for name in Entry.__slots__ if name != "hash"))
 ENDING_KINDS = ("settle", "refund")
+TRADE_KINDS = ("buy", "sell")
 NO_LOT = Lot(0, 0)
 
 
@@ -33,13 +34,14 @@ class Account:
 
     def __init__(self, start: Holdings):
         self.cash, self.realised = start.cash, start.realised
-        self.lots, self.settled = dict(start.lots), dict(start.settled)
+        self.lots, self.settled, self.traded = dict(start.lots), dict(start.settled), dict(start.traded)
         self.number, self.head = start.number, start.head
 
     def holdings(self) -> Holdings:
         """What is held now. Agents are shown it and the record keeps it, so nobody can change it."""
         lots, settled = MappingProxyType(self.lots.copy()), MappingProxyType(self.settled.copy())
-        return Holdings(self.cash, self.realised, lots, settled, self.number, self.head)
+        traded = MappingProxyType(self.traded.copy())
+        return Holdings(self.cash, self.realised, lots, settled, self.number, self.head, traded)
 
     def write(
         self,
@@ -87,6 +89,8 @@ class Account:
             self.settled[key] = Settlement(version, -entry.shares, -entry.cost, entry.cash)
         elif entry.kind == "reverse":
             del self.settled[key]
+        elif entry.kind in TRADE_KINDS:
+            self.traded[entry.market_id] = self.traded.get(entry.market_id, 0) + abs(entry.cash)
         if lot.shares:
             self.lots[key] = lot
         else:

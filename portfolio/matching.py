@@ -16,7 +16,7 @@ from markets.hashes import quote_hash
 from markets.model import Level, Listing, Market, MarketId, Snapshot
 from portfolio.fills import FillRequest, fill_rule
 from portfolio.model import Action, FillLevel, Rejection, Side
-from portfolio.money import affordable, cost, dollars, fee, number, worth
+from portfolio.money import affordable, cost, dollars, fee, number, percent, worth
 from portfolio.quotes import check_figures, check_spread, check_time, reject, side_quote
 from portfolio.rules import Rules
 
@@ -69,16 +69,19 @@ class OrderMatch:
 class SnapshotOffers:
     """What a snapshot offers under the rules, worked out once for each thing that is asked for.
 
-    Nobody takes anything from it: every entrant trades on the same prices.
+    Nobody takes anything from it: every entrant trades on the same prices. How much had been traded in a
+    market is as it was known `first`, where prices were looked at again.
     """
 
-    def __init__(self, snapshot: Snapshot, rules: Rules):
+    def __init__(self, snapshot: Snapshot, rules: Rules, first: Snapshot | None = None):
         self.at, self.rules = snapshot.seen_at, rules
         self.offered = {listing.market.id for listing in snapshot.shown}
         # The first of two listings of a market counts, and what is shown comes before what is held.
         self.listings: dict[MarketId, Listing] = {x.market.id: x for x in reversed(tuple(snapshot))}
+        self._first = self.listings if first is None else {x.market.id: x for x in reversed(tuple(first))}
         self._offers: dict[tuple[MarketId, Side, Action], Offers | Rejection] = {}
         self._hashes: dict[MarketId, str] = {}
+        self._rooms: dict[MarketId, tuple[int, int] | None] = {}
 
     def find(self, market_id: MarketId, side: Side, action: Action) -> Offers | Rejection:
         """What may be traded at on a side of a market, or why nothing may."""
@@ -90,12 +93,69 @@ class SnapshotOffers:
             )
         return self._offers[key]
 
-    def quote_hash(self, market_id: MarketId) -> str:
-        """The hash of the quote that a fill in this market is done on."""
+    def room(self, market_id: MarketId, decision: int, before: int) -> int | None:
+        """The cash that may still move in a market, after a decision's own trades and those before it.
+
+        None is no limit: the rules have none, or the volume is unknown.
+        """
+        if market_id not in self._rooms:
+            self._rooms[market_id] = self._find_room(market_id)
+        room = self._rooms[market_id]
+        return None if room is None else max(0, min(room[0] - decision, room[1] - before - decision))
+
+    def _find_room(self, market_id: MarketId) -> tuple[int, int] | None:
+        """The cash that may move by a decision, and over a cohort."""
+        most, ever = self.rules.max_of_volume, self.rules.max_of_volume_cohort
+        listing = self._first.get(market_id)
+        quote = None if listing is None else listing.quote
+        if most is None or ever is None or quote is None or quote.volume is None:
+            return None
+        together, depth = worth(quote.volume, most), quote.depth(self.rules.worst_price)
+        return together if depth is None else min(together, depth), worth(quote.volume, ever)
+
+    def room_text(self, market_id: MarketId) -> str:
+        """Why there is no more room in a market that has a limit."""
+        most, ever = percent(self.rules.max_of_volume or 0), percent(self.rules.max_of_volume_cohort or 0)
+        quote = self._first[market_id].quote
+        volume, depth = (quote.volume or 0, quote.depth(self.rules.worst_price)) if quote else (0, None)
+        text = f"a decision trades at most {most}, and a cohort {ever}, of its volume of {dollars(volume)}"
+        return text if depth is None else f"{text}; a decision at most the {dollars(depth)} in its book"
+
+    def quote_hash(self, market_id: MarketId, _quoted_at: datetime) -> str:
+        """The hash of the quote of that time that a fill in this market is done on."""
         if market_id not in self._hashes:
             quote = self.listings[market_id].quote
             self._hashes[market_id] = "" if quote is None else quote_hash(quote)
         return self._hashes[market_id]
+
+
+class WorseOffers(SnapshotOffers):
+    """What two snapshots offer, order by order at the price that is worse for who trades.
+
+    The later one decides on what may be traded at all; where the earlier one offers nothing, it is alone.
+    """
+
+    def __init__(self, stored: SnapshotOffers, fresh: Snapshot, first: Snapshot):
+        super().__init__(fresh, stored.rules, first)
+        self.stored = stored
+
+    def find(self, market_id: MarketId, side: Side, action: Action) -> Offers | Rejection:
+        """What may be traded at on a side of a market, or why nothing may."""
+        fresh = super().find(market_id, side, action)
+        stored = self.stored.find(market_id, side, action)
+        if isinstance(fresh, Rejection) or isinstance(stored, Rejection):
+            return fresh
+        if not (fresh.levels and stored.levels):
+            return fresh
+        one, other = stored.levels[0].price, fresh.levels[0].price
+        return stored if (one > other if action == "buy" else one < other) else fresh
+
+    def quote_hash(self, market_id: MarketId, quoted_at: datetime) -> str:
+        """The hash of the quote of that time: the earlier one, or the later one."""
+        fresh = self.listings[market_id].quote
+        if fresh is not None and fresh.at == quoted_at:
+            return super().quote_hash(market_id, quoted_at)
+        return self.stored.quote_hash(market_id, quoted_at)
 
 
 @lru_cache(maxsize=4)
@@ -122,7 +182,7 @@ def match_levels(size: int, offered: Offers, limit: int | None = None) -> OrderM
     if rest and more and (part := _partial_level(rest, near.levels[count].price, near)).shares:
         levels.append(part)
         rest = 0
-    left = _unmatched_text(rest, near, "too little for another share" if more else near.end) if rest else ""
+    left = unmatched_text(rest, near, "too little for another share" if more else near.end) if rest else ""
     shares, paid = sum(level.shares for level in levels), sum(level.amount for level in levels)
     filled = OrderMatch(shares, paid, sum(level.fee for level in levels), tuple(levels), left)
     return _reject_too_little(filled, near) or filled
@@ -136,7 +196,8 @@ def _partial_level(size: int, price: int, near: Offers) -> FillLevel:
     return FillLevel(price, shares, size, fee(shares, price, near.rate))
 
 
-def _unmatched_text(rest: int, near: Offers, why: str) -> str:
+def unmatched_text(rest: int, near: Offers, why: str) -> str:
+    """What was left of an order, and why."""
     if near.action == "buy":
         return f"{dollars(rest)} was not spent: {why}"
     return f"{number(rest)} shares were not sold: {why}"

@@ -124,7 +124,10 @@ class Settlement:
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """The fold of a ledger: cash, open lots, what was settled and how, and the ledger's head."""
+    """The fold of a ledger: cash, open lots, what was settled and how, and the ledger's head.
+
+    `traded` is the cash that ever moved by purchases and sales in a market, both sides together.
+    """
 
     cash: int = 0
     realised: int = 0
@@ -132,6 +135,7 @@ class Holdings:
     settled: Mapping[LotKey, Settlement] = field(default_factory=dict)
     number: int = 0
     head: str = ""
+    traded: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,8 +92,9 @@ def check_figures(quote: Quote, market: Market) -> Rejection | None:
     if quote.market_id != market.id:
         return reject("other_quote", f"the quote is for {quote.market_id}", market)
     levels = quote.bids + quote.asks
-    figures = [quote.volume, *(level.price for level in levels), *(level.shares for level in levels)]
-    figures += [price for price in (quote.bid, quote.ask, quote.mid, quote.last) if price is not None]
+    figures = [level.price for level in levels] + [level.shares for level in levels]
+    known = (quote.volume, quote.bid, quote.ask, quote.mid, quote.last)
+    figures += [figure for figure in known if figure is not None]
     for figure in figures:
         if type(figure) is not int or abs(figure) > LARGEST:
             message = f"the quote has {_odd_figure_text(figure)}, which is neither a price nor a size"

@@ -1,15 +1,30 @@
 """The rules that a cohort plays by, by name or changed value by value."""
 
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
 from markets.millionths import ONE
 
+BOOK = "book"
+"""The fill rule that reads from the quote itself how much there is."""
+MAX_OF_VOLUME = ONE // 50
+"""What one decision may trade in a market, as a part of its volume, under rules without a book."""
+COHORT_DECISIONS = 5
+"""How many such decisions a cohort may come to in one market."""
+UNLIMITED, DEPTH_UNKNOWN = "fills are unlimited", "depth unknown"
+"""What is said beside money that was made at any size, or where no volume was known."""
+
 
 class Rules(BaseModel):
-    """How orders become fills. Amounts, prices and fractions in millionths, ages in seconds."""
+    """How orders become fills. Amounts, prices and fractions in millionths, ages in seconds.
+
+    `max_of_volume` and `max_of_volume_cohort` are the most that an agent trades in a market, by a decision
+    and over a cohort, as parts of what had been traded there by the round's snapshot; None is no limit.
+    What is left out of a frozen cohort is as by default.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -26,6 +41,18 @@ class Rules(BaseModel):
     max_spread: int = 100_000
     max_gap: int = 50_000
     max_quote_age: int = int(timedelta(minutes=15).total_seconds())
+    max_of_volume: int | None = None
+    max_of_volume_cohort: int | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_off(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        values: dict[str, Any] = handler(self)
+        return {key: value for key, value in values.items() if value is not None}
+
+    @property
+    def unlimited(self) -> bool:
+        """Whether orders of any size are filled."""
+        return self.fill != BOOK and self.max_of_volume is None
 
     @property
     def quote_age(self) -> timedelta:
@@ -34,10 +61,30 @@ class Rules(BaseModel):
 
 
 REALISTIC = Rules(name="realistic", fill="book")
-REPLAY = Rules(name="replay", fill="spread", max_quote_age=int(timedelta(days=7).total_seconds()))
+REPLAY = Rules(
+    name="replay",
+    fill="spread",
+    max_quote_age=int(timedelta(days=7).total_seconds()),
+    max_of_volume=MAX_OF_VOLUME,
+    max_of_volume_cohort=COHORT_DECISIONS * MAX_OF_VOLUME,
+)
 SEED = Rules(name="seed", fill="mid", fee="none", base="running", merge=False)
 REFERENCE = Rules(
     name="reference", fill="mid", fee="none", cap="decision", base="running", merge=False, extremes=True
 )
 
-NAMED = {rules.name: rules for rules in (REALISTIC, REPLAY, SEED, REFERENCE)}
+NAMED: Mapping[str, Rules] = {rules.name: rules for rules in (REALISTIC, REPLAY, SEED, REFERENCE)}
+
+
+def changed_rules(rules: Rules, changes: Mapping[str, Any]) -> Rules:
+    """Rules with values changed. In place of a book that says how much there is, a part of the volume does.
+
+    >>> changed_rules(REALISTIC, {"fill": "quote"}).max_of_volume, changed_rules(SEED, {}).unlimited
+    (20000, True)
+    """
+    values = dict(changes)
+    if rules.fill == BOOK and values.get("fill", BOOK) != BOOK:
+        values = {"max_of_volume": MAX_OF_VOLUME} | values
+    if "max_of_volume" in values:
+        values["max_of_volume_cohort"] = COHORT_DECISIONS * values["max_of_volume"]
+    return rules.model_copy(update=values)

@@ -108,7 +108,7 @@ def replay(
         holdings = fold(paid, holdings)
         snapshot = _with_all_held(step.snapshot, holdings, seen)
         orders = sizing(step, holdings, rules)
-        fills_made, refused = execute(*orders, holdings, step.traded(snapshot), rules)
+        fills_made, refused = execute(*orders, holdings, step.traded(snapshot), rules, snapshot)
         posted = post(fills_made, holdings, snapshot.at, step.label)
         holdings = fold(posted, holdings)
         entries += paid + posted

@@ -56,14 +56,15 @@ def a_quote(
     bids: Levels = (),
     asks: Levels = (),
     last: str | None = None,
-    volume: str = "0",
+    volume: str | None = None,
 ) -> Quote:
     """A quote whose mid is halfway between bid and ask unless it is given."""
-    below, above, middle, traded = (None if price is None else usd(price) for price in (bid, ask, mid, last))
+    figures = (bid, ask, mid, last, volume)
+    below, above, middle, traded, known = (None if figure is None else usd(figure) for figure in figures)
     if middle is None and below is not None and above is not None:
         middle = (below + above) // 2
     prices = {"bid": below, "ask": above, "mid": middle, "last": traded}
-    return Quote(MarketId(market), at, **prices, volume=usd(volume), bids=_levels(bids), asks=_levels(asks))
+    return Quote(MarketId(market), at, **prices, volume=known, bids=_levels(bids), asks=_levels(asks))
 
 
 def quote_of(listing: Listing) -> Quote:
@@ -82,7 +83,7 @@ def a_listing(
     bids: Levels = (),
     asks: Levels = (),
     last: str | None = None,
-    volume: str = "0",
+    volume: str | None = None,
     **changes: Any,
 ) -> Listing:
     """A market with a quote; other keywords change the market: `fee_rate`, `tick`, `closes_at` …"""

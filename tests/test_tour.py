@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.dashboard.opening import opened
+from tests.dashboard.opening import opened, tables
 from tests.season.demo import SIX_ROUNDS, six_rounds
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -54,11 +54,11 @@ def test_the_commands_say_what_is_shown(folder: Path) -> None:
 
 def test_the_pages_show_the_three_figures(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record = folder / "tour.db"
-    cohort = opened("cohort", record, monkeypatch, cohort="1").dataframe[0].value
+    cohort = tables(opened("cohort", record, monkeypatch, cohort="1"))[0]
     assert f"P/L of ${row_of(cohort, agent='sharp')['pnl']:,.2f}" in TOUR
-    board = opened("leaderboard", record, monkeypatch).dataframe[0].value
+    board = tables(opened("leaderboard", record, monkeypatch, columns="all"))[0]
     assert f"Brier is {row_of(board, agent='sharp')['brier_stated']:.4f}" in TOUR
-    market = opened("market", record, monkeypatch, market="simulator:82f5a4:077-2").dataframe[0].value
+    market = tables(opened("market", record, monkeypatch, market="simulator:82f5a4:077-2"))[0]
     assert f"worth ${row_of(market, agent='sharp', cohort=1)['value']:,.2f}" in TOUR
 
 

@@ -27,6 +27,11 @@ from markets.model import MarketId
 from portfolio.model import Bet, Rejection, Sale
 
 MOST_REASON = 500
+READER_VERSION = 1
+"""Counts the ways of turning what agents are shown and answer into decisions: `arena verify` does it again.
+
+It goes up with each change by which an answer is read otherwise, or a rule decides otherwise, than before.
+"""
 _Item = TypeVar("_Item", Forecast, Bet, Sale)
 Fields = Mapping[str, Any]
 

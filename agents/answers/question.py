@@ -11,8 +11,7 @@ from fractions import Fraction
 
 from agents.answers.decisions import combine_answers
 from agents.answers.parse import UnusableAnswer, parse_answer
-from agents.model import Ask, CallError, Decision, DecisionStatus, Message, ModelSettings, Prompt, View
-from agents.price_table import table_entry
+from agents.model import Ask, CallError, Decision, DecisionStatus, Message, Prompt, View
 from agents.prompts.prompt import short_ids
 from markets.model import MarketId
 from portfolio.model import Rejection
@@ -20,8 +19,6 @@ from portfolio.model import Rejection
 MOST_SHOWN = 20_000
 """Characters of an unusable answer that are shown again."""
 MOST_REASONS = 3
-RAISED = 4
-"""So many times the limit of tokens is tried after an answer that was cut off, as far as the model goes."""
 CUT_OFF = "the answer was cut off at the token limit"
 FORMAT = "with one JSON object in the format asked for and nothing else"
 
@@ -38,13 +35,16 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question about some markets. `put` writes it anew for some of them, after so much was bet."""
+    """A question about some markets. `put` writes it anew for some of them, after so much was bet.
+
+    `raised` is a higher limit of tokens, where the model has one that is worth trying.
+    """
 
     prompt: Prompt
     markets: tuple[MarketId, ...]
     put: Callable[[tuple[MarketId, ...], int, int], Prompt]
     """For these markets, as the first half or the second, after so much was bet."""
-    settings: ModelSettings
+    raised: int | None
     min_answered: Fraction
     view: View
     ask: Ask
@@ -82,8 +82,8 @@ class Question:
         if not first.cut:
             yield await self._once(repeat)
             return
-        if (most := self._raised()) is not None:
-            longer = await self._once(replace(self.prompt if nothing else repeat, max_tokens=most))
+        if self.raised is not None:
+            longer = await self._once(replace(self.prompt if nothing else repeat, max_tokens=self.raised))
             if longer.error is None or longer.error.code != "budget":
                 yield longer
                 return
@@ -103,11 +103,6 @@ class Question:
     def _is_enough(self, missing: Collection[MarketId]) -> bool:
         count = len(self.markets)
         return count - len(missing) >= self.min_answered * count
-
-    def _raised(self) -> int | None:
-        """A higher limit of tokens, where the model has one that is worth trying."""
-        now, most = self.settings.max_tokens, table_entry(self.settings.model).get("max_output_tokens")
-        return min(RAISED * now, most) if isinstance(most, int) and most >= 2 * now else None
 
     def _repeat(self, first: _Reading, missing: tuple[MarketId, ...]) -> Prompt:
         """The same conversation, with the answer, what is wrong with it, and what is wanted still."""

@@ -24,7 +24,7 @@ answer, the turn fails. Parts that place no bets are asked side by side.
 """
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, TypeVar
@@ -46,6 +46,7 @@ from agents.model import (
     Stage,
     View,
 )
+from agents.model_table.price_table import table_entry
 from agents.prompts.prompt import PromptPart, render
 from agents.text import TooLong
 from markets.model import MarketId
@@ -55,6 +56,10 @@ BLIND = "blind"
 SIDE_BY_SIDE = 10
 """Parts of a question without bets that are asked at once."""
 SEEDS = 2**31
+RAISED = 4
+"""So many times the limit of tokens is tried after an answer that was cut off, as far as the model goes."""
+Write = Callable[[Stage, Sequence[Forecast], PromptPart], Prompt]
+"""The question of a stage about some markets, after such forecasts without prices."""
 
 
 class Settings(ModelSettings):
@@ -86,15 +91,39 @@ def agent(settings: Settings, given: Given) -> Agent:
     """The agent that asks its model."""
     texts = {name: given.prompts[name] for name in settings.prompt_names}
 
+    most = table_entry(settings.model).get("max_output_tokens")
+    now = settings.max_tokens
+    raised = min(RAISED * now, most) if isinstance(most, int) and most >= 2 * now else None
+
     async def decide(view: View, ask: Ask) -> Decision:
-        wanted = range(1, settings.samples + 1)
-        return combine_samples(
-            await gather_or_cancel(
-                _Sample(settings, texts, view, ask, number).decision() for number in wanted
+        def write(stage: Stage, before: Sequence[Forecast], part: PromptPart) -> Prompt:
+            return render(
+                texts[template_of(settings, stage)],
+                view,
+                prices=stage == "final" and settings.prices != "hidden",
+                stage=stage,
+                before=before,
+                system=None if settings.system is None else texts[settings.system],
+                part=part,
+                tokens=settings.prompt_tokens,
             )
-        )
+
+        return await decide_by_answers(settings, view, ask, write, raised)
 
     return decide
+
+
+def template_of(settings: Settings, stage: Stage) -> str:
+    """The name of the prompt that a stage asks by."""
+    return BLIND if stage == "blind" else settings.prompt
+
+
+async def decide_by_answers(
+    settings: Settings, view: View, ask: Ask, write: Write, raised: int | None
+) -> Decision:
+    """The decision of all samples, however questions are written; `raised` is the limit after a cut."""
+    samples = (_Sample(settings, view, ask, write, raised, n) for n in range(1, settings.samples + 1))
+    return combine_samples(await gather_or_cancel(sample.decision() for sample in samples))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,48 +131,49 @@ class _Sample:
     """One time that the whole is asked."""
 
     settings: Settings
-    texts: dict[str, str]
     view: View
     ask: Ask
+    write: Write
+    raised: int | None
     number: int
 
     async def decision(self) -> Decision:
         """What the model decides: blind first where it is to, then with all that it may see."""
         blind = Decision()
         if self.settings.prices == "after":
-            blind = await self._stage("blind", self.texts[BLIND])
+            blind = await self._stage("blind")
             if blind.status == "failed":
                 return blind
-        final = await self._stage("final", self.texts[self.settings.prompt], blind.forecasts)
+        final = await self._stage("final", blind.forecasts)
         return combine_stages(blind, final)
 
-    async def _stage(self, stage: Stage, text: str, before: Sequence[Forecast] = ()) -> Decision:
+    async def _stage(self, stage: Stage, before: Sequence[Forecast] = ()) -> Decision:
         """The decision of all parts: one after another where they bet, so that each is told what is left."""
         first, *others = self._parts()
         try:
-            question = self._question(stage, text, before, first)
+            question = self._question(stage, before, first)
             if not question.prompt.bets:
-                rest = [self._question(stage, text, before, part) for part in others]
+                rest = [self._question(stage, before, part) for part in others]
                 return await _side_by_side([question, *rest])
             answers = [await question.decision()]
             for part in others:
                 if answers[-1].status == "failed":
                     return answers[-1]
                 committed = sum(bet.amount for answer in answers for bet in answer.bets)
-                question = self._question(stage, text, before, replace(part, committed=committed))
+                question = self._question(stage, before, replace(part, committed=committed))
                 answers.append(await question.decision())
             return answers[-1] if answers[-1].status == "failed" else combine_parts(answers)
         except TooLong as error:
             return Decision(status="failed", note=f"too_long: {error}")
 
-    def _question(self, stage: Stage, text: str, before: Sequence[Forecast], part: PromptPart) -> Question:
+    def _question(self, stage: Stage, before: Sequence[Forecast], part: PromptPart) -> Question:
         def put(markets: tuple[MarketId, ...], half: int, spent: int) -> Prompt:
             number = part.parts + 1 if half else part.number
             smaller = PromptPart(number, part.parts + 1, markets, part.committed + spent)
-            return self._prompt(stage, text, before, smaller)
+            return self._prompt(stage, before, smaller)
 
-        prompt, enough = self._prompt(stage, text, before, part), Fraction(str(self.settings.min_answered))
-        return Question(prompt, part.markets, put, self.settings, enough, self.view, self.ask)
+        prompt, enough = self._prompt(stage, before, part), Fraction(str(self.settings.min_answered))
+        return Question(prompt, part.markets, put, self.raised, enough, self.view, self.ask)
 
     def _parts(self) -> Iterator[PromptPart]:
         shown: list[MarketId] = [listing.market.id for listing in self.view.snapshot.shown]
@@ -152,18 +182,8 @@ class _Sample:
         for number, start in enumerate(starts, 1):
             yield PromptPart(number, len(starts), tuple(shown[start : start + size]))
 
-    def _prompt(self, stage: Stage, text: str, before: Sequence[Forecast], part: PromptPart) -> Prompt:
-        system = self.settings.system
-        prompt = render(
-            text,
-            self.view,
-            prices=stage == "final" and self.settings.prices != "hidden",
-            stage=stage,
-            before=before,
-            system=None if system is None else self.texts[system],
-            part=part,
-            tokens=self.settings.prompt_tokens,
-        )
+    def _prompt(self, stage: Stage, before: Sequence[Forecast], part: PromptPart) -> Prompt:
+        prompt = self.write(stage, before, part)
         shared = self.settings.samples > 1
         return replace(
             prompt, seed=(prompt.seed + self.number - 1) % SEEDS, sample=self.number, shared=shared

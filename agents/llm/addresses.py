@@ -3,7 +3,7 @@
 import re
 
 from agents.model import ModelSettings
-from agents.price_table import table_entry
+from agents.model_table.price_table import table_entry
 
 _VERSION = re.compile(r"/v[0-9]+\w*(?:/|$)")
 _VERSIONED = {"openai": "/v1", "hosted_vllm": "/v1", "lm_studio": "/v1", "openrouter": "/api/v1",

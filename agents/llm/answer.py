@@ -5,11 +5,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agents.answers.json_text import MOST_TEXT
-from agents.cost import usage_cost
 from agents.llm.library import PAUSED
 from agents.model import Call, CallError, ModelSettings, Prompt, Rung
-from agents.text import one_line, printable, remove_secrets
-from agents.usage import TokenUsage, read_usage
+from agents.model_table.cost import usage_cost
+from agents.model_table.usage import TokenUsage, read_usage
+from agents.secrets import remove_secrets
+from agents.text import one_line, printable
 
 MOST_SOURCES, LONGEST_SOURCE = 200, 2_000
 """So many addresses of so many characters are kept of an answer."""

@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agents.limits import IDLE
 from agents.llm.addresses import (
     RESPONSES,
     base_address,
@@ -22,9 +21,11 @@ from agents.llm.answer import StreamBroken, WireAnswer, answered_call, chat_answ
 from agents.llm.errors import call_error, http_status, is_uncharged, refused_part
 from agents.llm.library import litellm, stay_loaded, understood
 from agents.llm.options import chat_options, is_marked, is_streamed
+from agents.llm.patience import patience
 from agents.llm.stream import streamed_answer
 from agents.model import Ask, Call, CallError, Message, ModelSettings, Prompt, Rung
-from agents.text import secrets_in
+from agents.model_table.limits import IDLE
+from agents.secrets import redact, secrets_in
 
 NEEDS_NO_KEY = "none"
 """Sent to a server of one's own in place of a key, so that no real one goes there unasked."""
@@ -159,6 +160,8 @@ class _Model:
             idle = "" if partial is None else ", or no further word for a while"
             words = f"no answer within {self.settings.timeout:g} seconds{idle}"
             error = CallError("timeout", words, retry=True)
+        if self.settings.base_url and error.code in ("other", "timeout"):
+            error = replace(error, message=f"{error.message} (asked at {redact(self.settings.base_url)})")
         status = http_status(fault, error.code)
         if partial is not None:
             call = answered_call(prompt, self.settings, rung, partial, latency, self.secrets)
@@ -171,7 +174,7 @@ class _Model:
         options = chat_options(prompt, settings, key, rung, provider, self.taken.parts)
         if is_streamed(settings, provider):
             return await streamed_answer(library, options, settings.timeout, IDLE, provider)
-        async with asyncio.timeout(settings.timeout):
+        async with patience(settings.timeout):
             return chat_answer(await library.acompletion(**options), provider)
 
     async def _response(self, prompt: Prompt, key: str | None, rung: Rung) -> WireAnswer:

@@ -10,7 +10,8 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from agents.model import CallError, ErrorCode
-from agents.text import one_line, redact
+from agents.secrets import redact
+from agents.text import one_line
 
 MOST_WORDS = 500
 MOST_READ = 20_000

@@ -3,12 +3,12 @@
 from collections.abc import Collection
 from typing import Any
 
-from agents.answers.json_text import answer_schema
-from agents.cost import most_tokens
 from agents.llm.addresses import base_address
 from agents.llm.library import understood
 from agents.model import ModelSettings, Prompt, Rung
-from agents.price_table import table_entry
+from agents.model_table.cost import most_tokens
+from agents.model_table.price_table import table_entry
+from agents.prompts.answer_schema import answer_schema
 from agents.text import tokens_of
 from markets.hashes import sha256
 
@@ -20,6 +20,8 @@ WORTH_CACHING = 4_000
 """Characters of a question that is worth keeping for the next one with the same words."""
 CACHE_MARK = {"type": "ephemeral"}
 WINDOW_STEP = 1_024
+CLIENT_TIMEOUT = 86_400.0
+"""What the client waits, whose timers would win over an answer that came while the process was suspended."""
 
 
 def chat_options(
@@ -45,7 +47,7 @@ def chat_options(
         **wanted_form(prompt, settings, rung),
         "model": settings.model,
         "messages": _messages(prompt, provider),
-        "timeout": settings.timeout,
+        "timeout": CLIENT_TIMEOUT,
         "max_retries": 0,
         "num_retries": 0,
     }

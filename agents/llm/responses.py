@@ -1,20 +1,20 @@
 """OpenAI's Responses form, in which alone some models answer: one question, and its answer as a stream."""
 
-import asyncio
 import json
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
 import httpx
 
-from agents.answers.json_text import answer_schema
 from agents.llm.addresses import model_name
 from agents.llm.answer import StreamBroken, WireAnswer
+from agents.llm.patience import patience
 from agents.model import ModelSettings, Prompt, Rung
-from agents.usage import read_usage
+from agents.model_table.usage import read_usage
+from agents.prompts.answer_schema import answer_schema
 
 LEAST_TOKENS = 16
 """Fewer may not be asked for."""
@@ -70,18 +70,17 @@ async def ask_response(
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     said: dict[str, list[str]] = {"text": [], "thinking": []}
     try:
-        async with asyncio.timeout(longest):
-            patience = httpx.Timeout(min(idle, longest), connect=30.0)
-            async with (
-                httpx.AsyncClient(timeout=patience, verify=_tls()) as client,
-                client.stream("POST", url, headers=headers, json=dict(body)) as response,
-            ):
-                if response.status_code != 200:
-                    await response.aread()
-                    raise ResponseRefused(_error_words(response.text), response.status_code, response)
-                async for event in _events(response):
-                    if (whole := _heard(event, said)) is not None:
-                        return response_answer(whole, "".join(said["thinking"]))
+        async with (
+            patience(longest, idle) as heard,
+            httpx.AsyncClient(timeout=httpx.Timeout(None, connect=30.0), verify=_tls()) as client,
+            client.stream("POST", url, headers=headers, json=dict(body)) as response,
+        ):
+            if response.status_code != 200:
+                await response.aread()
+                raise ResponseRefused(_error_words(response.text), response.status_code, response)
+            async for event in _events(response, heard):
+                if (whole := _heard(event, said)) is not None:
+                    return response_answer(whole, "".join(said["thinking"]))
         raise ResponseRefused("the stream ended without its answer: invalid response", 200)
     except (httpx.HTTPError, TimeoutError, ResponseRefused) as error:
         if not any(said.values()):
@@ -90,13 +89,14 @@ async def ask_response(
         raise StreamBroken(error, partial) from error
 
 
-async def _events(response: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+async def _events(response: httpx.Response, heard: Callable[[], None]) -> AsyncIterator[dict[str, Any]]:
     """The events of a stream; a server that doesn't stream sends the whole, which is as good as the last."""
     if "event-stream" not in response.headers.get("content-type", ""):
         whole = json.loads(await response.aread())
         yield {"type": "response.completed", "response": whole}
         return
     async for line in response.aiter_lines():
+        heard()
         if line.startswith("data:") and line[5:].strip() not in ("", "[DONE]"):
             event = json.loads(line[5:])
             if isinstance(event, dict):

@@ -1,12 +1,12 @@
 """An answer that comes piece by piece: each piece renews the patience, and what breaks off is kept."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from agents.llm.answer import StreamBroken, WireAnswer, chat_answer
 from agents.llm.library import PAUSED, http_client
+from agents.llm.patience import patience
 
 
 async def streamed_answer(
@@ -15,13 +15,11 @@ async def streamed_answer(
     """The whole answer, put together again. One that ends before it is whole is StreamBroken."""
     chunks: list[Any] = []
     client = http_client()
-    loop = asyncio.get_running_loop()
-    end = loop.time() + longest
     try:
-        async with asyncio.timeout(min(idle, longest)) as limit:
+        async with patience(longest, idle) as heard:
             async for chunk in await library.acompletion(**options, stream=True, client=client):
                 chunks.append(chunk)
-                limit.reschedule(min(loop.time() + idle, end))
+                heard()
     except Exception as error:
         cause = _first_cause(error)
         partial = WireAnswer(

@@ -38,11 +38,12 @@ def context_facts(
     facts: dict[MarketId, dict[str, Any]] = {}
     for listing in listings:
         market, quote = listing.market, listing.quote
+        traded = (quote and quote.volume) or 0
         others = () if market.event_id in quoted else (view.siblings or {}).get(market.event_id, ())
         quoted.add(market.event_id)
         facts[market.id] = {
             "left": time_left(market.closes_at - view.snapshot.at),
-            "volume": f"${quote.volume // ONE:,}" if prices and quote and quote.volume >= ONE else None,
+            "volume": f"${traded // ONE:,}" if prices and traded >= ONE else None,
             "history": _history_text(view.history.get(market.id, ())) if prices else None,
             "event": events.get(market.id),
             "siblings": _siblings_text(others, prices),

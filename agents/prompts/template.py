@@ -3,6 +3,7 @@
 There is no way out of the sandbox and no loop without end, and figures are written as figures.
 """
 
+import math
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any
 
 from jinja2 import StrictUndefined, Template, TemplateSyntaxError, nodes, pass_context
 from jinja2.exceptions import TemplateError, TemplateRuntimeError
+from jinja2.filters import do_format
 from jinja2.meta import find_undeclared_variables
 from jinja2.runtime import Context
 from jinja2.sandbox import SandboxedEnvironment
@@ -26,6 +28,8 @@ MAY_LACK = ("defined", "undefined", "default", "d")
 ANSWERS = ("decision", "forecasts")
 MOST_STEPS = 50_000
 """Steps of all loops of one prompt together: 500 markets with 20 articles each take a fifth of it."""
+MOST_CHARACTERS = 1_000_000
+"""A text that an expression makes: ten times the longest prompt."""
 STEPS = "_steps"
 """The name by which a context keeps count of them."""
 _UNKNOWN = re.compile(r"'(\w+)' is undefined|has no attribute '(\w+)'|No (?:filter|test) named '(\w+)'")
@@ -37,6 +41,7 @@ _FAILURES = (
     TypeError,
     ValueError,
     RecursionError,
+    MemoryError,
 )
 """What filling in a template can raise: whatever the expressions in it come to."""
 
@@ -148,11 +153,55 @@ def _line(template: Template, trace: TracebackType | None) -> int:
 
 
 class _Sandbox(SandboxedEnvironment):
+    intercepted_binops = frozenset(("*", "**", "%"))
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        """What two values come to, if it is no more than a prompt could hold."""
+        if operator == "%" and isinstance(left, str):
+            _check_widths(left)
+        elif operator == "**":
+            _check_size(right * 100 if isinstance(right, int) else 0)
+        elif operator == "*" and (hasattr(left, "__len__") or hasattr(right, "__len__")):
+            _check_size(math.prod(x if isinstance(x, int) else len(x) for x in (left, right)))
+        return super().call_binop(context, operator, left, right)
+
+    def call(self, context: Context, obj: Any, *args: Any, **named: Any) -> Any:
+        """A call; a text's own methods make no text that is longer than that."""
+        if isinstance(getattr(obj, "__self__", None), str):
+            _check_size(max((x for x in (*args, *named.values()) if isinstance(x, int)), default=0))
+        return super().call(context, obj, *args, **named)
+
+    def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
+        """A text's `format`, within the same bounds."""
+        if (wrapped := super().wrap_str_format(value)) is not None:
+            _check_widths(value.__self__)
+        return wrapped
+
     def getattr(self, obj: Any, attribute: str) -> Any:
         """Facts are plain dicts, whose keys need no guard; looking there first is several times faster."""
         if type(obj) is dict and attribute in obj:
             return obj[attribute]
         return super().getattr(obj, attribute)
+
+
+def _check_size(size: int) -> None:
+    if size > MOST_CHARACTERS:
+        raise TemplateRuntimeError(f"it makes more than {MOST_CHARACTERS:,} characters at once")
+
+
+def _check_widths(form: str) -> None:
+    """A form in which figures are written may ask for so many places, and no more."""
+    _check_size(max((int(digits[:9]) for digits in re.findall(r"[0-9]+", form)), default=0))
+
+
+def _bounded(write: Callable[..., Any]) -> Callable[..., Any]:
+    """A filter that pads: within the same bounds."""
+
+    def bounded(value: Any, *args: Any, **named: Any) -> Any:
+        _check_widths(" ".join(map(str, (*args, *named.values()))) if write is not do_format else str(value))
+        return write(value, *args, **named)
+
+    return bounded
 
 
 @pass_context
@@ -190,6 +239,9 @@ def _environment() -> SandboxedEnvironment:
         autoescape=False,  # the reader is a model, not a browser
     )
     figures = {"dollars": _cents, "number": number, "percent": percent}
+    environment.filters |= {
+        name: _bounded(environment.filters[name]) for name in ("center", "format", "indent")
+    }
     environment.filters |= {name: _figure_filter(write) for name, write in figures.items()} | {
         "counted": _counted_loop
     }

@@ -7,7 +7,7 @@ from datetime import timedelta
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 
-from agents.cost import cost
+from agents.model_table.cost import cost
 from arena.calls.estimate import Estimate, Usage, total_usage
 from arena.cohorts.schedule import TICK
 from arena.config.sections import CENTURY, BudgetSection, CohortsSection

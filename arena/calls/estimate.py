@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING, Literal
 
 from agents.answers.json_text import MOST_TEXT
 from agents.answers.question import MOST_SHOWN
-from agents.capabilities import A_SECOND, ModelFault, expected_thinking
-from agents.cost import most_tokens, price_for, searches_once, usage_cost, worst_case
 from agents.guard import Guard
 from agents.model import (
     Agent,
@@ -33,12 +31,14 @@ from agents.model import (
     View,
     model_settings,
 )
-from agents.price_table import table_entry
+from agents.model_table.capabilities import A_SECOND, ModelFault, expected_thinking
+from agents.model_table.cost import most_tokens, price_for, searches_once, usage_cost, worst_case
+from agents.model_table.price_table import table_entry
+from agents.model_table.usage import TokenUsage
 from agents.prompts.dry_run import with_context
 from agents.prompts.prompt import short_ids
 from agents.registry import kind
 from agents.text import printable
-from agents.usage import TokenUsage
 from arena.config import Config
 from arena.config.model import AgentConfig
 from arena.record.model.cohort import NO_EVIDENCE

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 from agents.answers.json_text import NotOneObject
 from agents.answers.shape import find_answer
-from agents.cost import worst_case
 from agents.model import Ask, Call, Message, ModelSettings, Prompt, model_settings
+from agents.model_table.cost import worst_case
 from arena.config.model import AgentConfig
 
 PING_WORDS = (

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from agents.cost import worst_case
 from agents.model import (
     Agent,
     Ask,
@@ -18,7 +17,8 @@ from agents.model import (
     Prompt,
     View,
 )
-from agents.price_table import table_entry
+from agents.model_table.cost import worst_case
+from agents.model_table.price_table import table_entry
 from agents.prompts.dry_run import with_context
 from arena.calls.estimate import BYTES_A_TOKEN, first_sample_round
 from arena.calls.ping import MOST_FORMS

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from random import Random
@@ -154,11 +154,17 @@ class RateLimiter:
 
 @dataclass
 class RunningCalls:
-    """How many calls are being made. Once it is `closed`, who wants another one waits until broken off."""
+    """How many calls are being made. Once it is `closed`, who wants another one waits until broken off.
+
+    They wait too while it is `draining`. Answers that are in and not yet in the record are `unkept`.
+    """
 
     running: int = 0
     closed: bool = False
+    draining: int = 0
+    unkept: int = 0
     quiet: asyncio.Event = field(default_factory=asyncio.Event)
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def close(self) -> None:
         """Let no more calls be made; those under way go on."""
@@ -166,9 +172,19 @@ class RunningCalls:
         self._note_quiet()
 
     async def wait_while_closed(self) -> None:
-        """Go on where calls are still made; else wait until broken off."""
-        if self.closed:
-            await asyncio.get_running_loop().create_future()
+        """Go on where calls are still made; else wait until they are, or until broken off."""
+        while self.closed or self.draining:
+            await self._change()
+
+    async def drain(self) -> None:
+        """Begin no call until those under way have ended and are kept, or can't be."""
+        self.draining += 1
+        try:
+            while self.running or self.unkept:
+                await self._change()
+        finally:
+            self.draining -= 1
+            self.changed.set()
 
     @contextmanager
     def one(self) -> Iterator[None]:
@@ -180,6 +196,21 @@ class RunningCalls:
             self.running -= 1
             self._note_quiet()
 
+    def ended(self) -> Callable[[], None]:
+        """Note that an answer is in; what is returned is called once it is kept, or can't be."""
+        self.unkept += 1
+
+        def kept() -> None:
+            self.unkept -= 1
+            self.changed.set()
+
+        return kept
+
+    async def _change(self) -> None:
+        self.changed.clear()
+        await self.changed.wait()
+
     def _note_quiet(self) -> None:
+        self.changed.set()
         if self.closed and not self.running:
             self.quiet.set()

@@ -25,10 +25,11 @@ LONGEST_BACKOFF = 60.0
 
 @dataclass(frozen=True, slots=True)
 class EndedAttempt:
-    """One attempt that has ended, and its reservation."""
+    """One attempt that has ended, and its reservation; `kept` hears when it is in the record, or can't be."""
 
     call: Call
     reservation: Reservation | None = None
+    kept: Callable[[], None] = lambda: None
 
 
 Attempt = Callable[[Prompt], Awaitable[EndedAttempt]]
@@ -90,7 +91,10 @@ def recorded_ask(
             keep_attempt(prompt, broken.ended)
             raise asyncio.CancelledError from broken
         attempts[prompt.stage, prompt.sample] += 1
-        await _keep_when_available(lambda: keep_attempt(prompt, ended))
+        try:
+            await _keep_when_available(lambda: keep_attempt(prompt, ended))
+        finally:
+            ended.kept()
         return ended.call
 
     async def asked(prompt: Prompt) -> Call:

@@ -89,6 +89,7 @@ class CallReservations:
 
     def _try_reserve(self, record: Record, request: ReservationRequest) -> ReservationAnswer:
         with raise_past_agent():
+            record.hold_room(len(self.under_way) + 1)
             return record.write_unfenced(reserve, request, self.terms)
 
     @contextmanager
@@ -172,7 +173,7 @@ async def _make_call(
             ) from error
     if (pause := provider_pause(call.error)) is not None:
         reservations.limiter.pause(limit, pause)
-    return EndedAttempt(call, reservation)
+    return EndedAttempt(call, reservation, reservations.calls.ended())
 
 
 def _refused(prompt: Prompt, why: str, taken_over: bool = False) -> EndedAttempt:

@@ -77,8 +77,8 @@ def list_agents(chosen: Options) -> None:
 
 def read_agents(chosen: Options) -> dict[str, Any]:
     """Every agent of the config and of the record, as JSON has it."""
-    from agents.cost import price_for
     from agents.model import model_settings
+    from agents.model_table.cost import price_for
     from arena.record.queries.progress import read_waiting_agents
     from arena.scores.agent_summary import agent_summaries
 

@@ -150,8 +150,8 @@ def free_name(model: str, taken: Mapping[str, str | None]) -> str:
 
 def price_of_block(config: "Config", block: Block, choice: ModelChoice) -> tuple[float, float] | None:
     """The price to be written; none where the table has it, or where no budget needs it."""
-    from agents.cost import price_for
     from agents.model import ModelSettings
+    from agents.model_table.cost import price_for
 
     known = price_for(ModelSettings(model=block["model"], base_url=block.get("base_url")))
     if choice.price is not None or known is not None or not config.budget.limits:

@@ -106,8 +106,8 @@ def _use(use: "Usage") -> dict[str, Any]:
 
 def _model_faults(config: "Config", estimates: "Sequence[Estimate]") -> Iterator[dict[str, Any]]:
     """What an agent's model can't do with its settings and such questions, the certain faults first."""
-    from agents.capabilities import model_faults
     from agents.model import model_settings
+    from agents.model_table.capabilities import model_faults
     from arena.clock import now
 
     sized = {one.agent: one.faults for one in estimates}
@@ -263,6 +263,8 @@ def everything(config: "Config") -> dict[str, Any]:
 
 def summary(config: "Config", at: "datetime") -> dict[str, Any]:
     """What a cohort that this config starts would contain, as of an instant."""
+    from portfolio.rules import UNLIMITED
+
     cohorts = config.cohorts
     return {
         "config": str(config.file),
@@ -281,7 +283,9 @@ def summary(config: "Config", at: "datetime") -> dict[str, Any]:
         "keep_deciding": cohorts.keep_deciding,
         "bankroll": cohorts.bankroll,
         "rules": cohorts.rules.model_dump(),
+        "depth": UNLIMITED if cohorts.rules.unlimited else None,
         "budget": config.budget.model_dump(),
+        "heads": config.heads.model_dump(),
         "agents": [
             attributes(agent, "name", "kind", "model", "of")
             | {"settings": agent.settings.model_dump(mode="json"), "thinking": _thinking(agent.settings)}
@@ -292,8 +296,8 @@ def summary(config: "Config", at: "datetime") -> dict[str, Any]:
 
 def _thinking(settings: "Settings") -> str | None:
     """How much an agent's model thinks, as far as that is said anywhere; None without a model of somebody."""
-    from agents.capabilities import thinking_text
     from agents.model import model_settings
+    from agents.model_table.capabilities import thinking_text
     from agents.providers import DEMO
 
     model = model_settings(settings)
@@ -306,7 +310,9 @@ def without_password(address: str) -> str:
     >>> without_password("postgresql+psycopg://arena:secret@host/arena")
     'postgresql+psycopg://arena:***@host/arena'
     """
-    return re.sub(r"(://[^:/@]*):[^@/]*@", r"\1:***@", address)
+    from agents.secrets import redact
+
+    return redact(re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", address))
 
 
 def say(found: Mapping[str, Any], choice: TableChoice) -> None:
@@ -328,7 +334,8 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     _say("rounds", f"{often}; the newest {found['keep_deciding']} cohorts decide")
     _say("bankroll", f"${decimal(found['bankroll']):,} each")
     _say("rules", f"{rules['name']}: fill {rules['fill']}, bets from ${decimal(rules['min_bet']):,} "
-         f"to {decimal(rules['max_bet']):.0%} of the cash")  # fmt: skip
+         f"to {decimal(rules['max_bet']):.0%} of the cash"
+         + f"; {found['depth']}" * bool(found["depth"]))  # fmt: skip
     _say("markets", f"{universe['show']} of {found['venue']} a round, {universe['per_event']} an event, "
          f"closing within {universe['closes_within'] / days:g} days")  # fmt: skip
     _say("evidence", found["evidence"])
@@ -336,11 +343,19 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
         unequal = len({agent["thinking"] for agent in found["agents"]} - {None}) > 1
         _say("thinking", words + ("; not alike: `reasoning` under `ask` sets it for all" if unequal else ""))
     _say("budget", _limits(found["budget"]))
+    _say("heads", _heads(found["heads"]))
     if found["differs_from"] is not None:
         _say("changes", say_changes(found))
     _say("record", found["database"])
     if found["record_trouble"]:
         _say("", f"it can't be read: {found['record_trouble']}")
+
+
+def _heads(heads: Mapping[str, Any]) -> str:
+    """Where the heads of the record go; what it means when they go nowhere."""
+    if place := heads["file"] or heads["command"]:
+        return f"appended to {place}" if heads["file"] else f"published by {place[0]}"
+    return "stay here; only a head that has left this machine protects against whoever runs it"
 
 
 def _say(name: str, words: str) -> None:

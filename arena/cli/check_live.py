@@ -113,7 +113,7 @@ def say_beforehand(targets: "Sequence[PingTarget]") -> None:
 
 async def check_models(config: "Config", targets: "Sequence[PingTarget]") -> list[dict[str, Any]]:
     """Every model's answer, all asked at once as far as the config lets them. Nothing enters the record."""
-    from agents.cost import worst_case
+    from agents.model_table.cost import worst_case
     from arena.calls.ping import ping, remark
     from arena.calls.rate_limit import RateLimiter
     from arena.calls.reservations import CallReservations, local_ask

@@ -57,6 +57,7 @@ COLUMNS = (
     TableColumn("paused_at", "paused (UTC)", minute, 9, "stored.paused_at"),
     TableColumn("stopped_at", "stopped (UTC)", minute, 9, "stored.stopped_at"),
     TableColumn("ended_at", "ended (UTC)", minute, 9, "stored.ended_at"),
+    TableColumn("corrected_at", "corrected (UTC)", minute, 9, "stored.corrected_at"),
 )
 ROUNDS = TableColumn("rounds", value=lambda found: f"{found.done} of {found.cohort.rounds}", gives_way=2)
 LISTED = [ROUNDS if column.name == "rounds" else column for column in COLUMNS if column.name != "rounds_over"]
@@ -170,7 +171,9 @@ def show(chosen: Options, number: Number) -> None:
 
 def read_all(connection: "Connection", found: "CohortOverview") -> dict[str, Any]:
     """All of one cohort for JSON."""
+    from agents.secrets import without_credentials
     from arena.record.hashes import round_heads
+    from arena.record.queries.accounts import read_cohort_depths
     from arena.record.queries.progress import (
         code_versions,
         read_frozen_cohort,
@@ -202,8 +205,11 @@ def read_all(connection: "Connection", found: "CohortOverview") -> dict[str, Any
         ],
         "decide": str(found.cohort.cadence),
         "frozen": frozen,
+        "depth": read_cohort_depths(connection).get(found.cohort.number),
         "replaced": [
-            attributes(x, "name", "since", "settings", "prompts") for x in found.cohort.entrants if x.since
+            attributes(x, "name", "since", "prompts") | {"settings": without_credentials(x.settings)}
+            for x in found.cohort.entrants
+            if x.since
         ],
     }
 
@@ -250,7 +256,7 @@ def _say_parts(found: Mapping[str, Any]) -> None:
     rules = {key: value for key, value in frozen["rules"].items() if key != "name"}
     parts = {
         "bankroll": (value_in_words("bankroll", frozen["bankroll"]), {"decide": found["decide"]}),
-        "rules": (frozen["rules"]["name"], rules),
+        "rules": (frozen["rules"]["name"] + f"; {found['depth']}" * bool(found["depth"]), rules),
         "markets": ("", frozen["universe"]),
         "venue": (frozen["venue"], venue),
         "evidence": (frozen["evidence"], evidence),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from arena.cli.check import without_password
 from arena.cli.dashboard import ListenAddress, free_port, serve
 from arena.cli.init import template
 from arena.cli.leaderboard import COLUMNS, print_leaderboard, read_leaderboard
@@ -54,7 +55,7 @@ def demo(
     if chosen.json:
         return
     if headless or not sys.stdout.isatty():
-        print(f"\nNext: {program()} dashboard --database {address}")
+        print(f"\nNext: {program()} dashboard --database {without_password(address)}")
         return
     serve(address, ListenAddress(port=free_port(port)))
 

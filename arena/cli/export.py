@@ -84,6 +84,7 @@ def import_record(
 
     Next: arena leaderboard --database copy.db
     """
+    from arena.cli.check import without_password
     from arena.exports.restore import restore, restore_rows
 
     address = chosen.record()
@@ -91,11 +92,12 @@ def import_record(
         manifest = restore(place, address, moved)
     rows = restore_rows(manifest)
     number = len(manifest.cohorts)
-    data = {"database": address, "export": place, "rows": rows}
+    shown = without_password(address)
+    data = {"database": shown, "export": place, "rows": rows}
     words = (
-        f"{place} is now the record {address}: {count_text(number, 'cohort')}, {count_text(rows, 'row')}\n"
+        f"{place} is now the record {shown}: {count_text(number, 'cohort')}, {count_text(rows, 'row')}\n"
         f"State hash {manifest.state_hash}, as exported; every balance was recomputed and agrees.\n"
-        f"Next: {program()} leaderboard --database {address}"
+        f"Next: {program()} leaderboard --database {shown}"
     )
     chosen.answer(data | {"state_hash": manifest.state_hash, "cohorts": number}, print, words)
 

@@ -165,7 +165,7 @@ def choose(
 
 def fault(model: str, venue: str) -> tuple[str, str] | None:
     """Why a model can't play on a venue, with a hint; None where it can."""
-    from agents.cost import price_of
+    from agents.model_table.cost import price_of
     from agents.providers import DEMO, near_model, no_provider, provider_of
     from arena.config.lineup import NAME, NAME_MEANT
 

@@ -267,12 +267,22 @@ def print_leaderboard(found: Mapping[str, Any], choice: TableChoice) -> None:
         print("Simulated markets, play money: these figures say nothing about real ones.")
     if found["noise"] is not None:
         print(f"Agents with the same settings lie {found['noise']:.4f} apart: smaller gaps are noise.")
+    for key, what in (("failed", "Turns that failed"), ("retried", "Turns tried again after a failure")):
+        if named := [f"{row['agent']} {row[key]:,}" for row in found["leaderboard"] if row[key]]:
+            print_text(f"{what}: {', '.join(named)}.")
     if words := thinking_words({each["agent"]: each["reasoning"] for each in found["thinking"]}):
         print_text(f"Thinking: {words}.")
-    for stamp in dict.fromkeys(stamp for row in found["leaderboard"] for stamp in row["stamps"]):
-        named = [row["agent"] for row in found["leaderboard"] if stamp in row["stamps"]]
-        whose = "all" if len(named) == len(found["leaderboard"]) else ", ".join(named)
-        print(f"{stamp.capitalize()} ({whose}).")
+    agents = [row for row in found["leaderboard"] if row["turns"]]
+    said = {row["agent"]: row["stamps"] for row in found["leaderboard"]}
+    _say_of(said, str.capitalize)
+    _say_of({row["agent"]: [row["depth"]] if row["depth"] else [] for row in agents}, "P/L: {}".format)
+
+
+def _say_of(said: Mapping[str, Sequence[str]], form: Callable[[str], str]) -> None:
+    """What has to be said of agents, each once, and of whom."""
+    for words in dict.fromkeys(each for own in said.values() for each in own):
+        named = [agent for agent, own in said.items() if words in own]
+        print_text(f"{form(words)} ({'all' if len(named) == len(said) else ', '.join(named)}).")
 
 
 @command()

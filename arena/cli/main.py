@@ -92,6 +92,14 @@ class Commands(TyperGroup):
         except ArenaError as error:
             print_error(error, as_json=bool(ctx.obj and ctx.obj.json))
             raise typer.Exit(error.status) from error
+        except (MemoryError, RuntimeError) as error:
+            if isinstance(error, RuntimeError) and "can't start new thread" not in str(error):
+                raise
+            hint = "allow it more memory, or play fewer agents at once; what was done is kept"
+            print_error(
+                ArenaError("no_memory", "there is not enough memory", hint), bool(ctx.obj and ctx.obj.json)
+            )
+            raise typer.Exit(1) from error
         except BrokenPipeError:
             watched = select.poll()
             watched.register(sys.stdout.fileno(), 0)

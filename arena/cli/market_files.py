@@ -3,7 +3,7 @@
 from collections import Counter
 from contextlib import closing
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -76,12 +76,13 @@ def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "V
         message = f"{source.venue} is live: it knows only the present"
         raise ArenaError("live_venue", message, "leave --at out")
     when = now() if at is None else instant(at)
+    within = timedelta(seconds=config.cohorts.corrected_within) if ends else None
 
     async def read() -> "VenueSync":
         venue = open_venue(config, report=quarantined.append)
         try:
             with progress(f"Reading {source.venue}", None) as stored:
-                return await sync_venue(venue, source, record, when, quarantined, stored, ends)
+                return await sync_venue(venue, source, record, when, quarantined, stored, within)
         finally:
             await venue.close()
 
@@ -139,7 +140,7 @@ def record_markets(
     """
     from arena.clock import now
     from arena.record.files.recording import read_sightings
-    from arena.rounds.round import venue_error
+    from arena.rounds.settlement import venue_error
     from markets.bundle import write
     from markets.venue import VenueError
 

@@ -210,7 +210,8 @@ def _say_price(seen: "KnownMarket", at: datetime) -> None:
     parts = {"mid": quote.mid, "bid": quote.bid, "ask": quote.ask, "last": quote.last}
     prices = ", ".join(f"{name} {cents(price)}¢" for name, price in parts.items() if price is not None)
     age = duration(max(0, int((at - quote.at).total_seconds())))
-    print(f"{prices or 'no price'}; ${quote.volume // ONE:,} traded; seen {age} ago\n")
+    traded = "unknown volume" if quote.volume is None else f"${quote.volume // ONE:,} traded"
+    print(f"{prices or 'no price'}; {traded}; seen {age} ago\n")
     if quote.bids or quote.asks:
         rows = [
             (*_level(bid)[::-1], *_level(ask)) for bid, ask in zip_longest(quote.bids[:10], quote.asks[:10])

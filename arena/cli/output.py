@@ -165,9 +165,30 @@ def ranges(numbers: Sequence[int]) -> str:
 
 @contextmanager
 def progress(label: str, total: int | None = None) -> Iterator[Callable[[int, int | None], None]]:
-    """A bar on standard error, where that is a terminal. The function given says how many of how many."""
+    """A bar on standard error, or a line now and then where that is no terminal.
+
+    The function given says how many of how many.
+    """
     with stages(label, total) as told:
         yield lambda done, whole: told(label, done, whole)
+
+
+LINE_EVERY = 10.0
+"""Seconds between two lines of progress."""
+
+
+def progress_lines(timer: Callable[[], float]) -> Callable[[str, int, int | None], None]:
+    """Says on standard error how far work is, where there is no terminal; nothing if it is soon done."""
+    last = timer()
+
+    def say(stage: str, done: int, total: int | None) -> None:
+        nonlocal last
+        if timer() - last >= LINE_EVERY:
+            last = timer()
+            of = "" if total is None else f" of {total:,}"
+            print(f"{stage.capitalize()}: {done:,}{of}", file=sys.stderr, flush=True)
+
+    return say
 
 
 @contextmanager
@@ -176,7 +197,9 @@ def stages(
 ) -> Iterator[Callable[[str, int, int | None], None]]:
     """The same for work in several stages: the function is told of which, too."""
     if not sys.stderr.isatty():
-        yield lambda _stage, _done, _total: None
+        from arena.clock import timer
+
+        yield progress_lines(timer)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

@@ -50,7 +50,7 @@ def replay(
     Next: arena leaderboard --database replay-spring.db
     """
     from arena.rounds.replay import arrange_replay, open_recording
-    from arena.rounds.round import venue_error
+    from arena.rounds.settlement import venue_error
     from markets.venue import VenueError
 
     chosen.table.of(COLUMNS)  # nothing is played for a table that can't be shown

@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import closing
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -80,6 +80,7 @@ def play(
     from arena.record.schema.database import reading
     from arena.rounds.open_world import open_world
     from arena.rounds.season import check_decision_time, next_decision_time, play_time
+    from arena.rounds.settlement import next_look
     from arena.scores.agent_summary import changed_since
     from arena.scores.refresh import refresh_leaderboards
 
@@ -105,8 +106,9 @@ def play(
             check_keys(config, environment(config.folder, os.environ))
         live, began = stamp_of(config) == "live", now()
         plan = plan_of(config, began, record.begun(), None if baselines else os.environ)
-        at = wanted or next_decision_time(plan, record, live, began)
-        check_decision_time(at, plan, record, live, began)
+        look = next_look(record, live, timedelta(seconds=config.cohorts.corrected_within))
+        at = wanted or next_decision_time(plan, record, live, began, look)
+        check_decision_time(at, plan, record, live, began, look)
         reports = asyncio.run(one(at))
         with progress("Computing the leaderboards") as moved:
             refresh_leaderboards(record, at, moved)
@@ -142,7 +144,7 @@ def print_reports(at: datetime, reports: "list[RoundReport]", changed: "Sequence
     from arena.record.model.model_version import change_sentence
 
     if not reports:
-        print(f"{minute(at)} UTC: nobody decides any more; what has ended was settled")
+        print(f"{minute(at)} UTC: nobody decides any more; what has ended or was corrected was settled")
     for report in reports:
         print_report(at, report)
     for change in changed:

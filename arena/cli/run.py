@@ -3,10 +3,12 @@
 import json
 import os
 import signal
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -62,8 +64,8 @@ def run(
     after a change.
 
     Ctrl-C or SIGTERM stops it: calls under way get `run.grace` to finish, the rest is done after the next
-    start. A second Ctrl-C stops it at once. With --once the exit status is 2 when something failed or another
-    process is at work.
+    start. A second Ctrl-C stops it at once. With --once the exit status is 2 when something failed, something
+    that is due is left, or another process is at work.
 
     Example: arena run
 
@@ -85,12 +87,12 @@ def run(
         done = play(settings, once, open_clock, tell, baselines)
     progress = done.progress
     if chosen.json:
-        print_json(attributes(progress, "rounds", "turns", "jobs", "failed"))
+        print_json(attributes(progress, "rounds", "turns", "jobs", "failed", "left"))
     elif not quiet:
         print(f"Stopped: {progress.summary()}.\nNext: {program()} leaderboard{chosen.again()}")
     if done.stop.hurry.is_set():
         raise typer.Exit(130)
-    if once and progress.failed:
+    if once and (progress.failed or progress.left or done.stop.asked.is_set()):
         raise typer.Exit(2)
 
 
@@ -113,6 +115,7 @@ def play(
     from arena.cohorts.freeze import check_keys
     from arena.config import environment
     from arena.operations.run import Run, run
+    from arena.operations.service import service_notices, wait_to_open
     from arena.record.record import Record
     from markets.garbage_collection import gc_seldom
 
@@ -120,10 +123,16 @@ def play(
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, _signalled, running, loop)
-        await run(running)
+        async with service_notices(os.environ):
+            await run(running)
+
+    waits = () if once else ("unreachable",)
+
+    def say(words: str) -> None:
+        print(words, file=sys.stderr, flush=True)
 
     with (
-        closing(Record.open(config.database)) as record,
+        closing(wait_to_open(partial(Record.open, config.database), say, *waits)) as record,
         interruptible("stopped at once; what was done is kept", "the next start goes on where it stopped"),
         gc_seldom(),
     ):
@@ -244,10 +253,10 @@ def worker(
 ) -> None:
     """Play turns that `arena run` hands out, on any machine that reaches the record; start many if you like.
 
-    The record must be on PostgreSQL, and `run.workers` true in the config of `arena run`, which must start
-    first on a new record. Every worker needs the same config folder and the models' keys. Call limits and
-    budgets hold across all workers. A worker may be killed at any time: another takes over its turns. With
-    --json every line is a JSON object.
+    The record must be on PostgreSQL, and `run.workers` true in the config of `arena run`. A worker waits for
+    the database, and on a new record for the first `arena run`. Every worker needs the same config folder and
+    the models' keys. Call limits and budgets hold across all workers. A worker may be killed at any time:
+    another takes over its turns. With --json every line is a JSON object.
 
     Example: arena worker --database postgresql+psycopg://arena@db/arena --at-once 50
 
@@ -270,13 +279,23 @@ def worker(
             words = f"cohort {job.cohort}, round {job.round}, {job.agent}: {what.outcome}"
         print(json.dumps(told, ensure_ascii=False) if chosen.json else plain(words), flush=True)
 
+    from arena.operations.service import wait_to_open
+    from arena.record.record import Record
+    from arena.record.write.turn_queue import queue_address
+
+    queue_address(settings.database)  # first, for a record that is a file has no workers
+    wait_to_open(partial(Record.join, settings.database), tell, "unreachable", "no_record").close()
     asyncio.run(_serve(settings, at_once or settings.calls.at_once, grace, tell))
 
 
 async def _serve(config: "Config", at_once: int, grace: float, told: "OnJob") -> None:
     import asyncio
 
+    from arena.operations.service import service_notices
+    from arena.record.write.turn_queue import queue_address
     from arena.rounds.worker import serve_turns
+
+    queue_address(config.database)  # before the record, for opening one that is a file would make it
 
     def stopping() -> None:
         if stop.is_set():
@@ -287,5 +306,6 @@ async def _serve(config: "Config", at_once: int, grace: float, told: "OnJob") ->
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stopping)
-    await serve_turns(config, at_once, grace, stop, told)
+    async with service_notices(os.environ):
+        await serve_turns(config, at_once, grace, stop, told)
     told("stopped")

@@ -72,6 +72,7 @@ def _lines(status: "Status") -> Iterator[tuple[str, str]]:
     yield "prices", f"last read {when(status.looked_at, at)}{oldest}"
     rejected = ", ".join(f"{x.records:,} {x.venue} {x.kind} {x.code}" for x in status.quarantined)
     yield "quarantine", f"{rejected or 'nothing'} in the last day"
+    yield "heads", _heads(status)
     yield "backup", when(status.backup.ended_at if status.backup else None, at)
 
 
@@ -84,6 +85,16 @@ def _coming(coming: datetime | None, calendar: "RoundCalendar", at: datetime) ->
     if not calendar.cohorts and coming <= at:
         return "now: arena run or arena round starts it"
     return when(coming, at)
+
+
+def _heads(status: "Status") -> str:
+    """How much of the chain has left the machine, and how long ago."""
+    heads = status.heads
+    if heads.at is None and heads.failing_since is None:
+        return f"{heads.newest:,}; none has left this machine (heads.file, heads.command)"
+    count = f"{heads.published:,} of {heads.newest:,} published, the last {when(heads.at, status.at)}"
+    since = "" if heads.failing_since is None else f"; failing since {when(heads.failing_since, status.at)}"
+    return f"{count}{since}{f': {plain(heads.error)}' if heads.error else ''}"
 
 
 def _leader(status: "Status") -> str:

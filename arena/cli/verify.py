@@ -1,11 +1,13 @@
 """`arena verify`: does the record agree with itself?"""
 
-from typing import TYPE_CHECKING, Annotated
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
 from arena.cli.options import Options, command
-from arena.errors import count_text
+from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
     from arena.verify import Difference, Differences
@@ -17,38 +19,68 @@ LISTED = 1_000
 @command()
 def verify(
     chosen: Options,
-    all: Annotated[bool, typer.Option("--all", help=f"List all differences, not only {LISTED:,}.")] = False,
+    all: Annotated[
+        bool,
+        typer.Option("--all", help="Verify everything again, and list all differences."),
+    ] = False,
+    heads: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also compare heads that were published, a line of JSON each."),
+    ] = None,
 ) -> None:
     """Check the record against itself: hashes, ledgers, fills, settlements, marks, schedules.
 
-    The checks share no code with what wrote the record, and change nothing. The first thousand differences
-    are listed as they are found, the rest counted by table. With any difference the exit status is 1.
+    The checks change nothing in the record. The next time only what is new is verified, by a note beside the
+    record (FILE.verified); with --all, and where file or schema are others, everything is. The first thousand
+    differences are listed as they are found, the rest counted by table; with any the exit status is 1.
+    A record that was rewritten with all its hashes still agrees with itself: --heads FILE compares it with
+    the heads that have left the machine (`heads` in the config), and names the first that differs.
 
     Example: arena verify --database .demo/demo.db
 
     Next: arena leaderboard
     """
     from arena.verify import find
+    from arena.verify.verified import NOTHING_VERIFIED, keep_verified, read_verified
 
     def tell(difference: "Difference") -> None:
         if not chosen.json:  # which is printed when all is known
             print(difference.message, flush=True)
 
-    with chosen.reading() as connection:
-        found = find(connection, None if all else LISTED, tell)
+    with chosen.reading() as connection, nullcontext(()) if heads is None else opened(heads) as published:
+        before = NOTHING_VERIFIED if all else read_verified(connection)
+        found = find(connection, None if all else LISTED, tell, before, published=published)
+        if not found.count:
+            keep_verified(connection)
     data = {
+        "from_head": before.number,
         "ok": not found.count,
         "count": found.count,
         "differences": [difference.as_dict() for difference in found.listed],
         "left_out": dict(sorted(found.left_out.items())),
+        "unproved": dict(sorted(found.unproved.items())),
     }
-    chosen.answer(data, say, found, chosen.record())
+    chosen.answer(data, say, found, chosen.record(), before.number)
     if found.count:
         raise typer.Exit(1)
 
 
-def say(found: "Differences", address: str) -> None:
-    """How many differences there are, once each was told."""
+def opened(file: Path) -> TextIO:
+    """A file of published heads."""
+    try:
+        return file.open(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise ArenaError(
+            "no_heads", f"{file} can't be read: {error.strerror}", "name a file of heads"
+        ) from error
+
+
+def say(found: "Differences", address: str, head: int) -> None:
+    """How many differences there are, once each was told, and from which head on."""
+    if head:
+        print(f"Verified what came after head {head:,}; --all verifies everything.")
+    if unproved := [f"{what} ({count:,})" for what, count in sorted(found.unproved.items()) if count]:
+        print(f"Not proved: {'; '.join(unproved)}.")
     if not found.count:
         print(f"{address} agrees with itself: every hash, balance, fill, settlement and mark is right.")
         return

@@ -17,6 +17,9 @@ def seed_for(*parts: object) -> int:
     return int(digest([str(part) for part in parts])[:8], 16) >> 1
 
 
+ADDRESS_KEY = "base_url"
+
+
 def play_waves(entrants: Sequence[Entrant]) -> list[list[Entrant]]:
     """The line-up in the order it can play: each entrant after those it is `of`, else in line-up order."""
     left, done, waves = list(entrants), set[str](), list[list[Entrant]]()

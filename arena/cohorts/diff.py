@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.registry import kind, prompt_names
+from agents.secrets import without_credentials
 from arena.record.model.calendar import written_duration
 from arena.record.model.cohort import Cohort, Entrant
 from markets.millionths import ONE
@@ -28,7 +29,8 @@ class AgentSetup:
 def agent_setup(cohort: Cohort, entrant: Entrant, extra: Iterable[Path] = ()) -> AgentSetup:
     """How an entrant of a cohort is set up; kinds are also looked for in the extra folders."""
     named, prompts = _prompt_names(entrant, extra), {**cohort.prompts, **entrant.prompts}
-    return AgentSetup(entrant.kind, entrant.settings, {x: prompts[x] for x in named if x in prompts})
+    settings = without_credentials(entrant.settings)
+    return AgentSetup(entrant.kind, settings, {x: prompts[x] for x in named if x in prompts})
 
 
 def _prompt_names(entrant: Entrant, extra: Iterable[Path]) -> tuple[str, ...]:
@@ -85,6 +87,7 @@ def _flat(setup: AgentSetup) -> dict[str, Any]:
 ChangedValues = Mapping[str, tuple[Any, Any]]
 """What is not the same, by key: as it was and as it is, None for what is not there."""
 
+PERCENT_KEYS = ("max_bet", "min_coverage", "max_of_volume", "max_of_volume_cohort")
 MONEY_KEYS = ("bankroll", "min_bet", "min_volume", "min_depth")
 PRICE_KEYS = ("worst_price", "max_spread", "max_gap", "min_price", "max_price")
 TIME_KEYS = ("closes_within", "closes_after", "max_quote_age")
@@ -151,9 +154,9 @@ def _parts(cohort: Cohort) -> dict[str, Mapping[str, Any]]:
         "cohort": {"rounds": cohort.rounds, "decide": str(cohort.cadence), "bankroll": cohort.bankroll},
         "rules": cohort.rules.model_dump(mode="json"),
         "universe": cohort.universe.model_dump(mode="json"),
-        "venue": {"venue": cohort.venue, "stamp": cohort.stamp, **cohort.venue_settings},
+        "venue": {"venue": cohort.venue, "stamp": cohort.stamp, **without_credentials(cohort.venue_settings)},
         "scores": {"min_coverage": cohort.min_coverage},
-        "evidence": {"from": cohort.evidence, **cohort.evidence_settings, **guard},
+        "evidence": {"from": cohort.evidence, **without_credentials(cohort.evidence_settings), **guard},
     }
 
 
@@ -211,7 +214,7 @@ def _number_format(key: str) -> Callable[[int], str] | None:
         return written_duration
     if key in PRICE_KEYS:
         return lambda value: f"{100 * value / ONE:g}¢"
-    return percent if key in ("max_bet", "min_coverage") else None
+    return percent if key in PERCENT_KEYS else None
 
 
 def text_diff(name: str, before: str, after: str) -> list[str]:

@@ -6,11 +6,12 @@ from importlib.metadata import PackageNotFoundError, version
 
 from agents.registry import prompt_names
 from arena.cohorts.cohort import seed_for
+from arena.cohorts.replacements import entrants_of
 from arena.cohorts.schedule import Expected, Plan, configured_jobs, first_starts, scheduled_start
 from arena.config import Config, environment
 from arena.config.environment import missing_keys
 from arena.errors import ArenaError
-from arena.record.model.cohort import Cohort, Entrant
+from arena.record.model.cohort import Cohort
 from markets.hashes import digest
 from markets.registry import load
 
@@ -78,10 +79,7 @@ def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Coh
         venue_settings=config.venue_settings.model_dump(mode="json"),
         stamp=stamp_of(config),
         prompts=prompts,
-        entrants=tuple(
-            Entrant(place, agent.name, agent.kind, agent.settings.model_dump(mode="json"))
-            for place, agent in enumerate(config.agents)
-        ),
+        entrants=entrants_of(config.agents),
         evidence=config.evidence.source,
         evidence_settings=config.evidence_settings.model_dump(mode="json"),
         guard=config.evidence.guard,

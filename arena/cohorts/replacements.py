@@ -1,4 +1,4 @@
-"""Settings that agents may take from the config in a cohort that plays: those without one good turn."""
+"""Agents as a cohort freezes them, and the settings that those without a good turn may take in mid-cohort."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from agents.model import model_settings
 from agents.registry import prompt_names
-from arena.cohorts.cohort import forecast_sources, play_waves
+from arena.cohorts.cohort import ADDRESS_KEY, forecast_sources, play_waves
 from arena.record.model.cohort import Cohort, Entrant, Replacement
 from markets.hashes import canonical, digest
 
@@ -15,22 +16,39 @@ if TYPE_CHECKING:
     from arena.config import AgentConfig, Config
 
 
+def entrants_of(agents: "Sequence[AgentConfig]") -> tuple[Entrant, ...]:
+    """The agents of a config as a cohort freezes them: servers by number, since an address may change."""
+    servers: dict[str, str] = {}
+    entrants = list[Entrant]()
+    for place, agent in enumerate(agents):
+        settings, model = agent.settings.model_dump(mode="json"), model_settings(agent.settings)
+        address = (model and model.base_url) or ""
+        if address:
+            settings[ADDRESS_KEY] = servers.setdefault(address, f"server {len(servers) + 1}")
+        entrants.append(Entrant(place, agent.name, agent.kind, settings, address=address))
+    return tuple(entrants)
+
+
 def changed_agents(config: "Config", cohort: Cohort) -> list[Replacement]:
     """The entrants of a cohort with other settings, or other words in their prompts, in the config by now.
 
     Who is of another kind there is another agent, and plays in the next cohort.
     """
-    configured = {agent.name: agent for agent in config.agents}
+    planned = entrants_of(config.agents)
+    configured = {agent.name: (agent, new) for agent, new in zip(config.agents, planned, strict=True)}
     changed = []
     for entrant in cohort.entrants:
-        agent = configured.get(entrant.name)
+        agent, new = configured.get(entrant.name, (None, entrant))
         if agent is None or agent.kind != entrant.kind:
             continue
         texts = {name: config.prompts[name] for name in prompt_names(agent.settings)}
         prompts = {name: digest(text) for name, text in texts.items()}
-        settings, frozen = agent.settings.model_dump(mode="json"), {**cohort.prompts, **entrant.prompts}
-        if settings != _completed(entrant, agent) or not prompts.items() <= frozen.items():
-            other = replace(entrant, settings=settings, prompts=prompts)
+        frozen = {**cohort.prompts, **entrant.prompts}
+        if (
+            _without_address(new.settings) != _completed(entrant, agent)
+            or not prompts.items() <= frozen.items()
+        ):
+            other = replace(entrant, settings=new.settings, prompts=prompts)
             changed.append(Replacement(other, entrant.settings, {digest(x): x for x in texts.values()}))
     return changed
 
@@ -38,9 +56,15 @@ def changed_agents(config: "Config", cohort: Cohort) -> list[Replacement]:
 def _completed(entrant: Entrant, agent: "AgentConfig") -> Mapping[str, Any]:
     """An entrant's settings with those that only later versions know, at their defaults."""
     try:
-        return type(agent.settings).model_validate(entrant.settings).model_dump(mode="json")
+        settings = type(agent.settings).model_validate(entrant.settings).model_dump(mode="json")
     except ValidationError:  # frozen by a version that took what this one refuses
-        return entrant.settings
+        settings = {**entrant.settings}
+    return _without_address(settings)
+
+
+def _without_address(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings that only say whether a server of one's own is asked: a cohort follows it where it goes."""
+    return {key: bool(value) if key == ADDRESS_KEY else value for key, value in settings.items()}
 
 
 def replacements_from(

@@ -13,6 +13,7 @@ from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent, NodeEve
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
+from agents.secrets import SERVER_KEYS, credential_in, redact
 from arena.config.errors import ConfigError, ConfigErrors, Key, dotted_key, quoted_value
 
 MOST_BYTES = 256_000
@@ -40,8 +41,19 @@ class Document:
 
     def add(self, key: Key, found: str, meant: str, message: str = "") -> None:
         """Note a mistake at a key."""
-        words = message or f"found {found}, expected {meant}"
-        self.errors.append(ConfigError(self.file, self.line(key), dotted_key(key), found, meant, words))
+        words = redact(message or f"found {found}, expected {meant}")
+        self.errors.append(
+            ConfigError(self.file, self.line(key), dotted_key(key), redact(found), meant, words)
+        )
+
+    def check_addresses(self) -> None:
+        """Note every address with a credential in it: what a config says is frozen, shown and published."""
+        for key, text in _texts(self.value, ()):
+            name = next((part for part in reversed(key) if isinstance(part, str)), "")
+            if "://" in text and (what := credential_in(text.strip(), bare=name in SERVER_KEYS)):
+                meant = f"an address without {what}"
+                words = f"this address has {what}, and a config holds no secrets. {_remedy(key, name)}"
+                self.add(key, "an address with a credential", meant, words)
 
     def get(self, *key: str | int) -> Any:
         """The value at a key, None where there is none."""
@@ -68,6 +80,26 @@ def read(path: Path) -> Document:
         raise _fatal(document, 1, found, "keys and values, such as `seed: 1`")
     document.value = _value(document, node, ())
     return document
+
+
+def _texts(value: Any, key: Key) -> Iterator[tuple[Key, str]]:
+    """Every text in plain data, with its key."""
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, dict | list):
+        for part, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _texts(inner, (*key, part))
+
+
+def _remedy(key: Key, name: str) -> str:
+    """Where a credential belongs in place of an address."""
+    if key[0] == "agents" or key[0] == "ask":
+        return "Remove it, and name the environment variable that holds the key under api_key_env"
+    if name == "webhook":
+        return "Name the environment variable that holds the address in webhook_env"
+    if key == ("database",):
+        return "Remove it, and put the password into PGPASSWORD or ~/.pgpass"
+    return "Remove it; an extension can read a key from an environment variable"
 
 
 def file_hash(path: Path) -> str:

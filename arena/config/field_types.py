@@ -222,6 +222,15 @@ class Endpoint:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
+def _is_public(host: str) -> bool:
+    """Whether an address by its numbers is one that other networks reach."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    return address.is_unspecified or address.is_global
+
+
 def endpoint(text: object) -> Endpoint:
     """Where to listen.
 
@@ -231,12 +240,16 @@ def endpoint(text: object) -> Endpoint:
     if text == "off":
         return Endpoint()
     match = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})", str(text))
+    if not (match and isinstance(text, str) and 0 < int(match[3]) < 2**16):
+        raise not_meant(ENDPOINT)
     try:
-        if match and isinstance(text, str) and 0 < int(match[3]) < 2**16:
-            return Endpoint(str(ip_address(match[1])) if match[1] else match[2], int(match[3]))
-    except ValueError:
-        pass  # said below
-    raise not_meant(ENDPOINT)
+        host = str(ip_address(match[1])) if match[1] else match[2]
+    except ValueError as error:
+        raise not_meant(ENDPOINT) from error
+    if _is_public(host):
+        words = f"anybody can reach {host}, and nobody is asked for a password there"
+        raise not_meant(ENDPOINT, words=f"{words}. Use 127.0.0.1, or an address in a private network")
+    return Endpoint(host, int(match[3]))
 
 
 def is_address(text: str) -> bool:

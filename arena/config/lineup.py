@@ -15,12 +15,14 @@ from arena.config.field_types import DURATION, seconds
 from arena.config.model import AgentConfig
 from arena.config.validation import validate
 
-NAME = r"[A-Za-z0-9._/:-]{1,64}"
-NAME_MEANT = "a name of 1 to 64 letters, digits or . _ / : -"
+NAME = r"(?!.*/\.{0,2}(?:/|$))[A-Za-z0-9_][A-Za-z0-9._/:-]{0,63}"
+NAME_MEANT = "a name of 1 to 64 letters, digits or . _ / : -, unlike a path or an option"
 OWN_KEYS = ("kind", "name")
 MARKET_NAME = "market"
 """The name that the leaderboard gives the market: only agents of that kind may bear it."""
 NOT_SHARED = ("model", "price", "measured")
+PARTWISE = {"context"}
+"""Blocks of `ask` of which an agent may set one key and keep the others."""
 
 Block = Mapping[str, Any]
 
@@ -82,6 +84,9 @@ def _agent(document: Document, key: Key, block: Block, shared: Block) -> AgentCo
     if issubclass(kind.settings, ModelSettings):
         own = _in_seconds(document, key, own)
         inherited = {k: value for k, value in shared.items() if k in kind.settings.model_fields}
+    for part in PARTWISE & inherited.keys() & own.keys():
+        if isinstance(inherited[part], dict) and isinstance(own[part], dict):
+            own[part] = inherited[part] | own[part]
     settings = validate(kind.settings, inherited | own, document, key, OWN_KEYS)
     if settings is None:
         return None

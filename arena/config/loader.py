@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from agents.limits import with_limits
 from agents.model import model_settings
+from agents.model_table.limits import with_limits
 from arena.config.document import Document, read
 from arena.config.environment import check_models, environment
 from arena.config.errors import ConfigErrors, quoted_value
@@ -34,6 +34,7 @@ def load(
     what the places of record and backups allow. A `database` stands in place of the config's own.
     """
     document = read(path)
+    document.check_addresses()
     sections = _fixed_sections(document)
     venue = VENUES.settings(document, seed=1 if sections is None else sections.seed)
     evidence = evidence_settings(document)
@@ -94,7 +95,7 @@ def _with_limits(agents: Mapping[int, AgentConfig], markets: int) -> dict[int, A
 
 def _check_prices(document: Document, agents: Mapping[int, AgentConfig]) -> None:
     """A budget can only be kept where prices are known, and all that an option can add to them."""
-    from agents.cost import price_for, unbounded_option
+    from agents.model_table.cost import price_for, unbounded_option
     from agents.providers import near_model
 
     for place, agent in agents.items():
@@ -119,7 +120,7 @@ def _check_prices(document: Document, agents: Mapping[int, AgentConfig]) -> None
 
 def _check_capabilities(document: Document, agents: Mapping[int, AgentConfig]) -> None:
     """Note settings with which every call of a model would fail, by what litellm knows of it."""
-    from agents.capabilities import model_faults
+    from agents.model_table.capabilities import model_faults
 
     for place, agent in agents.items():
         if (settings := model_settings(agent.settings)) is None:

@@ -16,6 +16,7 @@ from arena.config.sections import (
     CallsSection,
     CohortsSection,
     EvidenceSection,
+    HeadsSection,
     MarketsSection,
     RunSection,
     ScoresSection,
@@ -63,6 +64,7 @@ class Config:
     backup: BackupSection
     hash: str = ""
     scores: ScoresSection = field(default_factory=ScoresSection)
+    heads: HeadsSection = field(default_factory=HeadsSection)
     run: RunSection = field(default_factory=RunSection)
     watch: WatchSection = field(default_factory=WatchSection)
 

@@ -38,7 +38,7 @@ from arena.record.model.cohort import MIN_COVERAGE
 from markets.millionths import ONE, decimal
 from markets.universe import Stratum, Universe
 from portfolio.fills import __path__ as fill_folders
-from portfolio.rules import NAMED, Rules
+from portfolio.rules import NAMED, Rules, changed_rules
 
 CENTURY = timedelta(days=36_525)
 
@@ -141,6 +141,8 @@ class RulesBlock(ConfigSection):
     """No fill where the book and the mid are further apart."""
     max_quote_age: Seconds | None = None
     """No fill on an older quote."""
+    max_of_volume: Share | None = None
+    """The most that a decision trades in a market, as a share of its volume; a cohort five times that."""
 
     @field_validator("fill")
     @classmethod
@@ -155,7 +157,7 @@ class RulesBlock(ConfigSection):
         """The rules whole. Changed ones are called so unless the block names them."""
         changes = self.model_dump(exclude_none=True, exclude={"start_from", "name"})
         name = self.name or (f"{self.start_from}, changed" if changes else self.start_from)
-        return NAMED[self.start_from].model_copy(update=changes | {"name": name})
+        return changed_rules(NAMED[self.start_from], changes | {"name": name})
 
 
 class CohortsSection(ConfigSection):
@@ -177,6 +179,8 @@ class CohortsSection(ConfigSection):
     """What `arena run` does about live starts and rounds missed by more than six hours."""
     bankroll: Stake = 10_000 * ONE
     """The cash of every agent at the start of a cohort, in dollars."""
+    corrected_within: Seconds = int(timedelta(days=60).total_seconds())
+    """How long after a market's last resolution or correction to ask for another, and to pay it."""
     rules_block: RulesBlock = Field(
         default_factory=RulesBlock, alias="rules", json_schema_extra={"meant": "a name, or a block of keys"}
     )
@@ -297,6 +301,25 @@ class BackupSection(ConfigSection):
     """How many of the newest are kept. Only backups that the arena made are ever deleted."""
 
 
+class HeadsSection(ConfigSection):
+    """Where the heads of the record go by themselves, so that nobody need trust who keeps it.
+
+    [One chain of heads](cohorts.md#one-chain-of-heads) says what they are. One of the two.
+    """
+
+    file: str | None = Field(default=None, min_length=1)
+    """A file that each head is appended to, a line of JSON: best on another machine's disk."""
+    command: list[str] | None = Field(default=None, min_length=1)
+    """A program and its arguments that publishes the lines on its standard input; run without a shell."""
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        if self.file is not None and self.command is not None:
+            words = "file already says where heads go. Remove one of them"
+            raise not_meant("one of the two", words=words, found="command too", at="command")
+        return self
+
+
 class ScoresSection(ConfigSection):
     """How agents are scored.
 
@@ -380,6 +403,8 @@ class FixedSections(ConfigSection):
     """How agents are scored."""
     backup: BackupSection = BackupSection()
     """Where backups of the record go, and how many of them are kept."""
+    heads: HeadsSection = HeadsSection()
+    """Where the heads of the record are published."""
     run: RunSection = Field(default_factory=RunSection)
     """What `arena run` does between rounds, and how often."""
     watch: WatchSection = Field(default_factory=WatchSection)

@@ -75,6 +75,7 @@ class RecordedTurn:
     cash: int
     orders: str
     repaired: str
+    reader: int
     code_version: str
     hash: str
 

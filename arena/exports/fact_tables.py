@@ -19,6 +19,7 @@ from arena.exports.table import (
     field,
     fields_of,
 )
+from arena.record.schema.chain import HeadRow
 from arena.record.schema.cohort import (
     CohortRow,
     EntrantRow,
@@ -33,6 +34,7 @@ from arena.record.schema.cohort import (
 from arena.record.schema.fields import TableRow
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.turn import (
+    AttemptRow,
     CallRow,
     FillLevelRow,
     FillRow,
@@ -234,7 +236,7 @@ FACTS = (
         EntrantRow,
         IN_COHORT,
         ["agent"],
-        fields_of(EntrantRow, name="agent"),
+        fields_of(EntrantRow, "position", "name", "kind", "settings", name="agent"),
         order=[EntrantRow.position],
     ),
     fact_table("replacements", ReplacementRow, IN_ACCOUNT, ["round"], is_new=True),
@@ -333,6 +335,9 @@ FACTS = (
         has_prompts=True,
     ),
     fact_table("turns", TurnRow, IN_PLACE, []),
+    fact_table(
+        "attempts", AttemptRow, IN_PLACE, ["attempt"], fields_of(AttemptRow, number="attempt"), is_new=True
+    ),
     fact_table("forecasts", ForecastRow, IN_TURN, ["market_id", "stage"]),
     fact_table("rejections", RejectionRow, IN_TURN, ["position"]),
     fact_table(
@@ -388,6 +393,7 @@ FACTS = (
         order=[QuarantineRow.id],
     ),
     fact_table("prunes", PruneRow, WORLD, ["prune"], fields_of(PruneRow, number="prune")),
+    fact_table("heads", HeadRow, WORLD, ["head"], fields_of(HeadRow, number="head"), is_new=True),
 )
 """In the order in which they can be put back: what a row refers to comes before it."""
 

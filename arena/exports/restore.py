@@ -3,13 +3,16 @@
 The rows of an export put back where they were: the same tables, the same checks and the same triggers.
 """
 
+import operator
 import os
+import sqlite3
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
-from sqlalchemy import Connection, func, inspect, tuple_
+from sqlalchemy import Column, Connection, MetaData, Table, and_, delete, event, func, inspect, literal_column
 from sqlalchemy.exc import DBAPIError
 
 from arena.errors import ArenaError
@@ -17,7 +20,7 @@ from arena.exports.fact_tables import FACT, FACTS
 from arena.exports.forms import FileForm, form_of
 from arena.exports.forms.cells import HINT, bad_file
 from arena.exports.manifest import ExportManifest, folder_next_to, open_export
-from arena.exports.table import FactTable, ParentKey, Row
+from arena.exports.table import ExportTable, FactTable, ParentKey, Row
 from arena.record.hashes import state_hash
 from arena.record.schema.database import (
     NoRecord,
@@ -32,13 +35,13 @@ from arena.record.schema.database_errors import record_name
 from arena.record.schema.statements import insert_lines
 from arena.record.schema.tables import METADATA
 from arena.record.schema.typed import select
+from arena.record.write.heads import begin_chain
 from arena.verify import find
 
-BATCH = 500
+BATCH, MOST_KNOWN = 2_000, 10_000
+"""So many rows at once, and so many ids of what they belong to are remembered."""
 RESTS = {each.rest_in for each in FACTS}
 UNWRITABLE = "name a file in a folder that exists, is writable and has room"
-Named = dict[str, object]
-"""A row by its columns' names."""
 
 
 def load(
@@ -67,30 +70,72 @@ def put_back(manifest: ExportManifest) -> dict[str, FactTable]:
     return {name: each for name, each in files.items() if name in manifest.files or not each.is_new}
 
 
-def _rows(folder: Path, form: FileForm, each: FactTable) -> Iterator[Named]:
+def _rows(folder: Path, form: FileForm, each: FactTable) -> Iterator[Row]:
     """The rows of a table, with the columns that another table has of them."""
-    rows = _read(folder, form, each)
+    rows = form.read(folder / f"{each.sheet.name}{form.ending}", each.sheet.columns)
     if not each.rest_in:
         yield from rows
         return
-    others, name = _read(folder, form, FACT[each.rest_in]), f"{each.rest_in}{form.ending}"
+    other, name = FACT[each.rest_in].sheet, f"{each.rest_in}{form.ending}"
+    others = iter(form.read(folder / name, other.columns))
+    own_key, other_key = (
+        _getter(_columns(each.sheet), each.sheet.key),
+        _getter(_columns(other), each.sheet.key),
+    )
     for number, row in enumerate(rows, 1):
-        other = next(others, None)
-        if other is None or any(other[key] != row[key] for key in each.sheet.key):
+        rest = next(others, None)
+        if rest is None or other_key(rest) != own_key(row):
             raise bad_file(name, f"row {number} is not that of {_key(each, row)}")
-        yield row | other
+        yield row + rest
     if next(others, None) is not None:
         raise bad_file(name, f"it has more rows than {each.sheet.name}{form.ending}")
 
 
-def _read(folder: Path, form: FileForm, each: FactTable) -> Iterator[Named]:
-    names = [column.name for column in each.sheet.columns]
-    for row in form.read(folder / f"{each.sheet.name}{form.ending}", each.sheet.columns):
-        yield dict(zip(names, row, strict=True))
+def _columns(*sheets: ExportTable) -> dict[str, int]:
+    """Where the columns of a table's rows stand, followed by those of another's that has the rest."""
+    return {column.name: place for place, column in enumerate(c for x in sheets for c in x.columns)}
 
 
-def _key(each: FactTable, row: Mapping[str, object]) -> str:
-    return ", ".join(f"{name} {row[name]}" for name in each.sheet.key)
+def _getter(places: Mapping[str, int], names: Sequence[str]) -> Callable[[Row], Row]:
+    """What takes these columns out of a row."""
+    if len(names) == 1:
+        (place,) = (places[name] for name in names)
+        return lambda row: (row[place],)
+    return operator.itemgetter(*(places[name] for name in names))
+
+
+def _key(each: FactTable, row: Row) -> str:
+    places = _columns(each.sheet)
+    return ", ".join(f"{name} {row[places[name]]}" for name in each.sheet.key)
+
+
+class _ParentIds:
+    """The ids of what rows belong to, found by its names in a table of their own: a join goes by the index,
+    where a list of names would be held against every row.
+    """
+
+    def __init__(self, connection: Connection, each: FactTable, parent: ParentKey):
+        self.connection = connection
+        columns = [Column(f"key_{place}", named.type) for place, named in enumerate(parent.named)]
+        name = f"wanted_{each.table.name}_{parent.column}"
+        self.wanted = Table(name, MetaData(), *columns, prefixes=["TEMPORARY"])
+        self.wanted.create(connection)
+        self.query = parent.ids.join(self.wanted, and_(*map(operator.eq, parent.named, columns)))
+        if connection.dialect.name == "sqlite":  # it has to know that these rows are few, and begin with them
+            few = func.likelihood(columns[0].is_not(None), literal_column("0.0001"))
+            self.query = self.query.where(few)
+        self.known = dict[Row, int]()
+
+    def of(self, names: Iterable[Row]) -> dict[Row, int]:
+        """The ids of these, those that are there, and of some that were asked for before."""
+        if fresh := [name for name in names if name not in self.known]:
+            if len(self.known) > MOST_KNOWN:
+                self.known.clear()
+                fresh = list(names)
+            self.connection.execute(delete(self.wanted))
+            insert_lines(self.connection, self.wanted, [each.name for each in self.wanted.c], fresh)
+            self.known |= {tuple(name): id for id, *name in self.connection.execute(self.query)}
+        return self.known
 
 
 class _TableLoader:
@@ -100,14 +145,22 @@ class _TableLoader:
         self.connection, self.each, self.file = connection, each, file
         fields = (*each.fields, *(FACT[each.rest_in].fields if each.rest_in else ()))
         own = {f.column.name: f.source.name for f in fields if f.source.table is each.table}
-        self.own = list(own)
+        places = _columns(each.sheet, *([FACT[each.rest_in].sheet] if each.rest_in else ()))
+        self.own = _getter(places, list(own))
+        self.names_of = [_getter(places, parent.keys) for parent in each.parents]
         self.names = (*own.values(), *(parent.column for parent in each.parents))
+        self.ids = {parent.column: _ParentIds(connection, each, parent) for parent in each.parents}
 
-    def put(self, rows: Sequence[Named], start: int) -> None:
+    def put(self, rows: Sequence[Row], start: int) -> None:
         """Put in these rows, the first of which has this number in its file."""
-        ids = [self._ids(parent, rows, start) for parent in self.each.parents]
-        own = ([row[name] for name in self.own] for row in rows)
-        lines = [(*values, *parents) for values, *parents in zip(own, *ids, strict=True)]
+        wanted = [list(map(names_of, rows)) for names_of in self.names_of]
+        ids = [self._ids(*each, start) for each in zip(self.each.parents, wanted, strict=True)]
+        own = map(self.own, rows)
+        lines = (
+            [values + parents for values, parents in zip(own, zip(*ids, strict=True), strict=True)]
+            if ids
+            else list(own)
+        )
         refused = self._insert(lines)
         if refused is None:
             return
@@ -129,12 +182,9 @@ class _TableLoader:
             return str(cause).partition("\n")[0]
         return None
 
-    def _ids(self, parent: ParentKey, rows: Sequence[Named], start: int) -> list[int | None]:
-        """The id of what each row belongs to; None where it belongs to nothing."""
-        wanted = [tuple(row[key] for key in parent.keys) for row in rows]
-        names = list(dict.fromkeys(name for name in wanted if None not in name))
-        query = parent.ids.where(tuple_(*parent.named).in_(names))
-        ids = {tuple(name): id for id, *name in self.connection.execute(query)} if names else {}
+    def _ids(self, parent: ParentKey, wanted: Sequence[Row], start: int) -> list[int | None]:
+        """The id of what each row belongs to, by its name; None where it belongs to nothing."""
+        ids = self.ids[parent.column].of({name for name in wanted if None not in name})
         for number, name in enumerate(wanted, start):
             if None not in name and name not in ids:
                 key = ", ".join(f"{key} {value}" for key, value in zip(parent.keys, name, strict=True))
@@ -159,7 +209,7 @@ def restore(place: Path, database: str, progress: Progress = lambda _done, _of: 
         if file.exists() and file.stat().st_size:
             return _restore_into(place, spare, database, progress)
         made = folder / file.name
-        manifest = _restore_into(place, spare, str(made), progress)
+        manifest = _restore_into(place, spare, str(made), progress, is_ours=True)
         _move(made, file)
         return manifest
 
@@ -184,15 +234,25 @@ def _move(made: Path, file: Path) -> None:
     made.rename(file)
 
 
-def _restore_into(place: Path, spare: Path, database: str, progress: Progress) -> ExportManifest:
+def _restore_into(
+    place: Path, spare: Path, database: str, progress: Progress, is_ours: bool = False
+) -> ExportManifest:
     with open_export(place, spare) as (folder, manifest):
         engine = connect(database)
+        if is_ours:  # nobody else sees the file until it is whole and on the disk
+            event.listen(engine, "connect", _write_once)
         try:
             with engine.begin() as connection:
                 _fill(connection, record_name(engine.url), folder, manifest, progress)
         finally:
             engine.dispose()
     return manifest
+
+
+def _write_once(driver: sqlite3.Connection, _: object) -> None:
+    """Write each page once, into the file itself, not into a log first."""
+    driver.execute("PRAGMA journal_mode = MEMORY")
+    driver.execute("PRAGMA synchronous = OFF")
 
 
 def _fill(
@@ -210,6 +270,8 @@ def _fill(
         progress(done, whole)
 
     load(connection, folder, form, manifest, counted)
+    if not any(name.startswith("heads.") for name in manifest.files):  # no arena of then wrote any
+        begin_chain(connection, datetime.fromisoformat(manifest.made_at))
     _must_agree(connection, manifest)
 
 
@@ -236,7 +298,7 @@ def _must_agree(connection: Connection, manifest: ExportManifest) -> None:
     if hash != manifest.state_hash:
         message = f"the record would have the state hash {hash}, and the export says {manifest.state_hash}"
         raise ArenaError("other_hash", message, HINT)
-    for first in find(connection, most=1).listed:
+    for first in find(connection, most=1, unpaid=False).listed:
         where = f"{first.table}, {first.key}, {first.field}: {first.found!r}, not {first.expected!r}"
         message = f"the record would be inconsistent: {where} ({first.why})"
         hint = "run arena verify on the exported record; nothing was changed here"

@@ -8,10 +8,12 @@ from typing import Any, Literal
 from sqlalchemy import BigInteger, ColumnElement, Connection, Engine, FromClause, Integer, Table, Text, func
 from sqlalchemy import Column as Stored
 
+from arena.record.schema.codec import published_text
 from arena.record.schema.database import reading
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.fields import TableRow, meaning_of
 from arena.record.schema.typed import AnySelect, column_of, select
+from markets.hashes import digest
 
 Kind = Literal["text", "whole", "number", "time"]
 Row = tuple[Any, ...]
@@ -144,8 +146,21 @@ def one_snapshot(engine: Engine) -> Iterator[Connection]:
 def rows_of(connection: Connection, each: FactTable, cohorts: Sequence[int] | None = None) -> Iterator[Row]:
     """The rows of a table, of all cohorts or of some, without holding more than a few."""
     query = each.query(connection.dialect.name, cohorts)
+    names = [column.name for column in each.sheet.columns]
     for row in connection.execute(query, execution_options={"yield_per": each.batch_size}):
-        yield tuple(row)
+        yield published_row(names, tuple(row)) if WITH_SETTINGS.intersection(names) else tuple(row)
+
+
+WITH_SETTINGS = frozenset(("frozen", "settings"))
+
+
+def published_row(names: Sequence[str], row: Row) -> Row:
+    """A row of frozen settings as it leaves the record: without credentials, the hash of a cohort with it."""
+    values = dict(zip(names, row, strict=True))
+    for name in WITH_SETTINGS.intersection(names):
+        if (text := published_text(values[name])) != values[name]:
+            values |= {name: text} | ({"hash": digest(text)} if name == "frozen" else {})
+    return tuple(values.values())
 
 
 def count_of(connection: Connection, each: FactTable, cohorts: Sequence[int] | None = None) -> int:

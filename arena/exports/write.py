@@ -30,12 +30,13 @@ from arena.exports.manifest import (
 from arena.exports.table import ExportTable, FactTable, Row, count_of, one_snapshot, rows_of
 from arena.record.hashes import state_hash
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, select_cohorts
+from arena.record.schema.codec import published_text
 from arena.record.schema.cohort import CohortRow
 from arena.record.schema.database import schema_version
 from arena.record.schema.typed import select
-from markets.hashes import timestamp_text
+from markets.hashes import digest, timestamp_text
 
-DICTIONARY = "data.md"
+DICTIONARY, HEADS = "data.md", "heads"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """The time of every file in a ZIP, so that equal exports are equal files."""
 UNWRITABLE = "name a path in a folder that exists and is writable"
@@ -74,7 +75,7 @@ def export(
     place = place.absolute()
     _may_be_written(place, force)
     with folder_next_to(place, UNWRITABLE) as folder:
-        (made := folder / place.name).mkdir()
+        (made := folder / place.name).mkdir(mode=0o700)
         with one_snapshot(engine) as connection:
             manifest = _write_all(connection, made, request, timestamp_text(at), code_version, progress)
         if place.suffix == ".zip":
@@ -117,8 +118,8 @@ def _write_all(
     files = _write_tables(connection, folder, request, stored, progress)
     (folder / DICTIONARY).write_text(data_page(), encoding="utf-8")
     files[DICTIONARY] = _file(folder / DICTIONARY, 0)
-    rows = connection.execute(select(CohortRow.number, CohortRow.hash)).all()
-    hashes = {row.number: row.hash for row in rows}
+    rows = connection.execute(select(CohortRow.number, CohortRow.frozen)).all()
+    hashes = {row.number: digest(published_text(row.frozen)) for row in rows}
     manifest = ExportManifest(
         form=request.form.name,
         made_at=made_at,
@@ -141,9 +142,12 @@ def _write_tables(
     stored: Sequence[StoredCohort],
     progress: Progress,
 ) -> dict[str, ExportFile]:
-    """Every table into a file of its own."""
+    """Every table into a file of its own; heads only where they cover what is written, not what is hidden."""
     numbers = [each.cohort.number for each in stored] if request.cohorts else None
-    whole = sum(count_of(connection, each, numbers) for each in request.facts())
+    frozen = connection.scalars(select(CohortRow.frozen))
+    hidden = {HEADS} if any(published_text(text) != text for text in frozen) else set[str]()
+    facts = [each for each in request.facts() if each.sheet.name not in hidden]
+    whole = sum(count_of(connection, each, numbers) for each in facts)
     done, files = 0, dict[str, ExportFile]()
 
     def write(sheet: ExportTable, rows: Iterable[Row]) -> int:
@@ -151,7 +155,7 @@ def _write_tables(
         files[path.name] = _file(path, request.form.write(path, sheet.columns, rows))
         return files[path.name].rows
 
-    for each in request.facts():
+    for each in facts:
         done += write(each.sheet, _counted(progress, done, whole, rows_of(connection, each, numbers)))
     for computed in COMPUTED:
         write(computed.sheet, computed.rows(connection, stored))
@@ -182,6 +186,7 @@ def _pack(folder: Path, path: Path, manifest: ExportManifest) -> Path:
             with (folder / name).open("rb") as source, archive.open(about, "w", force_zip64=True) as target:
                 shutil.copyfileobj(source, target, 1 << 20)
             (folder / name).unlink()
+    path.chmod(0o600)
     with path.open("rb") as whole:
         os.fsync(whole.fileno())
     return path

@@ -21,14 +21,16 @@ from arena.record.model.calendar import Calendar
 from arena.record.model.cohort import JobState
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.queries.progress import BegunRound, CohortProgress
+from arena.record.queries.settlements import CORRECTIONS
 
-Step = Literal["start", "play", "close", "track"]
+Step = Literal["start", "play", "close", "track", "settle"]
 ROUND_STEPS: tuple[Step, Step] = ("play", "close")
 STEP_WORDS: Mapping[Step, str] = {
     "start": "a cohort starts",
     "play": "decides",
     "close": "closes its round",
     "track": "is settled and marked",
+    "settle": "corrections are asked for",
 }
 CatchUp = Literal["latest", "all", "none"]
 """Of the starts and rounds that were missed: play the newest, all, or none."""
@@ -38,7 +40,8 @@ CatchUp = Literal["latest", "all", "none"]
 class Due:
     """Something that is due for a cohort at a scheduled time, not to be done before `after`.
 
-    `start` it, `play` its round, `close` a round whose time is over, `track` it where it decides nothing.
+    `start` it, `play` its round, `close` a round whose time is over, `track` it where it decides nothing;
+    where all have ended `settle` them by what was corrected since.
     """
 
     at: datetime
@@ -50,7 +53,9 @@ class Due:
     @property
     def name(self) -> str:
         """What the record knows its doing by."""
-        return "start" if self.stored is None else f"cohort {self.stored.cohort.number}"
+        if self.stored is None:
+            return CORRECTIONS if self.step == "settle" else self.step
+        return f"cohort {self.stored.cohort.number}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,8 @@ class MissedRound:
 class DueWork:
     """What of the cohorts is due, in order; by which schedules there will be more; what is passed over.
 
-    It is `over` when no cohort is open and none will start. `next_round` is the next time to decide or start.
+    It is `over` when no cohort is open, none will start and no correction may come; before that it is `idle`
+    where only corrections may. `next_round` is the next time to decide or start.
     """
 
     due: tuple[Due, ...]
@@ -74,6 +80,7 @@ class DueWork:
     next_round: datetime | None
     missed: tuple[MissedRound, ...]
     over: bool
+    idle: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,7 +88,7 @@ class DueSituation:
     """All that decides on what is due: the plan and its policy, what was done, and the time.
 
     In a live world only the present can be looked at; in another one nothing is missed. `live` says in
-    which the config's own cohorts start.
+    which the config's own cohorts start. Where all have ended, `look` is when to ask for corrections.
     """
 
     plan: Plan
@@ -90,6 +97,7 @@ class DueSituation:
     live: bool
     catch_up: CatchUp
     now: datetime
+    look: datetime | None = None
 
     @cached_property
     def open(self) -> list[CohortProgress]:
@@ -137,9 +145,15 @@ def due_work(situation: DueSituation) -> DueWork:
     start = next_time(situation.plan.starts, now)
     rounds = (next(schedule_times(one, situation.ahead), None) for one in situation.calendars.values())
     waits = {f"{one.name} again": one.after for one in due if one.after is not None and one.after > now}
-    over = not situation.open and start is None and not due
+    if situation.look is not None:
+        today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        look = max(situation.look, today) if situation.live else situation.look
+        due += [_after_pause(Due(look, "settle"), situation)] if look <= now else []
+        waits[CORRECTIONS] = look
+    idle = not situation.open and start is None and all(one.step == "settle" for one in due)
+    over = idle and situation.look is None
     next_round = min((at for at in (start, *rounds) if at is not None), default=None)
-    return DueWork(tuple(due), {**calendars, **waits}, next_round, tuple(missed), over)
+    return DueWork(tuple(due), {**calendars, **waits}, next_round, tuple(missed), over, idle)
 
 
 def starts_due(situation: DueSituation) -> tuple[list[datetime], list[MissedRound]]:

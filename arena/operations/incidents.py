@@ -6,6 +6,7 @@ lasts, such as an outage, ends when it is over, and the next one is reported aga
 
 import asyncio
 import os
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -16,14 +17,18 @@ from arena.config import Config, environment
 from arena.errors import ArenaError
 from arena.operations.http import serve_health
 from arena.operations.jobs import Unanswered
+from arena.operations.publisher import keep_publishing
 from arena.operations.status import status_source
 from arena.operations.webhook import keep_sending, webhook_of
 from arena.record.model.incident import (
+    FAILING,
+    UNPRICED,
     CodedError,
+    IncidentKind,
     RoundEnd,
     aborted_rounds,
-    agent_entered,
-    agent_waiting,
+    agent_incident,
+    agent_over,
     backup_not_kept,
     missed_round,
     round_incidents,
@@ -37,7 +42,7 @@ from arena.record.write.operations import (
     read_round_ends,
 )
 from arena.rounds.error_text import error_text, redact_keys
-from arena.rounds.round import VenueUnavailable
+from arena.rounds.settlement import VenueUnavailable
 from markets.venue import VenueError
 
 VENUE_JOBS = ("catalogue", "quotes", "resolutions")
@@ -72,21 +77,39 @@ def note_rounds(record: Record, at: datetime) -> None:
     add_incidents(record.engine, found)
     failing = [incident.subject for incident in found if incident.kind == "all_agents_failed"]
     end_incidents(record.engine, "all_agents_failed", at, but=failing)
-    note_waiting(record, ends, at)
+    note_agents(record, ends, at)
 
 
-def note_waiting(record: Record, ends: Sequence[RoundEnd], at: datetime) -> None:
-    """Note who waits for a key, once until it has entered, and who has entered by the newest rounds."""
-    newest = {name: one for one in ends for name, status in one.statuses.items() if status is not None}
-    waiting = {name: one for name, one in newest.items() if name in one.waiting}
-    for name, one in waiting.items():
-        add_incidents(record.engine, [agent_waiting(name, one.waiting[name], one, at)], unless=f"{name}@")
-    for told in record.read(read_recent_incidents, MOST_WAITING, only_open=True):
-        agent = told.incident.data.get("agent")
-        if told.incident.kind == "agent_waiting" and agent not in waiting:
+def note_agents(record: Record, ends: Sequence[RoundEnd], at: datetime) -> None:
+    """Note who waits for a key, fails in all turns of late, or asks at no known price; and when that is over.
+
+    Each is told once until it is over. Who fails has had two turns or more at the newest decision times.
+    """
+    turns: dict[str, list[RoundEnd]] = defaultdict(list)
+    for one in ends:
+        for name in (name for name, status in one.statuses.items() if status is not None):
+            turns[name].append(one)
+    newest = {name: own[-1] for name, own in turns.items()}
+    waiting = {name: one.waiting[name] for name, one in newest.items() if name in one.waiting}
+    failing = [name for name, own in turns.items() if len(own) > 1 and all(name in x.failed for x in own)]
+    unpriced = [name for name, own in turns.items() if name in own[-1].unpriced]
+    found: dict[IncidentKind, dict[str, str]] = {
+        "agent_waiting": {name: f"{name} is {words}" for name, words in waiting.items()},
+        "agent_failing": {name: f"{name}: {FAILING}" for name in failing},
+        "cost_unknown": {name: f"{name}: {UNPRICED}" for name in unpriced},
+    }
+    for kind, agents in found.items():
+        for name, words in agents.items():
+            told = agent_incident(kind, name, words, newest[name], at)
+            add_incidents(record.engine, [told], unless=f"{name}@")
+    for open_one in record.read(read_recent_incidents, MOST_WAITING, only_open=True):
+        was = open_one.incident
+        agent = was.data.get("agent")
+        fails = was.kind == "agent_failing" and agent in newest and agent in newest[agent].failed
+        if was.kind in found and agent not in found[was.kind] and not fails:
             if agent in newest:
-                add_incidents(record.engine, [agent_entered(told.incident, at)])
-            end_incidents(record.engine, "agent_waiting", at, about=told.incident.subject)
+                add_incidents(record.engine, [agent_over(was, at)])
+            end_incidents(record.engine, was.kind, at, about=was.subject)
 
 
 def note_played(record: Record, venue: str, due: datetime, at: datetime, fault: BaseException | None) -> None:
@@ -160,6 +183,7 @@ async def report_decision_time(
         say(f"could not log an event: {error.message}")
     at_once = asyncio.Event()
     at_once.set()
+    await keep_publishing(config, record, this_instant, at_once, say)
     await keep_sending(record, webhook, this_instant, at_once, say)
 
 
@@ -175,9 +199,12 @@ async def monitoring(
     note_rounds(record, now())
     stop = asyncio.Event()
     async with serve_health(status_source(record, config, now, me), config.watch.health):
-        task = asyncio.create_task(keep_sending(record, webhook, this_instant, stop, say))
+        tasks = asyncio.gather(
+            keep_sending(record, webhook, this_instant, stop, say),
+            keep_publishing(config, record, this_instant, stop, say),
+        )
         try:
             yield
         finally:
             stop.set()
-            await task
+            await tasks

@@ -29,6 +29,7 @@ from arena.record.write.sync import VenueSource, last_synced_at
 from arena.rounds.error_text import error_text
 from arena.rounds.round import close_round, play_round, track_cohort
 from arena.rounds.season import begin_due_cohort, end_cohort_if_over, open_cohorts
+from arena.rounds.settlement import settle_ended
 from arena.rounds.sync import sync_resolutions, sync_venue
 from arena.rounds.world import World
 from arena.scores.refresh import refresh_cache, refresh_leaderboards
@@ -66,7 +67,7 @@ async def catalogue(context: JobContext, at: datetime) -> str:
         return "read already"
     context.quarantined.clear()
     synced = (
-        await sync_venue(context.venue, context.source, context.record, when, context.quarantined, ends=False)
+        await sync_venue(context.venue, context.source, context.record, when, context.quarantined)
     ).synced
     markets, prices = count_text(synced.markets, "market"), count_text(synced.quotes, "new price")
     return f"{markets}, {synced.new:,} new, {prices}"
@@ -90,13 +91,14 @@ async def resolutions(context: JobContext, at: datetime) -> str:
     """Ask how markets ended that were played, or have lost their price."""
 
     async def look(source: VenueSource, venue: Venue) -> int:
-        return await sync_resolutions(venue, source, context.record, context.when(source, at))
+        within = context.world.corrected_within
+        return await sync_resolutions(venue, source, context.record, context.when(source, at), within)
 
     return f"{count_text(await _at_every_venue(context, at, look), 'new end')}"
 
 
 async def marks(context: JobContext, at: datetime) -> str:
-    """Settle and value every open cohort that has nothing earlier to do."""
+    """Settle and value every open cohort that has nothing earlier to do; the others are paid corrections."""
     done, troubles = 0, list[str]()
     for stored in open_cohorts(context.record):
         number = stored.cohort.number
@@ -217,15 +219,18 @@ class StepOutcome:
 
 async def do_step(due: Due, config: Config, context: JobContext) -> StepOutcome:
     """What is due of the cohorts."""
-    if due.stored is None:
+    try:
+        if due.step == "settle":
+            await settle_ended(context.when(context.source, due.at), context.world, context.record)
+            return StepOutcome("corrections were asked for")
+        if due.stored is not None:
+            return await _play_step(due, due.stored, context)
         plan = plan_of(config, due.at, context.record.begun(), None if context.baselines else os.environ)
         begin_due_cohort(due.at, plan, context.record)
         number = context.record.cohorts()[-1].cohort.number
         return StepOutcome(f"cohort {number} has started", data={"cohort": number})
-    try:
-        return await _play_step(due, due.stored, context)
     except ArenaError as error:
-        if error.code != "busy":
+        if error.code not in ("busy", "raced"):
             raise
         return StepOutcome(error.message, busy=True)
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import timedelta
 
-from arena.clock import sleep_unless_stopped, timer
+from arena.clock import sleep_unless_stopped
 from arena.errors import ArenaError
 from arena.record.model.lease import is_gone
 from arena.record.record import Record
@@ -67,7 +67,8 @@ async def work_as_leader(record: Record, token: int, work: Callable[[Record], Aw
 
 async def keep_lease(record: Record, token: int) -> None:
     """Renew the lease until it is lost: another has it, or the record could not be reached for too long."""
-    renewed, never = timer(), asyncio.Event()
+    timer, never = asyncio.get_running_loop().time, asyncio.Event()
+    renewed = timer()
     while timer() - renewed < LEASE.total_seconds():
         await sleep_unless_stopped(BEAT, never)
         try:

@@ -50,7 +50,8 @@ class StopRequest:
 class RunProgress:
     """How a run stands, for those who watch: what it does now, what was and will be, what went wrong.
 
-    It is `alone` while it plays turns that were to be left to workers, for none is there.
+    It is `alone` while it plays turns that were to be left to workers, for none is there. What was due and
+    not done when it ended is `left`.
     """
 
     now: datetime | None = None
@@ -64,6 +65,7 @@ class RunProgress:
     turns: int = 0
     jobs: int = 0
     failed: int = 0
+    left: tuple[str, ...] = ()
 
     def trouble(self, words: str) -> None:
         """Something went wrong; the last few are shown."""
@@ -74,7 +76,8 @@ class RunProgress:
         """What was done, in a line."""
         counts = (("round", self.rounds), ("turn", self.turns), ("job", self.jobs))
         done = ", ".join(count_text(count, name) for name, count in counts)
-        return f"{done} done" + (f"; {self.failed:,} failed" if self.failed else "")
+        failed = f"; {self.failed:,} failed" if self.failed else ""
+        return f"{done} done{failed}" + (f"; left: {', '.join(self.left)}" if self.left else "")
 
 
 LAST_WRITES = 1.0
@@ -106,6 +109,8 @@ async def work_until_stopped(
         await working
     except asyncio.CancelledError:
         if not stop.asked.is_set() or not working.done():
+            under_way.close()
+            await asyncio.wait({working}, timeout=LAST_WRITES)  # what has arrived is kept
             raise
     finally:
         for task in (working, asked, hurry, quiet):

@@ -3,13 +3,14 @@
 What is due is read from the record before each step, so starting, going on and recovering are the same.
 """
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from arena.clock import Clock, PretendedClock, sleep_unless_stopped, timer
+from arena.clock import Clock, PretendedClock, sleep_unless_stopped
 from arena.cohorts.freeze import plan_of, stamp_of
 from arena.cohorts.schedule import Job, configured_jobs, job_due_at, job_schedule, next_job_time, next_of
 from arena.config import Config
@@ -41,15 +42,19 @@ from arena.record.model.lease import holder_name, is_gone
 from arena.record.queries.operations import count_turns
 from arena.record.queries.progress import read_progress
 from arena.record.record import Record
+from arena.record.schema.database import RecordReplaced
 from arena.record.write.operations import LeaseLost, put_job, read_jobs, take_lease
 from arena.record.write.sync import VenueSource
 from arena.rounds.adapters import open_venue
 from arena.rounds.error_text import error_text
-from arena.rounds.open_world import open_dispatch, open_world
+from arena.rounds.open_world import OpenDispatch, open_dispatch, open_world
+from arena.rounds.settlement import next_look
 from markets.venue import QuarantinedRecord
 
 BUSY, TROUBLED = timedelta(seconds=5), timedelta(seconds=10)
 """How long to leave alone what another process has in hand, and a record that can't be used."""
+VENUE_JOBS = {"quotes", "resolutions", "marks", "catalogue"}
+"""What looks at a venue for cohorts that go on."""
 NO_WORKERS = "no worker is running: turns are played here until one starts (`arena worker`)"
 MINUTE_FORMAT = "%Y-%m-%d %H:%M"
 
@@ -58,8 +63,8 @@ MINUTE_FORMAT = "%Y-%m-%d %H:%M"
 class Run:
     """What a run is given, and what it remembers of itself; all else the record knows.
 
-    `unwritten` are notes that could not be kept, `resting` what another process has in hand, `passed` the
-    missed rounds that were told of, `looks` those after which a cohort was not over.
+    `unwritten_states` could not be kept, `busy_until` is how long what another process has in hand is left
+    alone, `passed` are missed rounds that were told of, `last_looks` those after which a cohort was not over.
     """
 
     config: Config
@@ -68,6 +73,8 @@ class Run:
     tell: OnRunEvent
     once: bool = False
     baselines: bool = False
+    open_wake: Callable[[], Wake] = SchedulerWake
+    open_dispatch: OpenDispatch = open_dispatch
     stop: StopRequest = field(default_factory=StopRequest)
     progress: RunProgress = field(default_factory=RunProgress)
     unwritten_states: dict[str, JobState] = field(default_factory=dict)
@@ -88,11 +95,12 @@ class LeaderRun:
 
 @dataclass(frozen=True, slots=True)
 class DueTask:
-    """One thing to be done: what is due of a cohort, or a job at its time."""
+    """One thing to be done, in a `live` world or not: what is due of a cohort, or a job at its time."""
 
     name: str
     at: datetime
     place: int
+    live: bool
     due: Due | None = None
 
 
@@ -130,7 +138,7 @@ async def _work(run: Run, record: Record, me: str) -> None:
     """Open the doors and do what is due, until told to stop."""
     clock = run.open_clock()
     run.progress.now = clock.now()
-    wake: Wake = SchedulerWake()
+    wake = run.open_wake()
     if isinstance(clock, PretendedClock):
         record.write(put_job, JobState(REHEARSAL, clock.at, clock.at, clock.at, note="on a rehearsal clock"))
         wake = SimulatedWake(clock)
@@ -138,7 +146,7 @@ async def _work(run: Run, record: Record, me: str) -> None:
         stack.callback(wake.close)
         world = await stack.enter_async_context(open_world(run.config, record, clock))
         if run.config.run.workers:
-            dispatch = open_dispatch(run.config, partial(_emit_workers, run))
+            dispatch = run.open_dispatch(run.config, partial(_emit_workers, run))
             world = replace(world, dispatch=await stack.enter_async_context(dispatch))
         quarantined: list[QuarantinedRecord] = []
         venue = open_venue(run.config, report=quarantined.append)
@@ -165,7 +173,7 @@ async def _step_until_over(lead_run: LeaderRun) -> None:
         try:
             if not await run_step(lead_run):
                 return
-        except LeaseLost:
+        except (LeaseLost, RecordReplaced):
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, the next step may find it well again
             _emit_trouble(run, "the record", error)
@@ -179,15 +187,21 @@ async def run_step(lead_run: LeaderRun) -> bool:
     run, now = lead_run.run, lead_run.clock.now()
     states = {**lead_run.context.record.read(read_jobs), **run.unwritten_states}
     todo = due_work(_situation(lead_run, states, now))
-    waiting = due_tasks(todo, configured_jobs(run.config.run), states, now)
+    known = configured_jobs(run.config.run)
+    jobs = [job for job in known if not todo.idle or job.name not in VENUE_JOBS]
+    live, moment = stamp_of(run.config) == "live", asyncio.get_running_loop().time()
+    waiting = due_tasks(todo, jobs, states, now, live)
     _show(run, todo, states, now)
-    ready = [task for task in waiting if timer() >= run.busy_until.get(task.name, 0.0)]
+    resting = {task.name for task in waiting if moment < run.busy_until.get(task.name, 0.0)}
+    ready = ready_tasks(waiting, resting)
     if ready:
         # A catalogue is the witness of its instant, so all other looks at it come before.
         first = min(ready, key=lambda task: (task.name == "catalogue", task.at, task.place))
         await _do(first, todo, states, lead_run)
         return True
     if run.once:
+        left = dict.fromkeys((*(one.name for one in todo.due), *(task.name for task in waiting)))
+        run.progress.left = tuple(left)
         return False
     if waiting:
         await sleep_unless_stopped(BUSY, run.stop.asked)
@@ -204,19 +218,37 @@ def _situation(lead_run: LeaderRun, states: Mapping[str, JobState], now: datetim
     for number in ended:
         _emit(run, "ended", f"cohort {number} has ended", cohort=number)
     plan, live = plan_of(config, now, record.begun()), stamp_of(config) == "live"
-    return DueSituation(plan, progress, states, live, config.cohorts.catch_up, now)
+    look = next_look(record, live, lead_run.context.world.corrected_within)
+    return DueSituation(plan, progress, states, live, config.cohorts.catch_up, now, look)
 
 
 def due_tasks(
-    todo: DueWork, known: list[Job], states: Mapping[str, JobState], now: datetime
+    todo: DueWork, known: list[Job], states: Mapping[str, JobState], now: datetime, live: bool
 ) -> list[DueTask]:
     """All that may be done now. At the same time cohorts come first, then jobs in their order."""
     cohorts = [one for one in todo.due if one.after is None or one.after <= now]
-    found = [DueTask(one.name, one.at, place, one) for place, one in enumerate(cohorts)]
+    found = [
+        DueTask(one.name, one.at, place, one.stored.cohort.stamp == "live" if one.stored else live, one)
+        for place, one in enumerate(cohorts)
+    ]
     for place, job in enumerate(known, len(found)):
         if (at := job_due_at(job, states.get(job.name), now)) is not None:
-            found.append(DueTask(job.name, at, place))
+            found.append(DueTask(job.name, at, place, live))
     return found
+
+
+def ready_tasks(waiting: Sequence[DueTask], resting: Collection[str]) -> list[DueTask]:
+    """Those that may be done now, without what rests, since another process has it in hand.
+
+    In a made-up or recorded world nothing later is done meanwhile: by it the other's round would be past.
+    """
+    held = [task.at for task in waiting if task.name in resting and not task.live]
+    first = min(held, default=None)
+    return [
+        task
+        for task in waiting
+        if task.name not in resting and (task.live or first is None or task.at <= first)
+    ]
 
 
 async def _sleep(todo: DueWork, states: Mapping[str, JobState], now: datetime, lead_run: LeaderRun) -> bool:
@@ -226,6 +258,8 @@ async def _sleep(todo: DueWork, states: Mapping[str, JobState], now: datetime, l
         _emit(run, "over", "every round has been played and everything is settled")
         return False
     jobs = {job.name: job_schedule(job, states.get(job.name)) for job in configured_jobs(run.config.run)}
+    if todo.idle and lead_run.context.world.pretended:
+        jobs = {}  # the hours between two looks bring nothing
     schedules = {**todo.schedules, **jobs}
     if next_of(schedules, now) is None:
         _emit(run, "over", "nothing more will be due: `run.marks` is off and no rounds are left")
@@ -254,7 +288,7 @@ async def _do(task: DueTask, todo: DueWork, states: Mapping[str, JobState], lead
     finally:
         run.progress.doing = ""
     if done.busy:
-        run.busy_until[task.name] = timer() + BUSY.total_seconds()
+        run.busy_until[task.name] = asyncio.get_running_loop().time() + BUSY.total_seconds()
     failures = failures + 1 if done.failed else 0
     _keep_state(replace(state, ended_at=lead_run.clock.now(), failures=failures, note=done.note), lead_run)
     _emit_outcome(run, task, done)

@@ -30,6 +30,7 @@ from arena.record.model.status import (
     CallsUnderWay,
     LeaderStatus,
     OpenPositions,
+    PublishedHeads,
     QuarantineCount,
     RoundState,
 )
@@ -37,6 +38,7 @@ from arena.record.queries import calls, operations
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_unproven
 from arena.record.schema.database import reading
 from arena.record.write.operations import read_jobs, read_recent_incidents
+from arena.record.write.publications import read_published_heads
 from markets.garbage_collection import gc_paused
 from markets.millionths import ONE
 
@@ -133,6 +135,7 @@ class Status:
     spend: Spending = Spending()
     under_way: CallsUnderWay = field(default_factory=CallsUnderWay)
     held: OpenPositions = field(default_factory=OpenPositions)
+    heads: PublishedHeads = field(default_factory=PublishedHeads)
     looked_at: datetime | None = None
     quarantined: tuple[QuarantineCount, ...] = ()
     jobs: tuple[JobState, ...] = ()
@@ -217,9 +220,9 @@ def _begun_round_reason(which: str, state: RoundState, now: datetime) -> HealthR
 
 
 def _troubles(status: Status) -> Iterator[HealthReason]:
-    """What does not pass by itself: an agent only waits for its key, all else is trouble."""
+    """What does not pass by itself: an agent only waits for its key, all else is trouble but for a price."""
     for told in status.incidents:
-        if told.ended_at is None:
+        if told.ended_at is None and told.incident.kind != "cost_unknown":
             word: HealthWord = "waiting" if told.incident.kind == "agent_waiting" else "trouble"
             yield HealthReason(word, told.incident.kind, told.incident.text)
     for job in status.jobs:
@@ -314,6 +317,7 @@ def read_status(
         spend=_read_spend(connection, now, expected, rounds),
         under_way=calls.read_calls_under_way(connection),
         held=held,
+        heads=read_published_heads(connection),
         looked_at=max((at for at in prices_read if at is not None), default=None),
         quarantined=tuple(operations.read_quarantine_counts(connection, now - DAY)),
         jobs=jobs,
@@ -401,6 +405,13 @@ def status_data(status: Status) -> dict[str, Any]:
             "lost_worst_usd": under_way.lost_worst / ONE,
         },
         "positions": {"open": held.positions, "markets": held.markets, "stale_markets": held.stale},
+        "heads": {
+            "newest": status.heads.newest,
+            "published": status.heads.published,
+            "published_at": _time(status.heads.at),
+            "failing_since": _time(status.heads.failing_since),
+            "error": status.heads.error or None,
+        },
         "prices": {"read_at": _time(status.looked_at), "oldest_held": _time(held.oldest)},
         "quarantined": [
             {"venue": x.venue, "kind": x.kind, "code": x.code, "records": x.records}

@@ -17,7 +17,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 
-from agents.text import one_line, redact, secrets_in
+from agents.secrets import redact, secrets_in
+from agents.text import one_line
 from arena.config.field_types import is_address
 from arena.config.sections import WatchSection
 from arena.errors import ArenaError

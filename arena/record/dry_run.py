@@ -83,7 +83,10 @@ class DryRunRecord(Record):
         answer: T = self.stand_ins[change](*args, **kwargs)
         return answer
 
-    write_unfenced = write
+    write_unfenced = write_answer = write
+
+    def hold_room(self, answers: int) -> None:
+        """Nothing is kept."""
 
     def holdings(self, cohort_id: int, until: datetime | None = None) -> dict[str, Holdings]:
         """The accounts that were given."""

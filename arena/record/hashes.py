@@ -6,8 +6,8 @@ What follows from the rest or doesn't matter is left out: the clock, latencies, 
 articles were dropped, the code's version, marks and the hashes in the record.
 
 The state hash is the same for a season however often it was broken off. The hash of the config file in what a
-cohort froze is no part of it: a comment there, or how many calls are made at once, changes nothing. Of the
-answers to one stage and sample the last good one counts.
+cohort froze is no part of it: a comment there, or how many calls are made at once, changes nothing. Nor are
+credentials in addresses: no export has them. Of the answers to one stage and sample the last good one counts.
 
 The heads of a cohort fix what was frozen, seen and decided up to a round, and nothing later, so they can be
 published before anyone knows how the markets end: docs/cohorts.md has the definition. A round has a head once
@@ -30,6 +30,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from arena.record.queries.cohorts import StoredRound, read_rounds
+from arena.record.schema.codec import published_text
 from arena.record.schema.cohort import (
     CohortRow,
     EntrantRow,
@@ -207,7 +208,7 @@ def _cohorts(connection: Connection) -> Iterator[FactLine]:
     """What each cohort froze, but for the hash of the file that it was started by."""
     query = select(CohortRow.number, CohortRow.frozen).order_by(CohortRow.number)
     for number, frozen in _rows(connection, query):
-        yield [number, CONFIG_HASH.sub("", frozen, count=1)]
+        yield [number, CONFIG_HASH.sub("", published_text(frozen), count=1)]
 
 
 def _snapshots(connection: Connection, scope: Scope) -> Iterator[FactLine]:

@@ -3,17 +3,20 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Concatenate, ParamSpec, Self, TypeVar
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from sqlalchemy import Connection, Engine, inspect
 
+from arena.errors import ArenaError
+from arena.record.files.room import AnswerRoom
 from arena.record.model.cohort import Cohort
 from arena.record.queries.accounts import AccountCache, read_entries_after, read_ledger_heads, read_ledgers
 from arena.record.queries.calls import read_spent_since
 from arena.record.queries.cohorts import LineUps, StoredCohort, read_cohorts, read_snapshot
 from arena.record.queries.operations import RunFigures, count_stale_positions
-from arena.record.schema.database import check_schema, connect, reading, upgrade
-from arena.record.write.cohorts import add_entries
+from arena.record.schema.database import DURABLE_OPTION, check_schema, connect, reading, upgrade
+from arena.record.write.cohorts import add_settlements
 from arena.record.write.operations import Fence, check_fence
 from arena.record.write.quarantine import quarantine_records
 from arena.record.write.turns import TurnUnderClaim, add_turns
@@ -38,6 +41,7 @@ class Record:
     line_ups: LineUps = field(default_factory=dict)
     last_snapshot: dict[tuple[int, datetime], tuple[int, Snapshot]] = field(default_factory=dict)
     fence: Fence | None = None
+    room: AnswerRoom = field(default_factory=AnswerRoom)
 
     @classmethod
     def open(cls, database: str) -> Self:
@@ -55,6 +59,7 @@ class Record:
 
     def close(self) -> None:
         """Let go of the database."""
+        self.room.release()
         self.engine.dispose()
 
     def fenced(self, name: str, token: int) -> Self:
@@ -81,6 +86,29 @@ class Record:
         For what must be kept all the same: calls that were paid for, signs of life, an operator's orders.
         """
         with self.engine.begin() as connection:
+            return change(connection, *args, **kwargs)
+
+    def hold_room(self, answers: int) -> None:
+        """Take room for the answers of so many calls before they are made; a server has a disk of its own."""
+        if self.engine.dialect.name == "sqlite" and self.engine.url.database:
+            self.room.hold(Path(self.engine.url.database), answers)
+
+    def write_answer(
+        self, change: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Keep what was paid for, on the disk before it returns: a full one has the room that was held."""
+        try:
+            return self._write_durably(change, *args, **kwargs)
+        except ArenaError as error:
+            if error.code not in ("disk_full", "disk_error") or not self.room.release():
+                raise
+            return self._write_durably(change, *args, **kwargs)
+
+    def _write_durably(
+        self, change: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        options: dict[str, Any] = {DURABLE_OPTION: True}
+        with self.engine.connect().execution_options(**options) as connection, connection.begin():
             return change(connection, *args, **kwargs)
 
     def is_empty(self) -> bool:
@@ -120,10 +148,10 @@ class Record:
         return {name: fold(x for x in entries if x.at <= until) for name, entries in ledgers.items()}
 
     def add_entries(self, ledgers: Mapping[int, Sequence[Entry]]) -> None:
-        """More ledger lines of several entrants, all or none."""
-        if ledgers:
-            self.write(add_entries, ledgers)
-            self.accounts.wrote(ledgers)
+        """More ledger lines of several entrants beside their turns, all or none."""
+        if added := {id: entries for id, entries in ledgers.items() if entries}:
+            self.write(add_settlements, added)
+            self.accounts.wrote(added)
 
     def quarantine(self, records: Sequence[QuarantinedRecord], at: datetime) -> None:
         """What a venue sent and could not be used; mostly there is nothing."""

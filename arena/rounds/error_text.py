@@ -2,7 +2,8 @@
 
 import os
 
-from agents.text import one_line, redact, secrets_in
+from agents.secrets import redact, secrets_in
+from agents.text import one_line
 from arena.errors import ArenaError
 from markets.venue import VenueError
 

@@ -3,32 +3,36 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import partial
 from random import Random
 from types import ModuleType
 from typing import Any
 
-from agents.cost import worst_case
 from agents.evidence import Research
 from agents.llm import close
 from agents.model import Call, CallError, Prompt, model_settings
-from agents.registry import kind
+from agents.model_table.cost import worst_case
+from agents.registry import kind, prompt_text
 from arena.calls.rate_limit import RateLimiter
 from arena.calls.reservations import CallReservations
 from arena.clock import Clock, PretendedClock, SystemClock
+from arena.cohorts.cohort import ADDRESS_KEY
 from arena.cohorts.freeze import code_version
 from arena.cohorts.replacements import changed_agents
 from arena.config import Config, environment
 from arena.config import load as load_config
 from arena.config.document import file_hash
 from arena.config.environment import missing_key
+from arena.config.errors import ConfigErrors
+from arena.config.field_types import is_address
 from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort, Entrant, Replacement
 from arena.record.model.lease import holder_name
 from arena.record.model.reservation import SCOPE_WORDS, Budget, Scope
-from arena.record.queries.cohorts import read_prompts
+from arena.record.queries.cohorts import read_address, read_prompts
 from arena.record.record import Record
 from arena.rounds.adapters import (
     OpenModels,
@@ -36,7 +40,7 @@ from arena.rounds.adapters import (
     provider_of,
     unfrozen_settings,
 )
-from arena.rounds.round import VenueUnavailable
+from arena.rounds.settlement import VenueUnavailable
 from arena.rounds.world import Dispatch, Player, World
 from markets.hashes import canonical
 from markets.registry import UnknownExtension, load
@@ -65,6 +69,7 @@ async def open_world(config: Config, record: Record, clock: Clock | None = None)
             changed=adapters.changed,
             sleep=asyncio.sleep if timed else no_time,
             pretended=not timed,
+            corrected_within=timedelta(seconds=config.cohorts.corrected_within),
         )
 
 
@@ -88,8 +93,22 @@ async def open_dispatch(config: Config, on_change: Callable[[bool], None]) -> As
         yield dispatch
 
 
+OpenDispatch = Callable[[Config, Callable[[bool], None]], AbstractAsyncContextManager[Dispatch]]
+
+
 class KindIsGone(LookupError):
     """A cohort has frozen a kind of agent whose file is not there any more."""
+
+
+class ServerUnknown(LookupError):
+    """An agent asks a server of one's own, and neither the config nor the record says where that is."""
+
+
+def _folder_words(config: Config, group: str) -> str:
+    """Where a missing extension was: the folders that are there."""
+    folders = config.extensions(group)
+    there = [each for each in folders if each.is_dir()] or folders
+    return " or ".join(f"{each.relative_to(config.folder)}/" for each in there)
 
 
 @dataclass
@@ -103,7 +122,7 @@ class OpenAdapters:
     venues: dict[str, Any] = field(default_factory=dict)
     players: dict[str, Player] = field(default_factory=dict)
     sources: dict[str, Research] = field(default_factory=dict)
-    players_by_entrant: dict[tuple[int, str, int], Player] = field(default_factory=dict)
+    players_by_entrant: dict[tuple[int, str, int, str], Player] = field(default_factory=dict)
     quarantined: list[QuarantinedRecord] = field(default_factory=list)
     newest_config: Config | None = None
 
@@ -126,7 +145,7 @@ class OpenAdapters:
             return load("markets.venues", cohort.venue, self.config.extensions("venues"))
         except UnknownExtension as error:
             words = f"cohort {cohort.number} was neither played nor settled: its venue {cohort.venue} is gone"
-            hint = f"put {cohort.venue}.py back into extensions/venues/ beside the config"
+            hint = f"put {cohort.venue}.py back into {_folder_words(self.config, 'venues')} beside the config"
             raise VenueUnavailable("no_venue", words, hint, cohort.venue) from error
 
     def research(self, cohort: Cohort) -> Research:
@@ -143,21 +162,44 @@ class OpenAdapters:
 
     def player(self, cohort: Cohort, entrant: Entrant) -> Player:
         """An entrant's agent and model, with the settings and prompts that its cohort has frozen."""
-        place = cohort.number, entrant.name, entrant.since
+        address = self._address(cohort, entrant)
+        place = cohort.number, entrant.name, entrant.since, address
         if place not in self.players_by_entrant:
             prompts = {**cohort.prompts, **entrant.prompts}
-            key = canonical([entrant.kind, entrant.settings, prompts, cohort.venue, cohort.venue_settings])
-            if key not in self.players:
-                self.players[key] = self._new_player(cohort, entrant)
+            known = [entrant.kind, entrant.settings, prompts, cohort.venue, cohort.venue_settings, address]
+            if (key := canonical(known)) not in self.players:
+                self.players[key] = self._new_player(cohort, entrant, address)
             self.players_by_entrant[place] = self.players[key]
         return self.players_by_entrant[place]
 
     def changed(self, cohort: Cohort) -> list[Replacement]:
         """The entrants of a cohort with other settings in the config, which is read anew if it was edited."""
+        return changed_agents(self._newest(), cohort)
+
+    def _newest(self) -> Config:
         newest = self.newest_config or self.config
-        if newest.hash and file_hash(newest.file) != newest.hash:
+        if newest.hash and was_edited(newest):
             newest = self.newest_config = load_config(newest.file)
-        return changed_agents(newest, cohort)
+        return newest
+
+    def _address(self, cohort: Cohort, entrant: Entrant) -> str:
+        """Where an entrant's own server is by the config of today, else where it was; empty without one."""
+        frozen = str(entrant.settings.get(ADDRESS_KEY) or "")
+        if not frozen:
+            return ""
+        try:
+            config = self._newest()
+        except ConfigErrors:  # said where the round looks for replacements: addresses stay as they were
+            config = self.newest_config or self.config
+        for agent in config.agents:
+            model = model_settings(agent.settings)
+            if (agent.name, agent.kind) == (entrant.name, entrant.kind) and model and model.base_url:
+                return model.base_url
+        address = self.record.read(read_address, cohort.number, entrant.name) or frozen
+        if not is_address(address):
+            words = f"nothing says where its server is: put {entrant.name} back into the config"
+            raise ServerUnknown(f"{entrant.name} can't play any more: {words}, with its base_url")
+        return address
 
     def missing_key(self, entrant: Entrant) -> str:
         """The variable that an entrant's key should be in, where it is not; `.env` is read anew."""
@@ -170,13 +212,14 @@ class OpenAdapters:
             os.environ.update(environment(self.config.folder, os.environ))
         return missing_key(model, os.environ)
 
-    def _new_player(self, cohort: Cohort, entrant: Entrant) -> Player:
+    def _new_player(self, cohort: Cohort, entrant: Entrant, address: str) -> Player:
         try:
             agent_kind = kind(entrant.kind, self.config.extensions("kinds"))
         except UnknownExtension as error:
-            words = f"put {entrant.kind}.py back into extensions/kinds/ beside the config"
+            words = f"put {entrant.kind}.py back into {_folder_words(self.config, 'kinds')} beside the config"
             raise KindIsGone(f"{entrant.name} can't play any more: {words}") from error
-        settings = agent_kind.settings.model_validate(entrant.settings)
+        where = {ADDRESS_KEY: address} if address else {}
+        settings = agent_kind.settings.model_validate({**entrant.settings, **where})
         hashes = {**cohort.prompts, **entrant.prompts}
         texts = self.record.read(read_prompts, list(hashes.values()))
         prompts = {name: texts[key] for name, key in hashes.items()}
@@ -204,3 +247,13 @@ async def _no_model(prompt: Prompt) -> Call:
     """The `ask` of agents without a model."""
     error = CallError("other", "this agent has no model: its settings name none", retry=False)
     return Call(prompt, None, cost=0, error=error)
+
+
+def was_edited(config: Config) -> bool:
+    """Whether the file of a config, or of a prompt that its agents use, says something else by now."""
+    folders = config.extensions("prompts")
+    try:
+        prompts = {name: prompt_text(name, config.folder, folders) for name in config.prompts}
+    except (LookupError, OSError, ValueError):  # reading the config says what is wrong with it
+        return True
+    return file_hash(config.file) != config.hash or prompts != config.prompts

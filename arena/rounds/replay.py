@@ -30,8 +30,9 @@ from arena.record.queries.accounts import read_marked_cohort
 from arena.record.queries.cohorts import read_newest_time
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.rounds.round import track_cohort, venue_error
+from arena.rounds.round import track_cohort
 from arena.rounds.season import end_cohort_if_over, open_cohorts, play_time, stop_if_busy
+from arena.rounds.settlement import settle_ended, venue_error
 from arena.rounds.world import World
 from arena.scores.positions import merge_positions, positions
 from arena.scores.rules import brier
@@ -218,6 +219,7 @@ async def play_replay(
                     for stored in open_cohorts(record):
                         await track_cohort(stored, at, world, record)
                         end_cohort_if_over(stored, at, False, record)
+                    await settle_ended(at, world, record)
             played(number, len(decisions) + len(later))
 
 

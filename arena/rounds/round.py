@@ -1,9 +1,8 @@
 """A round, from settling to marks. What is already in the record is not done again."""
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
-from typing import TypeVar
+from datetime import datetime
 
 from arena.cohorts.cohort import seed_for
 from arena.cohorts.replacements import (
@@ -14,7 +13,7 @@ from arena.cohorts.replacements import (
 )
 from arena.errors import ArenaError
 from arena.record.model.cohort import Replacement, RoundReport, Turn
-from arena.record.model.lease import LEASE_LENGTH
+from arena.record.model.lease import LEASE_LENGTH, is_gone
 from arena.record.queries.cohorts import (
     PROVEN_STATUSES,
     StoredCohort,
@@ -28,74 +27,19 @@ from arena.record.queries.cohorts import (
     read_taken_at,
     read_turn_statuses,
     read_unproven,
-    read_unresolved_markets,
 )
 from arena.record.queries.markets import read_listings_as_of
 from arena.record.record import Record
 from arena.record.write.cohorts import add_snapshot, open_round, put_marks
-from arena.record.write.resolutions import add_resolutions
 from arena.record.write.turns import claim_turns
-from arena.rounds.error_text import error_text
 from arena.rounds.evidence import gather_evidence
+from arena.rounds.settlement import settle_cohort, venue_answer
 from arena.rounds.turns import is_late, play_turns, unfinished_turns
 from arena.rounds.world import World
 from markets.hashes import canonical
 from markets.model import Listing, MarketId, Snapshot
 from markets.universe import draw
-from markets.venue import QuarantinedRecord, VenueError
-from portfolio.ledger import newest_resolutions, settle_resolved
 from portfolio.marks import mark_at
-
-T = TypeVar("T")
-
-
-class VenueUnavailable(ArenaError):
-    """A round that could not be played now, since its live venue is down; which one that is."""
-
-    def __init__(self, code: str, message: str, hint: str, venue: str, status: int = 1):
-        super().__init__(code, message, hint, status)
-        self.venue = venue
-
-
-async def venue_answer(
-    question: Awaitable[list[T]],
-    stored: StoredCohort,
-    at: datetime,
-    world: World,
-    record: Record,
-    decides: bool = True,
-) -> list[T]:
-    """A venue's answer, or nothing where it has none and asking again is of no use.
-
-    A live venue that is down is asked again when the round is tried again, so that is an error. In a made-up
-    or recorded world, and for a cohort that decides nothing, it goes on without: nothing is on offer, and
-    what is held keeps its last known price.
-    """
-    try:
-        return await question
-    except VenueError as error:
-        if decides and stored.cohort.stamp == "live":
-            words = f"cohort {stored.cohort.number} was not played: {error.message}"
-            late = is_late(stored.cohort, at, world.now())
-            hint = "" if late else f"`arena round --at {at:%Y-%m-%dT%H:%MZ}` tries again"
-            hints = "; ".join(x for x in (error.hint, hint) if x)
-            raise VenueUnavailable(error.code, words, hints, stored.cohort.venue) from error
-        world.quarantined.append(
-            QuarantinedRecord(stored.cohort.venue, "", "page", error.code, error_text(error))
-        )
-        return []
-    finally:
-        record.quarantine(world.quarantined, at)
-        world.quarantined.clear()
-
-
-def venue_error(error: VenueError) -> ArenaError:
-    """A venue's trouble as the command line tells it."""
-    return ArenaError(error.code, error.message, error.hint)
-
-
-CORRECTED_WITHIN = timedelta(days=60)
-"""How long a venue is asked again how a market ended, once it has said so."""
 
 
 async def play_round(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
@@ -195,17 +139,39 @@ async def finish_round(
     if not unfinished_turns(stored, statuses):
         failed = unfinished_turns(stored, statuses, {"failed"})
         over = late or not failed
-        if over and failed:  # whoever still tries one of them comes too late
-            keys = [stored.entrant_ids[name] for name in failed]
-            record.write(claim_turns, round.id, keys, world.holder, LEASE_LENGTH, lambda _: True)
+        if over and failed:
+            close_turns(stored, round, failed, world, record)
         mark_cohort(stored, round.at, record, round.id if over else None)
     return turns
 
 
+def close_turns(
+    stored: StoredCohort, round: StoredRound, failed: Sequence[str], world: World, record: Record
+) -> None:
+    """Take turns that failed, for good: whoever still tries one comes too late, where time is real.
+
+    In another world it does not: its try is waited for.
+    """
+    live, keys = stored.cohort.stamp == "live", {stored.entrant_ids[name]: name for name in failed}
+    taken = record.write(
+        claim_turns, round.id, [*keys], world.holder, LEASE_LENGTH, (lambda _: True) if live else is_gone
+    )
+    if tried := [name for key, name in keys.items() if key not in taken]:
+        raise busy_error(stored.cohort.number, round.number, tried)
+
+
 async def finish_earlier_rounds(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:
-    """Rounds before this time are over: nobody decides on prices that are history."""
+    """Rounds before this time are over: nobody decides on prices that are history.
+
+    Where no time passes, whoever was never asked, for all was broken off, plays first.
+    """
+    halted = stored.paused_at is not None or stored.stopped_at is not None
+    may_go_on = stored.cohort.stamp != "live" and not halted
     for round in record.read(read_rounds, stored.id):
         if not round.done and round.at < at:
+            statuses = record.read(read_turn_statuses, round.id)
+            if may_go_on and unfinished_turns(stored, statuses):
+                await play_round(stored, round.number, world, record)
             await finish_round(stored, round, world, record, late=True)
             if waiting := unfinished_turns(stored, record.read(read_turn_statuses, round.id)):
                 raise busy_error(stored.cohort.number, round.number, waiting)
@@ -216,24 +182,6 @@ def busy_error(cohort: int, number: int, waiting: Sequence[str]) -> ArenaError:
     words = f"another process plays {', '.join(waiting)} in round {number} of cohort {cohort}"
     hint = "wait for it; if it died on another machine, its claim expires within two minutes"
     return ArenaError("busy", words, hint, status=2)
-
-
-async def settle_cohort(
-    stored: StoredCohort, at: datetime, world: World, record: Record, decides: bool = True
-) -> None:
-    """Learn how markets ended, those forecast as well as those held, and pay what they pay."""
-    accounts = record.holdings(stored.id)
-    settled = {market for account in accounts.values() for market, _ in account.settled}
-    concerned = settled.union(market for account in accounts.values() for market, _ in account.lots)
-    asked = sorted(settled.union(record.read(read_unresolved_markets, at - CORRECTED_WITHIN)))
-    question = world.venue(stored.cohort).resolutions(at, asked)
-    answered = await venue_answer(question, stored, at, world, record, decides)
-    record.write(add_resolutions, answered, at, live=stored.cohort.stamp == "live")
-    ends = newest_resolutions(record.read(read_resolutions, sorted(concerned), at), at)
-    paid = {
-        stored.entrant_ids[name]: settle_resolved(ends, account, at) for name, account in accounts.items()
-    }
-    record.add_entries({entrant: entries for entrant, entries in paid.items() if entries})
 
 
 async def take_snapshot(

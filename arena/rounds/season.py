@@ -28,10 +28,12 @@ from arena.record.queries.cohorts import (
     read_turn_statuses,
 )
 from arena.record.queries.progress import count_open_positions, read_newest_snapshot_times
+from arena.record.queries.settlements import read_unpaid_markets
 from arena.record.record import Record
 from arena.record.schema.database import Connection
 from arena.record.write.cohorts import add_cohort, end_cohort
-from arena.rounds.round import VenueUnavailable, busy_error, play_round, track_cohort
+from arena.rounds.round import busy_error, play_round, track_cohort
+from arena.rounds.settlement import VenueUnavailable, next_look, settle_ended
 from arena.rounds.turns import is_late, unfinished_turns
 from arena.rounds.world import World
 from markets.garbage_collection import gc_seldom
@@ -50,6 +52,8 @@ async def play_season(
 ) -> None:
     """Every decision time in turn, then, unless bounded by `most`, time enough for all to settle.
 
+    After that corrections are waited for, as long as they may come.
+
     `played` is told after each decision time how many of how many are done.
     """
     times = season_times(plan_as_begun(plan, record), most)
@@ -62,6 +66,8 @@ async def play_season(
             if at >= newest:  # what is older is over, and must not be looked at with what is known since
                 stop_if_busy(await play_time(at, plan, world, record))
             played(min(number, len(times)), len(times))
+        while not most and (look := next_look(record, False, world.corrected_within)):
+            await settle_ended(look, world, record)
 
 
 def plan_as_begun(plan: Plan, record: Record) -> Plan:
@@ -97,7 +103,9 @@ async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> l
     deciding = deciding_numbers(begun, at, plan.keep_deciding)
     reports, trouble = list[RoundReport](), list[VenueUnavailable]()
     for stored in begun:
-        if stored.ended_at is not None:
+        looked = record.read(read_newest_time, stored.id)
+        past = looked is not None and looked > at and record.read(read_taken_at, stored.id, at) is None
+        if stored.ended_at is not None or past:
             continue
         # A live cohort whose round was not begun in time is only tracked at that time.
         late = is_late(stored.cohort, at, world.now())
@@ -116,6 +124,10 @@ async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> l
             trouble.append(error)
             continue
         end_cohort_if_over(stored, at, stored.cohort.number in newest, record)
+    try:
+        await settle_ended(at, world, record)
+    except VenueUnavailable as error:
+        trouble.append(error)
     if trouble:
         first = trouble[0]
         raise VenueUnavailable(first.code, first.message, first.hint, first.venue, 2 if reports else 1)
@@ -139,7 +151,7 @@ def begin_cohort(at: datetime, plan: Plan, record: Record) -> Cohort:
 
 
 def end_cohort_if_over(stored: StoredCohort, at: datetime, newest: bool, record: Record) -> bool:
-    """End a cohort that has no round to come, none that is not done, and where nobody holds anything.
+    """End a cohort that has no round to come, none that is not done, and where all is sold and paid.
 
     One of `newest_numbers` may still decide, also after a pause, unless it was stopped. A round that was
     never begun is past once the cohort was looked at, at its time or later, without it.
@@ -153,6 +165,8 @@ def end_cohort_if_over(stored: StoredCohort, at: datetime, newest: bool, record:
             return False
     if any(account.lots for account in record.holdings(stored.id, until=at).values()):
         return False
+    if record.read(read_unpaid_markets, stored.id):
+        return False
     record.write(end_cohort, stored.id, at)
     return True
 
@@ -165,31 +179,53 @@ def open_cohorts(record: Record) -> list[StoredCohort]:
 MINUTE_FORMAT = "%Y-%m-%dT%H:%MZ"
 
 
-def next_decision_time(plan: Plan, record: Record, live: bool, now: datetime) -> datetime:
-    """The time to play when none is named: what was broken off, else what comes next, else what is due."""
+def next_decision_time(
+    plan: Plan, record: Record, live: bool, now: datetime, look: datetime | None = None
+) -> datetime:
+    """The time to play when none is named: what was broken off, else what comes next, else what is due.
+
+    With `look`, where all have ended, corrections may come: then they are asked for.
+    """
     newest, plan = record.read(read_newest_time), plan_as_begun(plan, record)
     still_open = open_cohorts(record)
-    if newest is not None and any(is_interrupted_at(newest, stored, record) for stored in still_open):
-        return newest
+    interrupted = [
+        at
+        for stored in still_open
+        for at in {*unplayed_times(stored, record), *([] if newest is None else [newest])}
+        if is_interrupted_at(at, stored, record)
+    ]
+    if interrupted:
+        return min(interrupted)
     if live:
         due = plan.decision_times(now)
         if due and now - due[-1] <= PLAY_WINDOW:
             return due[-1]
         after = plan.next_after(now)
+        if look is not None and look <= now and after is None:
+            return now.replace(second=0, microsecond=0)
         words = "every round is over"
         if after is not None:
             words = f"no decision is due; the next is on {after:{MINUTE_FORMAT}}"
         raise ArenaError("not_due", words, "a round must be played within 6 hours of its time")
     following = plan.first if newest is None else plan.next_after(newest)
-    if following is None and newest is not None and still_open:
-        following = newest + WEEK  # every round is over, and what is open is still to be settled
+    if (
+        following is None and newest is not None
+    ):  # every round is over, and what is open is still to be settled
+        following = newest + WEEK if still_open else look
     if following is None:
         raise ArenaError("over", "every round has been played", "arena leaderboard shows how it went")
     return following
 
 
+def unplayed_times(stored: StoredCohort, record: Record) -> list[datetime]:
+    """The times of its rounds that are not over; where prices are live they are past."""
+    if stored.cohort.stamp == "live":
+        return []
+    return [round.at for round in record.read(read_rounds, stored.id) if not round.done]
+
+
 def is_interrupted_at(newest: datetime, stored: StoredCohort, record: Record) -> bool:
-    """Whether the newest time was broken off for a cohort; one that only has failed turns left was not."""
+    """Whether a time was broken off for a cohort; one that only has failed turns left was not."""
     if stored.cohort.starts_at > newest:
         return False
     if not record.read(has_marks, stored.id, newest):
@@ -202,12 +238,14 @@ def is_interrupted_at(newest: datetime, stored: StoredCohort, record: Record) ->
     return not unfinished_turns(stored, statuses, {"failed"}) or bool(unfinished_turns(stored, statuses))
 
 
-def check_decision_time(at: datetime, plan: Plan, record: Record, live: bool, now: datetime) -> None:
+def check_decision_time(
+    at: datetime, plan: Plan, record: Record, live: bool, now: datetime, look: datetime | None = None
+) -> None:
     """A time to come, one before the last played, or one at which nothing is to be done is a mistake."""
     newest, cohorts, plan = record.read(read_newest_time), record.cohorts(), plan_as_begun(plan, record)
     decides = plan.starts_at(at) or any(x.cohort.calendar.number_at(at) for x in cohorts)
     settles = newest is not None and at >= newest and open_cohorts(record) and not (at - plan.first) % WEEK
-    if not decides and not settles:
+    if not decides and not settles and (look is None or at < look):
         near = plan.next_after(at)
         hint = f"the next decision is on {near:{MINUTE_FORMAT}}" if near else "every round is over by then"
         raise ArenaError("no_round", f"nobody decides on {at:{MINUTE_FORMAT}}", hint)

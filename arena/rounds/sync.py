@@ -6,9 +6,8 @@ from datetime import datetime, timedelta
 
 from arena.record.queries.cohorts import read_unresolved_markets
 from arena.record.record import Record
-from arena.record.write.resolutions import add_resolutions
 from arena.record.write.sync import SyncResult, VenueSource, add_catalogue, markets_gone_since
-from arena.rounds.round import CORRECTED_WITHIN, venue_error
+from arena.rounds.settlement import learn_resolutions, venue_error
 from markets.model import Listing
 from markets.venue import QuarantinedRecord, Venue, VenueError
 
@@ -41,9 +40,9 @@ async def sync_venue(
     at: datetime,
     quarantined: list[QuarantinedRecord],
     stored: Callable[[int, int], None] = lambda _done, _of: None,
-    ends: bool = True,
+    within: timedelta | None = None,
 ) -> VenueSync:
-    """Read a venue's catalogue, and how markets ended that were played or have lost their price.
+    """Read a venue's catalogue, and unless it is None `within` what time, how markets ended: see below.
 
     `quarantined` is where the venue reports to. A catalogue that can't be read is an error, and what was
     quarantined until then is kept; ends that can't be read are told of.
@@ -52,9 +51,9 @@ async def sync_venue(
         add_catalogue, source, await _catalogue(venue, record, at, quarantined), at, quarantined, stored
     )
     before, new, trouble = len(quarantined), 0, None
-    if ends:
+    if within is not None:
         try:
-            new = await sync_resolutions(venue, source, record, at)
+            new = await sync_resolutions(venue, source, record, at, within)
         except VenueError as error:
             trouble = error
         record.quarantine(quarantined[before:], at)
@@ -71,11 +70,16 @@ async def _catalogue(
         raise venue_error(error) from error
 
 
-async def sync_resolutions(venue: Venue, source: VenueSource, record: Record, at: datetime) -> int:
-    """Ask how markets ended that were played or have lost their price; how many ends were new."""
-    played = record.read(read_unresolved_markets, at - CORRECTED_WITHIN)
+async def sync_resolutions(
+    venue: Venue, source: VenueSource, record: Record, at: datetime, within: timedelta
+) -> int:
+    """Ask how markets ended that were played or have lost their price; how many ends were new.
+
+    Of those that have ended it is asked until so long after the last thing that was learnt of them.
+    """
+    played = record.read(read_unresolved_markets, at - within)
     gone = record.read(markets_gone_since, at - ASKED_WITHIN)
     asked = {*played, *gone}
     answered = await venue.resolutions(at, sorted(asked)) if asked else []
     new = [resolution for resolution in answered if resolution.market_id in asked]
-    return record.write(add_resolutions, new, at, live=source.stamp == "live")
+    return record.write(learn_resolutions, new, at, live=source.stamp == "live")

@@ -26,8 +26,9 @@ from arena.record.queries.cohorts import (
 from arena.record.schema.database import Connection
 from arena.record.write.cohorts import add_snapshot
 from arena.rounds.evidence import gather_evidence
-from arena.rounds.round import VenueUnavailable, take_snapshot, venue_error
+from arena.rounds.round import take_snapshot
 from arena.rounds.season import MINUTE_FORMAT
+from arena.rounds.settlement import VenueUnavailable, venue_error
 from arena.rounds.turns import claimed_turns, play_turn
 from arena.rounds.world import Player, World
 from markets.model import Snapshot

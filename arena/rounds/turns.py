@@ -2,13 +2,15 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence, Set
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from itertools import takewhile
 
 from agents.answers.decisions import sound_decision
-from agents.model import USABLE_STATUSES, Ask, Call, Decision, Prompt, View
+from agents.answers.parse import READER_VERSION
+from agents.model import DECIDED_STATUSES, USABLE_STATUSES, Ask, Call, Decision, Prompt, View
 from agents.text import printable
 from arena.calls.recorded_ask import EndedAttempt, NotKept, recorded_ask
 from arena.calls.reservations import reserved_ask
@@ -38,7 +40,7 @@ from markets.venue import VenueError
 from portfolio.execute import execute_at, is_out
 from portfolio.ledger import post
 from portfolio.marks import mark_all
-from portfolio.matching import SnapshotOffers
+from portfolio.matching import SnapshotOffers, WorseOffers
 from portfolio.model import Rejection
 
 NO_NAMES: Set[str] = frozenset()
@@ -52,8 +54,8 @@ class ClaimedTurn:
     """An entrant whose turn is claimed: its player, what it sees, and what the snapshot offers to all.
 
     `excluded` is why it is not asked, and `waiting` for what it waits, or nothing; `asked` is whether it was
-    asked before. `closed` are markets in which it is too late to trade. With `look_again` it is filled and
-    scored at the prices of when it has answered.
+    asked before. `closed` are markets in which it is too late to trade. With `look_again` it is scored at
+    the prices of when it has answered, and filled at these; `retried` after a failure, at the worse of both.
     """
 
     entrant: Entrant
@@ -66,6 +68,7 @@ class ClaimedTurn:
     excluded: str = ""
     waiting: str = ""
     asked: bool = False
+    retried: bool = False
     closed: Set[MarketId] = frozenset()
     look_again: Callable[[], Awaitable[Snapshot]] | None = None
 
@@ -113,6 +116,7 @@ async def play_turns(
                 claim,
                 excluded=exclusion_reason(claim.entrant, failed, late),
                 waiting="" if claim.asked else awaited_by(claim.entrant, stored, statuses, world),
+                retried=claim.entrant.name in failed and claim.entrant.name not in pending,
                 closed=closed,
                 look_again=second_look(claim, again, stored.cohort, world),
             )
@@ -121,15 +125,25 @@ async def play_turns(
         held = {claim.entrant_id: claim.token for claim in claims}
         async with heartbeat(partial(renew_turns, round.id, held, world, record)):
             tasks = [asyncio.create_task(play_turn(claim, round.number)) for claim in claims]
-            try:
+            async with at_work(tasks, world):
                 async for ended in ended_in_order(tasks):
                     ended_claims, claims = claims[: len(ended)], claims[len(ended) :]
                     for turn in write_turns(ended, ended_claims, held, stored, round, world, record):
                         yield turn
-            finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@asynccontextmanager
+async def at_work(tasks: Sequence["asyncio.Task[Turn]"], world: World) -> AsyncIterator[None]:
+    """Break tasks off at the end of the block. Where it failed, what they have paid for is kept first."""
+    try:
+        yield
+    except Exception:
+        await world.under_way.drain()
+        raise
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def play_by_workers(
@@ -286,7 +300,7 @@ def ask_of_player(
         return ReservationRequest(payer, player.provider, worst, world.holder, world.now())
 
     def keep(attempt: int, ended: EndedAttempt) -> None:
-        record.write_unfenced(
+        record.write_answer(
             add_call, payer.round_id, payer.entrant_id, attempt, ended.call, world.now(), ended.reservation
         )
 
@@ -317,7 +331,8 @@ async def play_turn(claim: ClaimedTurn, number: int) -> Turn:
     if claim.look_again is not None and decision.status in USABLE_STATUSES:
         try:
             second = await claim.look_again()
-            offers = SnapshotOffers(second, view.rules)
+            fresh = SnapshotOffers(second, view.rules, view.snapshot)
+            offers = WorseOffers(offers, second, view.snapshot) if claim.retried else fresh
         except VenueError as error:
             decision = Decision(status="failed", note=f"no prices of when it had answered: {error.message}")
     bets = [bet for bet in decision.bets if bet.market_id not in claim.closed]
@@ -338,6 +353,7 @@ async def play_turn(claim: ClaimedTurn, number: int) -> Turn:
         entries=tuple(post(fills, view.holdings, view.snapshot.at, f"fill:{number}")),
         second=second,
         settings=claim.entrant.replaced_hash,
+        reader=READER_VERSION if decision.status in DECIDED_STATUSES else 0,
     )
 
 
@@ -414,7 +430,8 @@ def write_turns(
     for claim in claims:
         held.pop(claim.entrant_id, None)
     claimed = [
-        TurnUnderClaim(claim.entrant_id, claim.token, turn) for claim, turn in zip(claims, turns, strict=True)
+        TurnUnderClaim(claim.entrant_id, claim.token, turn, world.now())
+        for claim, turn in zip(claims, turns, strict=True)
     ]
     place = stored.cohort.number, round.number
     written = record.add_turns(round.id, place, claimed, world.code_version)

@@ -12,7 +12,7 @@ from arena.rounds.turns import CLOSED_CODE, CLOSED_WORDS
 from markets.millionths import ONE
 from portfolio.model import Rejection
 from portfolio.money import dollars, percent
-from portfolio.rules import Rules
+from portfolio.rules import Rules, changed_rules
 from portfolio.whatif import Sizing, WhatIfOutcome, as_recorded, flat_stake, kelly_stake, replay
 
 Stakes = Literal["as-bet", "flat", "quarter-kelly"]
@@ -29,7 +29,7 @@ class Change:
 
     def rules(self, own: Rules) -> Rules:
         """The rules in place of a cohort's own."""
-        return (self.start_from or own).model_copy(update=dict(self.values))
+        return changed_rules(self.start_from or own, self.values)
 
     @property
     def sizing(self) -> Sizing:
@@ -43,8 +43,8 @@ def change_in_words(change: Change, own: Sequence[Rules]) -> str:
     """What is other than it was in cohorts with these rules, in one sentence.
 
     >>> from portfolio.rules import REALISTIC
-    >>> change_in_words(Change(values={"fill": "mid", "max_bet": 100_000}, stakes="flat"), [REALISTIC])
-    'Changed: fill mid instead of book; max bet 10% instead of 25%; every bet $100.00.'
+    >>> change_in_words(Change(values={"max_bet": 100_000}, stakes="flat"), [REALISTIC])
+    'Changed: max bet 10% instead of 25%; every bet $100.00.'
     """
     parts = [_difference(name, change, own) for name in Rules.model_fields if name != "name"]
     parts = [part for part in (*parts, _stakes(change)) if part]
@@ -61,6 +61,8 @@ def _difference(name: str, change: Change, own: Sequence[Rules]) -> str:
 
 
 def _value(name: str, value: Any) -> str:
+    if name.startswith("max_of_volume"):
+        return "no limit" if value is None else percent(value)
     if name == "max_bet":
         return percent(value)
     if name == "max_quote_age":

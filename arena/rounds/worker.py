@@ -2,16 +2,18 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
+from arena.clock import sleep_unless_stopped
 from arena.cohorts.freeze import code_version
 from arena.config import Config
 from arena.errors import ArenaError
 from arena.record.queries.cohorts import read_rounds, read_taken_at
 from arena.record.record import Record
-from arena.record.write.turn_queue import TurnJob, open_queue, queue_address, run_worker
+from arena.record.write.turn_queue import PlayTurn, TurnJob, open_queue, run_worker
 from arena.rounds.error_text import error_text
 from arena.rounds.open_world import open_world
 from arena.rounds.turns import is_late, play_turns
@@ -41,12 +43,32 @@ OnJob = Callable[[JobOutcome | str], None]
 """Is told of each job, and in words of what happens to the worker itself."""
 
 
-async def serve_turns(config: Config, at_once: int, grace: float, stop: asyncio.Event, on_job: OnJob) -> None:
-    """Take turns from the record's queue until `stop` is set; then turns under way have some `grace`."""
-    queue_address(config.database)  # before the record, for opening one that is a file would make it
+@dataclass(frozen=True, slots=True)
+class TurnQueue:
+    """Where turns are taken from: how it is opened, and how it is worked on until that is broken off."""
+
+    open: Callable[[str], AbstractAsyncContextManager[Any]]
+    work: Callable[[Any, PlayTurn, int, float], Coroutine[Any, Any, None]]
+
+
+POSTGRESQL_QUEUE = TurnQueue(open_queue, run_worker)
+
+
+async def serve_turns(
+    config: Config,
+    at_once: int,
+    grace: float,
+    stop: asyncio.Event,
+    on_job: OnJob,
+    queue: TurnQueue = POSTGRESQL_QUEUE,
+) -> None:
+    """Take turns from a queue until `stop` is set; then turns under way have some `grace`.
+
+    Whenever the queue is gone it is opened anew, for as long as that takes.
+    """
     record = Record.join(config.database)
     try:
-        async with open_queue(config.database) as app, open_world(config, record) as world:
+        async with open_world(config, record) as world:
             faults: list[ArenaError] = []
             play_once = once_at_a_time(lambda job: play_job(job, world, record))
             on_job(f"waiting for turns, {at_once} at once; Ctrl-C ends it")
@@ -63,14 +85,14 @@ async def serve_turns(config: Config, at_once: int, grace: float, stop: asyncio.
             failures = 0
             while not stop.is_set():
                 try:
-                    await _work_until(stop, run_worker(app, play, at_once, grace))
-                    failures = 0
+                    async with queue.open(config.database) as app:
+                        failures = 0
+                        await _work_until(stop, queue.work(app, play, at_once, grace))
                 except ArenaError as error:
                     on_job(error.message)
-                    pause = DATABASE_WAITS[min(failures, len(DATABASE_WAITS) - 1)]
-                    with suppress(TimeoutError):
-                        await asyncio.wait_for(stop.wait(), pause)
-                    failures += 1
+                pause = DATABASE_WAITS[min(failures, len(DATABASE_WAITS) - 1)]
+                await sleep_unless_stopped(timedelta(seconds=pause), stop)
+                failures += 1
             if faults:
                 raise faults[0]
     finally:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from agents.evidence import FoundArticle, Research
 from agents.model import Agent, Ask, Prompt
@@ -56,7 +56,8 @@ class World:
     venue, and `searches` what was found then, by source. With `dispatch` turns are played by workers.
     `missing_key` is the variable in which an entrant's key should be, where it is not, `changed` are the
     entrants of a cohort that the config has other settings for now; between attempts at a question an agent
-    sleeps. Where time is `pretended`, a simulated world has prices for every instant of it.
+    sleeps. Where time is `pretended`, a simulated world has prices for every instant of it. Ends are
+    asked for again until they were not `corrected_within` so long.
     """
 
     venue: Callable[[Cohort], Venue]
@@ -74,6 +75,7 @@ class World:
     changed: Callable[[Cohort], Sequence[Replacement]] = lambda _cohort: ()
     sleep: Sleep = asyncio.sleep
     pretended: bool = False
+    corrected_within: timedelta = timedelta(days=60)
 
     @property
     def under_way(self) -> RunningCalls:

@@ -75,8 +75,12 @@ class CacheKind(Generic[Value]):
 
     def row(self, connection: Connection, at: datetime, value: Value, key: Key = None) -> Rollup:
         """A value that was just computed, as the record keeps it."""
-        body = _nan_as_text(self.adapter.dump_python(value, mode="json"))
-        return Rollup(self.name_of(key), self.basis(connection, key), at, body)
+        return Rollup(self.name_of(key), self.basis(connection, key), at, as_json(self, value))
+
+
+def as_json(kind: CacheKind[Value], value: Value) -> Any:
+    """A value as it is cached."""
+    return _nan_as_text(kind.adapter.dump_python(value, mode="json"))
 
 
 def _nan_as_text(body: Any) -> Any:

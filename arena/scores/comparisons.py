@@ -23,7 +23,9 @@ from arena.record.queries.cohorts import (
     select_cohorts,
 )
 from arena.record.queries.forecasts import LineUpEntry, read_forecast_columns, read_line_ups
+from arena.record.queries.progress import turns_basis
 from arena.record.schema.database import Connection
+from arena.record.write.rollups import scores_basis
 from arena.scores.cache import CacheKind
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.duel import duel as direct_duel
@@ -95,7 +97,12 @@ class Comparisons:
         return next((one for one in self.standings if one.gain.agent == agent), None)
 
 
-COMPARISONS = CacheKind("comparisons", "evidence 1", TypeAdapter(Comparisons))
+COMPARISONS = CacheKind(
+    "comparisons",
+    "evidence 1",
+    TypeAdapter(Comparisons),
+    lambda connection, _: f"{scores_basis(connection)}; {turns_basis(connection)}",
+)
 """The comparisons of all cohorts together, or of one by its number: what takes long of a leaderboard."""
 
 

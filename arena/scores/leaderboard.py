@@ -57,7 +57,8 @@ class LeaderboardRow:
     has no skill. `shown` counts the markets that it was shown, turn by turn, `answered` those on which it
     stated a usable probability, and `resolved` those shown that ended YES or NO, over `events`; `coverage` is
     the share of these that it answered. A market that it left out counts as the price. `unscored` are those
-    that ended in a fraction or a refund; `early` what was decided before the day on which the model was
+    that ended in a fraction or a refund; `failed` are turns without any answer, `retried` those that were
+    tried again after they had failed; `early` what was decided before the day on which the model was
     released, and gives no score. `bets` are all that were accepted, `sold` the sales among its fills. Money
     is in dollars, open positions at mid. `cost_usd` is of all calls, failed ones, repeats and samples among
     them; `cost_per_forecast` spreads it over all that the agent answered, resolved or not, and
@@ -72,7 +73,8 @@ class LeaderboardRow:
     skill, so many times its start, `evidence_reached` when it first reached its bar, `verdict` what follows,
     and `copies` whose forecasts it repeats. `place_best` and `place_worst` are the places that the agent may
     really hold, `ties` the groups of the leaderboard that it is in, from 1 on. `events_effective` counts
-    events by what they can tell. `stamps` say what the figures are not worth.
+    events by what they can tell. `depth` says whether its fills are unlimited, or
+    made at a depth that is unknown, and `stamps` what the figures are not worth.
     """
 
     agent: str
@@ -81,6 +83,7 @@ class LeaderboardRow:
     turns: int
     malformed: int
     failed: int
+    retried: int
     bets: int
     sold: int
     shown: int
@@ -122,6 +125,7 @@ class LeaderboardRow:
     place_worst: int | None = None
     ties: tuple[int, ...] = ()
     reason: str | None = None
+    depth: str | None = None
     stamps: tuple[str, ...] = ()
 
 
@@ -191,6 +195,7 @@ def _agent_scores(
         turns=sum(account.turns for account in accounts),
         malformed=sum(account.malformed for account in accounts),
         failed=sum(account.failed for account in accounts),
+        retried=sum(account.retried for account in accounts),
         sold=sum(account.sold for account in accounts),
         **_forecast_scores(stated),
         bets=bets.outcome.size,
@@ -246,6 +251,8 @@ def _money(accounts: Sequence[AccountSummary], forecasts: int) -> dict[str, Any]
         "pnl": sum(earned for earned, _ in marked) / ONE if marked else None,
         "return_pct": none_for_nan(percent),
         "cost_usd": spent,
+        "depth": "; ".join(sorted({account.depth for account in accounts if account.depth}, reverse=True))
+        or None,
         "cost_per_forecast": None if spent is None or not forecasts else spent / forecasts,
     }
 
@@ -350,7 +357,7 @@ def _board_state(connection: Connection, cohort: int | None) -> str:
     return f"{scores_basis(connection)}; {accounts_basis(connection)}"
 
 
-LEADERBOARD = CacheKind("board", "board 2", TypeAdapter(Leaderboard), _board_state)
+LEADERBOARD = CacheKind("board", "board 3", TypeAdapter(Leaderboard), _board_state)
 """The leaderboard of all cohorts, or of one by its number."""
 
 

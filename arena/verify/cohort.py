@@ -18,9 +18,19 @@ from arena.verify.hashes import json_in
 from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery, all_columns, moment, rows_of, written
 
 ONE = 1_000_000
+MOST_ROUNDS = 100_000
+"""So many rounds of a cohort are looked for at most."""
 SUNDAY = datetime.fromisoformat("1970-01-04T00:00:00+00:00")
 
-OWN = {"number": int, "starts_at": str, "rounds": int, "every": int, "bankroll": int, "evidence": str}
+OWN = {
+    "number": int,
+    "starts_at": str,
+    "rounds": int,
+    "every": int,
+    "bankroll": int,
+    "evidence": str,
+    "stamp": str,
+}
 PARTS = {"rules": dict, "prompts": dict, "entrants": list, "guard": dict}
 GUARD = {"per_market": int}
 RULES = {"fill": str, "fee": str, "cap": str, "base": str, "merge": bool, "extremes": bool}
@@ -32,6 +42,8 @@ LIMITS = {
     "max_gap": int,
     "max_quote_age": int,
 }
+DEPTH = {"max_of_volume": int, "max_of_volume_cohort": int}
+"""Limits that cohorts with a bottomless fill rule, and all of before, are without."""
 LINE_UP = {"position": int, "name": str, "kind": str, "settings": dict}
 
 
@@ -45,6 +57,7 @@ class FrozenCohort:
     every: int
     bankroll: int
     evidence: str
+    stamp: str
     per_market: int
     prompts: tuple[str, ...]
     entrants: tuple[tuple[int, str, str, str], ...]
@@ -60,6 +73,8 @@ class FrozenCohort:
     max_spread: int
     max_gap: int
     max_quote_age: int
+    max_of_volume: int | None = None
+    max_of_volume_cohort: int | None = None
     offset: int | None = None
 
     def decides_at(self, number: int) -> str | None:
@@ -73,6 +88,11 @@ class FrozenCohort:
         except OverflowError:
             return None
 
+    def times(self) -> dict[str, int]:
+        """When each round is decided."""
+        numbers = range(1, min(self.rounds, MOST_ROUNDS) + 1)
+        return {at: number for number in numbers if (at := self.decides_at(number)) is not None}
+
     def most(self, base: int) -> int:
         """The most that one bet may be, or all bets of a decision where those are capped together."""
         return max(0, min(base, base * self.max_bet // ONE))
@@ -85,7 +105,8 @@ def frozen_of(text: str) -> FrozenCohort | None:
     own, parts = _shaped(shape, timed), _shaped(shape, PARTS)
     if own is None or parts is None or moment(own["starts_at"]) is None:
         return None
-    rules, guard = _shaped(parts["rules"], RULES | LIMITS), _shaped(parts["guard"], GUARD)
+    limits = RULES | LIMITS | (DEPTH if DEPTH.keys() & parts["rules"].keys() else {})
+    rules, guard = _shaped(parts["rules"], limits), _shaped(parts["guard"], GUARD)
     line_up = [_shaped(entrant, LINE_UP) for entrant in parts["entrants"]]
     prompts = tuple(hash for hash in parts["prompts"].values() if isinstance(hash, str))
     if rules is None or guard is None or len(prompts) < len(parts["prompts"]):
@@ -114,7 +135,7 @@ PAGE = RowPart(
     MarketVersionRow.__table__, "id", "market_id", "closes_at", "tick", "fee_rate", "min_shares", "hash"
 )
 PRICE = RowPart(QuoteRow.__table__, "id", "market_id", "at", "bid", "ask", "mid", "last", "hash")
-BOOK = RowPart(QuoteRow.__table__, *PRICE.names, "book")
+BOOK = RowPart(QuoteRow.__table__, *PRICE.names, "volume", "book")
 
 
 def _with_what_was_seen(source: FromClause) -> AnySelect:
@@ -136,13 +157,14 @@ REPLACEMENTS = RowsQuery(
     .order_by(ReplacementRow.entrant_id, ReplacementRow.round),
     all_columns(ReplacementRow.__table__),
 )
-SNAPSHOTS = rows_of(SnapshotRow.__table__, SnapshotRow.cohort_id == OF_COHORT, order=[SnapshotRow.at])
+AFTER = SnapshotRow.id > bindparam("after")
+SNAPSHOTS = rows_of(SnapshotRow.__table__, SnapshotRow.cohort_id == OF_COHORT, AFTER, order=[SnapshotRow.at])
 ROUNDS = rows_of(RoundRow.__table__, RoundRow.cohort_id == OF_COHORT, order=[RoundRow.number])
 LISTED = RowsQuery(
     _with_what_was_seen(
         SnapshotRow.__table__.join(SnapshotItemRow, clause(SnapshotItemRow.snapshot_id == SnapshotRow.id))
     )
-    .where(SnapshotRow.cohort_id == OF_COHORT)
+    .where(SnapshotRow.cohort_id == OF_COHORT, AFTER)
     .order_by(SnapshotRow.at, SnapshotItemRow.position),
     all_columns(SnapshotItemRow.__table__),
     PAGE,
@@ -192,7 +214,8 @@ def read_cohort(facts: RecordReader, row: Row) -> CheckedCohort:
 
 def read_items(facts: RecordReader, cohort: CheckedCohort) -> Iterator[tuple[str, SnapshotItem]]:
     """All that a cohort's snapshots list, in the order of time, with that time; books are left out."""
-    for item, page, price, snapshot in facts.read(LISTED, cohort=cohort.id):
+    after = facts.after(SnapshotRow.__table__)
+    for item, page, price, snapshot in facts.read(LISTED, cohort=cohort.id, after=after):
         if snapshot is not None:
             yield snapshot["at"], (item, page, price)
 

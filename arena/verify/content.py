@@ -18,7 +18,7 @@ def verified_content(
 ) -> RecordContent:
     """What is in a record of the newest schema, once nothing in it contradicts something else."""
     with reporting_progress(connection, "verifying", progress):
-        found = find(connection, most=1)
+        found = find(connection, most=1, unpaid=False)
     if found.count:
         count, first = "one place" if found.count == 1 else f"{found.count:,} places", found.listed[0]
         message = f"{place} is inconsistent in {count}, first {first.table} {first.key}"

@@ -47,11 +47,15 @@ def _short(value: Any) -> str:
 
 @dataclass
 class Differences:
-    """So many differences, each once and told as it is found, and by table how many more there are."""
+    """So many differences, each once and told as it is found, and by table how many more there are.
+
+    `unproved` is what could not be computed again, by what it is.
+    """
 
     most: int | None
     tell: Callable[[Difference], None] | None = None
     left_out: Counter[str] = field(default_factory=Counter)
+    unproved: Counter[str] = field(default_factory=Counter)
     _listed: dict[Difference, None] = field(default_factory=dict)
     _last: Difference | None = None
 

@@ -1,5 +1,6 @@
 """An entrant's ledger, one at a time, and what of it the checks of turns and marks need to know."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -51,12 +52,15 @@ FILLS = RowsQuery(
 
 @dataclass(frozen=True, slots=True)
 class LedgerSums:
-    """What was given to an entrant, its cash before the fills of each round by its number, and by their
-    refs the shares before each sale."""
+    """What was given to an entrant, and its cash before the fills of each round by its number.
+
+    By their refs the shares before each sale, and what had been `traded` in the market before each fill.
+    """
 
     given: int
     cash: dict[int, int]
     held: dict[str, int]
+    traded: dict[str, int]
 
 
 def read_ledgers(
@@ -73,7 +77,13 @@ def ledger_sums(cohort: CheckedCohort, lines: list[Line]) -> LedgerSums:
     rows = [row for row, _ in lines]
     given = sum(row["cash"] for row in rows if row["kind"] == "deposit")
     held = {row["ref"]: row["held"] - row["shares"] for row in rows if row["kind"] == "sell"}
-    return LedgerSums(given, {round["number"]: _cash_before(round, rows) for round in cohort.rounds}, held)
+    traded, sums = dict[str, int](), defaultdict[str, int](int)
+    for row in rows:
+        if row["kind"] in ("buy", "sell"):
+            traded[row["ref"]] = sums[row["market_id"]]
+            sums[row["market_id"]] += abs(row["cash"])
+    cash = {round["number"]: _cash_before(round, rows) for round in cohort.rounds}
+    return LedgerSums(given, cash, held, traded)
 
 
 def _cash_before(round: Row, ledger: list[Row]) -> int:

@@ -8,6 +8,7 @@ Reading a record that may be damaged, a part at a time: rows stream past, and no
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache
@@ -23,6 +24,7 @@ from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.typed import AnySelect, select
 from arena.verify.differences import Difference
+from arena.verify.verified import NOTHING_VERIFIED, VerifiedHead
 
 Row = dict[str, Any]
 
@@ -146,16 +148,35 @@ LONG = frozenset({"frozen", "settings", "wishes", "note", "text", "reason", "dro
 
 
 class RecordReader:
-    """The tables of a record. What can't be read is left out, and told as a difference."""
+    """The tables of a record. What can't be read is left out, and told as a difference.
 
-    def __init__(self, connection: Connection, tell: Callable[[Difference], None]):
+    `unproved` counts what was only looked at, by what it is. What was verified before is passed over as far
+    as `verified` says.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        tell: Callable[[Difference], None],
+        verified: VerifiedHead = NOTHING_VERIFIED,
+    ):
         self.connection = connection
         self.tell = tell
+        self.unproved = Counter[str]()
+        self.verified = verified
         self._known = lru_cache(maxsize=KNOWN)(self._find)
 
     def rows(self, query: RowsQuery, **values: Any) -> Iterator[Row]:
         """The rows that a query reads of its first table."""
         return (row for row, *_ in self.read(query, **values))
+
+    def new(self, table: Table) -> Iterator[Row]:
+        """The rows of a table that were not verified before; all of one that is not numbered."""
+        return self.rows(_newer(table), after=self.after(table))
+
+    def after(self, table: Table) -> int:
+        """The id of the last row of a table that was verified before."""
+        return self.verified.ids.get(table.name, 0)
 
     def read(self, query: RowsQuery, **values: Any) -> Iterator[tuple[Any, ...]]:
         """What a query reads: a row of its own, and of the others those that are there."""
@@ -199,6 +220,12 @@ class RecordReader:
         if round is None or entrant is None or cohort is None:
             return None
         return cohort["number"], round["number"], entrant["name"]
+
+
+@cache
+def _newer(table: Table) -> RowsQuery:
+    numbered = "id" in table.c and isinstance(table.c.id.type, Integer)
+    return rows_of(table, table.c.id > bindparam("after")) if numbered else rows_of(table)
 
 
 @cache

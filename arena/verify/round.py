@@ -11,6 +11,7 @@ from sqlalchemy import FromClause, bindparam
 
 from arena.record.schema.cohort import SnapshotRow
 from arena.record.schema.turn import (
+    AttemptRow,
     FillLevelRow,
     FillRow,
     ForecastRow,
@@ -25,6 +26,13 @@ from arena.verify.reader import RecordReader, Row, RowPart, RowsByParent, RowsQu
 
 OF_FILL = FillRow.turn_id == TurnRow.id
 TURNS = rows_of(TurnRow.__table__, TurnRow.round_id == bindparam("round"), order=[TurnRow.entrant_id])
+
+
+FAILURES = RowsQuery(
+    select().where(AttemptRow.round_id == bindparam("round")),
+    RowPart(AttemptRow.__table__, "entrant_id"),
+    again=True,
+)
 
 
 def _behind(table: Any, source: FromClause, *first: Any) -> RowsQuery:
@@ -85,6 +93,7 @@ class CheckedTurn:
     rejections: list[Row]
     second: list[tuple[Row, Row | None]]
     fills: list[tuple[Row, tuple[Row, ...]]]
+    failed_before: bool
 
 
 def read_round(facts: RecordReader, cohort: CheckedCohort, round: Row) -> CheckedRound:
@@ -107,19 +116,22 @@ def read_turns(facts: RecordReader, round: Row) -> Iterator[CheckedTurn]:
         )
         for query in (FORECASTS, REJECTIONS, SECOND, FILLS, LEVELS)
     )
+    failed = {row["entrant_id"] for row in facts.rows(FAILURES, round=id)}
     for row in facts.rows(TURNS, round=id):
         who, parts = row["entrant_id"], dict[int, list[Row]]()
         for level in levels.of(who):
             parts.setdefault(level["fill_id"], []).append(level)
         deals = [(fill, tuple(parts.get(fill["id"], ()))) for fill in fills.of(who)]
-        yield CheckedTurn(row, forecasts.of(who), rejections.of(who), second.of(who), deals)
+        yield CheckedTurn(row, forecasts.of(who), rejections.of(who), second.of(who), deals, who in failed)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedFill:
     """A fill, its levels, and what it stands on. `listed` and `frozen` are None where they are missing.
 
-    `seen_at` is when the prices were looked at: those of the snapshot, or the turn's second ones.
+    `seen_at` is when the prices were looked at: those of the snapshot, or the turn's second ones. `first` is
+    the quote of the snapshot, in either case. A turn that had failed is filled at the worse of both: `other`
+    is what it was not filled at.
     """
 
     fill: Row
@@ -128,7 +140,9 @@ class CheckedFill:
     round: Row
     seen_at: str
     listed: SnapshotItem | None
+    first: Row | None
     frozen: FrozenCohort | None
+    other: SnapshotItem | None = None
 
     @property
     def buys(self) -> bool:
@@ -138,7 +152,7 @@ class CheckedFill:
 
 def checked_fills(shown: CheckedRound, turn: CheckedTurn) -> list[CheckedFill]:
     """The fills of a turn, in order."""
-    listed, seen_at = shown.by_market, shown.seen_at
+    first, listed, seen_at = shown.by_market, shown.by_market, shown.seen_at
     if turn.second:
         seen_at, again = (
             turn.second[0][0]["taken_at"],
@@ -149,9 +163,15 @@ def checked_fills(shown: CheckedRound, turn: CheckedTurn) -> list[CheckedFill]:
             for market, (item, page, _) in listed.items()
             if market in again
         }
-    return [
-        CheckedFill(
-            fill, levels, turn.row, shown.round, seen_at, listed.get(fill["market_id"]), shown.cohort.frozen
+    found = []
+    for fill, levels in turn.fills:
+        here, before, at = listed.get(fill["market_id"]), first.get(fill["market_id"]), seen_at
+        other = before if turn.second and turn.failed_before else None
+        quotes = [each and each[2] and each[2]["hash"] for each in (here, other)]
+        if quotes[0] and fill["quote_hash"] == quotes[1] != quotes[0]:
+            here, other, at = other, here, shown.seen_at
+        quote = before[2] if before else None
+        found.append(
+            CheckedFill(fill, levels, turn.row, shown.round, at, here, quote, shown.cohort.frozen, other)
         )
-        for fill, levels in turn.fills
-    ]
+    return found

@@ -42,6 +42,7 @@ FORMS = {
     "gathering": "its evidence",
     "evidence": "piece {position}",
     "call": "{stage}, sample {sample}, attempt {attempt}",
+    "attempt": "failure {number}",
     "forecast": "{market_id}, {stage}",
     "rejection": "rejection {position}",
     "second_quote": "second quote of {market_id}",
@@ -53,6 +54,7 @@ FORMS = {
     "sighting": "{market_id}",
     "set_aside": "{venue}, {kind} {record}, {code}",
     "prune": "prune {number}",
+    "head": "head {number}",
 }
 """What tells a row from others with the same parent."""
 

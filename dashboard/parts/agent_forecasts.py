@@ -10,6 +10,7 @@ from arena.scores.rules.statements.blind_forecasts import BlindEffect
 from dashboard.chart import draw
 from dashboard.charts.agent import PANEL, histogram, reliability, skill_in_parts
 from dashboard.choice import choice
+from dashboard.html_table import number, words
 from dashboard.links import link
 from dashboard.listing import listing
 from dashboard.palette import AgentLook
@@ -94,10 +95,7 @@ def _calibrated(parts: Sequence[Calibrated], by: str) -> None:
         "Forecasts": ("localized", "Resolved ones."),
         "Markets": ("localized", "Resolved ones."),
     }
-    columns = {
-        name: st.column_config.NumberColumn(name, format=form, help=said, alignment="right")
-        for name, (form, said) in told.items()
-    }
+    columns = {name: number(name, form, said) for name, (form, said) in told.items()}
     listing(
         {
             BY[by]: [one.label for one in parts],
@@ -139,10 +137,8 @@ def _coherence(found: DetailedProfile, questions: Mapping[str, str]) -> None:
             },
             "The trades that make the sure profit",
             {
-                "At": st.column_config.NumberColumn(
-                    "At ¢", format="%.1f", alignment="right", help="The agent's own probability, as a price."
-                ),
-                "Market": st.column_config.TextColumn(width="large"),
+                "At": number("At ¢", "%.1f", "The agent's own probability, as a price."),
+                "Market": words("Market", long=True),
             },
         )
 

@@ -12,12 +12,24 @@ from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.money.event_exposure import EventExposure
 from dashboard.chart import draw
 from dashboard.charts.agent import PARTS, waterfall
-from dashboard.links import go
+from dashboard.html_table import number, words
+from dashboard.links import way
+from dashboard.listing import listing
 from dashboard.queries.agent import Holding
-from dashboard.row_choice import clicked_row
 from dashboard.words import count, escaped, gained
 from markets.millionths import ONE
 
+COLUMNS = {
+    "Market": words("Market"),
+    "Side": words("Side", "YES pays $1 if it comes true, NO if it does not."),
+    "Shares": number("Shares", "%.1f", "Held now."),
+    "Cost ¢": number("Cost ¢", "%.1f", "What a share cost on average, fees included."),
+    "Price ¢": number("Price ¢", "%.1f", "What a share of its side is worth at mid."),
+    "Value $": number("Value", "dollar", "All shares at mid; at their cost where there is no price."),
+    "Gain $": number("Gain", "gain", "Value minus cost."),
+    "Cohort": number("Cohort", "%d", "In which it is held."),
+    "Quote": words("Quote", "Whether the price is too old to trade on, or missing."),
+}
 WAITING = ":material/hourglass_empty:"
 
 
@@ -59,14 +71,14 @@ def show_stakes(found: Sequence[EventExposure], known: Mapping[str, str]) -> Non
     if not found:
         return
     st.subheader("At stake by event", anchor=False)
-    st.caption("What the worst and the best end of an event would change. Click a row to see its markets.")
+    st.caption("What the worst and the best end of an event would change.")
     columns = {
-        "Event": st.column_config.TextColumn(width="large", help="By the question of one of its markets."),
-        "Markets": _number("Markets", "localized", "Of the event that it holds."),
-        "Value $": _number("Value $", "dollar", "What it holds there is worth now, at mid."),
-        "Worst $": _number("Worst $", "dollar", "What the worst end would change."),
-        "Best $": _number("Best $", "dollar", "What the best end would change."),
-        "Share %": _number("Share %", "%.1f", "What may be lost, in percent of all its open accounts."),
+        "Event": words("Event", "By the question of one of its markets."),
+        "Markets": number("Markets", "localized", "Of the event that it holds."),
+        "Value $": number("Value $", "dollar", "What it holds there is worth now, at mid."),
+        "Worst $": number("Worst $", "dollar", "What the worst end would change."),
+        "Best $": number("Best $", "dollar", "What the best end would change."),
+        "Share %": number("Share %", "%.1f", "What may be lost, in percent of all its open accounts."),
     }
     data: dict[str, list[Any]] = {
         "Event": [known.get(one.event, one.event) for one in found],
@@ -76,9 +88,8 @@ def show_stakes(found: Sequence[EventExposure], known: Mapping[str, str]) -> Non
         "Best $": [one.best / ONE for one in found],
         "Share %": [100 * one.share for one in found],
     }
-    place = clicked_row(data, "stakes of the agent", columns, "What is at stake, a row an event", most=10)
-    if place is not None:
-        go("market", event=found[place].event)
+    ways = [way("market", event=one.event) for one in found]
+    listing(data, "What is at stake, a row an event", columns, ways)
 
 
 def show_holdings(found: Sequence[Holding]) -> None:
@@ -92,12 +103,11 @@ def show_holdings(found: Sequence[Holding]) -> None:
     st.caption(
         escaped(
             f"{count(len(found), 'position')} worth {gained(value).lstrip('+')} at mid, {gained(gain)} over "
-            "what they cost. Click a row to see the market."
+            "what they cost."
         )
     )
-    place = clicked_row(_positions(found), "positions of the agent", _columns(), "Open positions", most=15)
-    if place is not None:
-        go("market", market=found[place].position.market_id)
+    ways = [way("market", market=one.position.market_id) for one in found]
+    listing(_positions(found), "Open positions", COLUMNS, ways)
 
 
 def _positions(found: Sequence[Holding]) -> dict[str, list[Any]]:
@@ -117,21 +127,3 @@ def _positions(found: Sequence[Holding]) -> dict[str, list[Any]]:
 
 def _cents(price: int | None) -> float | None:
     return None if price is None else price * 100 / ONE
-
-
-def _columns() -> dict[str, Any]:
-    return {
-        "Market": st.column_config.TextColumn(width="large"),
-        "Side": st.column_config.TextColumn(help="YES pays $1 if it comes true, NO if it does not."),
-        "Shares": _number("Shares", "%.1f", "Held now."),
-        "Cost ¢": _number("Cost ¢", "%.1f", "What a share cost on average, fees included."),
-        "Price ¢": _number("Price ¢", "%.1f", "What a share of its side is worth at mid."),
-        "Value $": _number("Value $", "dollar", "All shares at mid; at their cost where there is no price."),
-        "Gain $": _number("Gain $", "dollar", "Value minus cost."),
-        "Cohort": _number("Cohort", "%d", "In which it is held."),
-        "Quote": st.column_config.TextColumn(help="Whether the price is too old to trade on, or missing."),
-    }
-
-
-def _number(name: str, form: str, said: str) -> Any:
-    return st.column_config.NumberColumn(name, format=form, help=said, alignment="right")

@@ -7,13 +7,31 @@ import streamlit as st
 from arena.scores.profiles.detailed_profile import DetailedProfile
 from dashboard.chart import draw
 from dashboard.charts.agent import profit_curve
-from dashboard.links import go
+from dashboard.html_table import number
+from dashboard.links import way
+from dashboard.listing import listing
 from dashboard.model import PnlPoint
 from dashboard.palette import AgentLook
 from dashboard.queries.agent import AgentCohort, AgentPage
-from dashboard.row_choice import clicked_row
 from dashboard.words import day, escaped, gained
 from markets.millionths import ONE
+
+COLUMNS = {
+    "Cohort": number("Cohort", "%d", "Its number."),
+    "Skill": number(
+        "Skill", "%+.4f", "Market Brier minus its own, on the same forecasts; above 0 beats the price."
+    ),
+    "from": number("from", "%+.4f", "The lower end of the 95% interval; a dash under 20 effective events."),
+    "to": number("to", "%+.4f", "The upper end of the 95% interval."),
+    "Events": number("Events", "localized", "Resolved ones. Markets of one event move together."),
+    "Brier": number("Brier", "%.4f", "Mean squared error of what it stated; lower is better."),
+    "P/L": number("P/L", "gain", "Profit or loss in dollars, open positions at mid."),
+    "Return %": number("Return %", "%+.1f", "Profit or loss in percent of its bankroll."),
+    "Bets": number("Bets", "localized", "Accepted, resolved or not."),
+    "Sales": number("Sales", "localized", "Of positions, before their market ended."),
+    "Forecasts": number("Forecasts", "localized", "Probabilities stated, resolved or not."),
+    "Turns": number("Turns", "localized", "Decisions asked of it."),
+}
 
 
 def show(page: AgentPage, points: Sequence[PnlPoint], found: DetailedProfile | None, look: AgentLook) -> None:
@@ -35,13 +53,9 @@ def show(page: AgentPage, points: Sequence[PnlPoint], found: DetailedProfile | N
     if money is not None:
         st.markdown(escaped(_luck(money.luck.percentile, money.luck.low, money.luck.high, money.luck.reason)))
     st.subheader("Cohort by cohort", anchor=False)
-    st.caption("Click a row to open the cohort.")
     stays = list(reversed(page.stays))
-    place = clicked_row(
-        _table(stays, found), "cohorts of the agent", _columns(), "Its record, a row a cohort"
-    )
-    if place is not None:
-        go("cohort", cohort=stays[place].cohort)
+    ways = [way("cohort", cohort=stay.cohort) for stay in stays]
+    listing(_table(stays, found), "Its record, a row a cohort", COLUMNS, ways)
 
 
 def _luck(percentile: float | None, low: int | None, high: int | None, reason: str) -> str:
@@ -75,7 +89,7 @@ def _table(stays: Sequence[AgentCohort], found: DetailedProfile | None) -> dict[
         "to": [None if gain is None else gain.high for gain in known],
         "Events": [None if gain is None else gain.events for gain in known],
         "Brier": [parts[name].brier if name in parts else None for name in names],
-        "P/L $": [None if stay.pnl is None else stay.pnl / ONE for stay in stays],
+        "P/L": [None if stay.pnl is None else stay.pnl / ONE for stay in stays],
         "Return %": [None if stay.pnl is None else 100 * stay.pnl / stay.bankroll for stay in stays],
         "Bets": [stay.bets for stay in stays],
         "Sales": [stay.sales for stay in stays],
@@ -83,26 +97,3 @@ def _table(stays: Sequence[AgentCohort], found: DetailedProfile | None) -> dict[
         "Turns": [sum(stay.statuses.values()) for stay in stays],
         "State": ["ended" if stay.ended else "goes on" for stay in stays],
     }
-
-
-def _columns() -> dict[str, object]:
-    told = {
-        "Skill": ("%+.4f", "Market Brier minus its own, on the same forecasts; above 0 beats the price."),
-        "from": ("%+.4f", "The lower end of the 95% interval; a dash under 20 effective events."),
-        "to": ("%+.4f", "The upper end of the 95% interval."),
-        "Events": ("localized", "Resolved ones. Markets of one event move together."),
-        "Brier": ("%.4f", "Mean squared error of what it stated; lower is better."),
-        "P/L $": ("dollar", "Profit or loss in dollars, open positions at mid."),
-        "Return %": ("%+.1f", "Profit or loss in percent of its bankroll."),
-        "Bets": ("localized", "Accepted, resolved or not."),
-        "Sales": ("localized", "Of positions, before their market ended."),
-        "Forecasts": ("localized", "Probabilities stated, resolved or not."),
-        "Turns": ("localized", "Decisions asked of it."),
-    }
-    return {name: _number(name, *said) for name, said in told.items()} | {
-        "Cohort": st.column_config.NumberColumn(pinned=True, format="%d", help="Its number.")
-    }
-
-
-def _number(name: str, form: str, said: str) -> object:
-    return st.column_config.NumberColumn(name, format=form, help=said, alignment="right")

@@ -7,7 +7,8 @@ import streamlit as st
 
 from arena.record.queries.agents import CallSums
 from dashboard.cohort_rules import settings_of
-from dashboard.listing import FEW, listing
+from dashboard.html_table import number, words
+from dashboard.listing import listing
 from dashboard.parts.agent_top import cost
 from dashboard.queries.agent import AgentCohort, AgentPage
 from dashboard.times import moment
@@ -64,7 +65,7 @@ def failures(page: AgentPage) -> None:
             "Times": [times for _, _, times in rows],
         },
         "Failures by kind",
-        {"Times": st.column_config.NumberColumn(format="localized", alignment="right", help="How often.")},
+        {"Times": number("Times", "localized", "How often.")},
     )
 
 
@@ -98,15 +99,13 @@ def set_up(page: AgentPage, texts: Mapping[str, str]) -> None:
         },
         "Settings by cohort",
         {
-            "Cohort": st.column_config.NumberColumn(pinned=True, format="%d", help="Its number."),
-            "Changed": st.column_config.TextColumn(help="Since the cohort before.", width="medium"),
-            "Model as reported": st.column_config.TextColumn(
-                help="As its provider calls it, with the fingerprint, in the order of the first answers.",
-                width="medium",
+            "Changed": words("Changed", "Since the cohort before.", long=True),
+            "Model as reported": words(
+                "Model as reported",
+                "As its provider calls it, with the fingerprint, in the order of the first answers.",
             ),
-            "Settings": st.column_config.TextColumn(width="large", help="As the config had them."),
+            "Settings": words("Settings", "As the config had them.", long=True),
         },
-        most=FEW,
     )
     _last_heard(page.stays)
     _prompts(page.stays[-1].setup.prompts, texts)

@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import streamlit as st
-
 from arena.record.queries.accounts import AccountEquity
+from dashboard.columns import columns_of
 from dashboard.listing import listing
 from dashboard.palette import AgentLook
-from dashboard.table import who
+from dashboard.table import agent_ways, config, who
 from markets.millionths import ONE
 
 
@@ -52,18 +51,9 @@ def show_money(accounts: Sequence[AccountEquity], looks: Mapping[str, AgentLook]
         "cohorts": [row.cohorts for row in rows],
         "kind": [row.kind for row in rows],
     }
-    number = st.column_config.NumberColumn
     listing(
         data,
         "What each agent has gained",
-        {
-            "look": st.column_config.ImageColumn("", width=28, pinned=True),
-            "agent": st.column_config.TextColumn("Agent", pinned=True),
-            "pnl": number("P/L $", format="dollar", help="Profit or loss in dollars, open positions at mid."),
-            "return_pct": number(
-                "Return %", format="%+.1f", help="Profit or loss in percent of the bankrolls it was given."
-            ),
-            "cohorts": number("Cohorts", help="That it plays in."),
-            "kind": st.column_config.TextColumn("Kind", help="What decides: a language model, or a rule."),
-        },
+        config(columns_of("pnl", "return_pct", "cohorts", "kind")),
+        agent_ways([row.agent for row in rows], looks),
     )

@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from dashboard.columns import UNRANKED
-from dashboard.links import go
+from dashboard.listing import listing
 from dashboard.model import LeaderboardLine
 from dashboard.palette import AgentLook
-from dashboard.row_choice import clicked_row
-from dashboard.table import cells, config, who
+from dashboard.table import agent_ways, cells, config, who
 
 
 def show_unranked(lines: Sequence[LeaderboardLine], drawn: Mapping[str, AgentLook]) -> None:
@@ -19,6 +18,4 @@ def show_unranked(lines: Sequence[LeaderboardLine], drawn: Mapping[str, AgentLoo
     st.subheader("Not ranked", anchor=False)
     names = [line.row.agent for line in lines]
     data = who(names, drawn) | cells(lines, UNRANKED)
-    row = clicked_row(data, "not ranked", config(UNRANKED), "Agents that are not ranked, and why")
-    if row is not None:
-        go("agent", agent=names[row])
+    listing(data, "Agents that are not ranked, and why", config(UNRANKED), agent_ways(names, drawn))

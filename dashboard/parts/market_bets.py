@@ -5,18 +5,19 @@ from collections.abc import Mapping
 import streamlit as st
 
 from dashboard.charts.market import DEEDS
-from dashboard.figures import mark, money, number, percent, time, words
-from dashboard.links import go
-from dashboard.listing import FEW
+from dashboard.figures import money, percent
+from dashboard.html_table import number, picture, time, words
+from dashboard.links import way
+from dashboard.listing import listing
 from dashboard.palette import AgentLook
 from dashboard.queries.market import DEALT, MarketPage, MarketPosition
-from dashboard.row_choice import clicked_row
+from dashboard.table import agent_ways
 from dashboard.words import count, gained, plain
 from portfolio.value import average_price
 
 POSITIONS = {
-    "look": mark(),
-    "agent": words("Agent", "Whose lot it is.", pinned=True),
+    "look": picture(""),
+    "agent": words("Agent", "Whose lot it is."),
     "cohort": number("Cohort", "%d", "An agent has an account of its own in each."),
     "side": words("Side", "YES pays $1 a share if the answer is yes, NO if it is no."),
     "held": number("Shares", "%.1f", "What is held now; 0 once all is sold or settled."),
@@ -24,23 +25,23 @@ POSITIONS = {
     "average": number("Paid ¢", "%.1f", "What a share held cost on average, in cents, fees included."),
     "price": number("Now ¢", "%.1f", "What a share of that side is worth at the cohort's newest mark."),
     "value": number("Value $", "dollar", "The shares held at that price."),
-    "profit": number("P/L $", "dollar", "Profit or loss of the lot in all: realised, and of what is held."),
+    "profit": number("P/L", "gain", "Profit or loss of the lot in all: realised, and of what is held."),
     "paid": number("Paid in $", "dollar", "All that was ever paid for shares of it, fees included."),
     "received": number("Came out $", "dollar", "What sales and the settlement or refund have brought."),
 }
 OF_HELD = ("held", "cost", "average", "price", "value")
 """What is said only where anything is held."""
 DEALS = {
+    "look": picture(""),
+    "agent": words("Agent", "Who traded."),
     "at": time("When", "The round's decision time, in UTC."),
-    "look": mark(),
-    "agent": words("Agent", "Who traded.", pinned=True),
     "cohort": number("Cohort", "%d", "The cohort that it played in."),
     "round": number("Round", "%d", "The round of that cohort."),
     "did": words("Did", "What was bought or sold."),
     "shares": number("Shares", "%.1f", "How many."),
     "price": number("Price ¢", "%.1f", "What a share of that side cost or brought on average, before fees."),
     "amount": number("Dollars", "dollar", "All the cash that moved, fee included."),
-    "fee": number("Fee $", "%.4f", "The venue's fee in it."),
+    "fee": number("Fee", "dollar", "The venue's fee in it."),
 }
 
 
@@ -54,11 +55,9 @@ def show_positions(page: MarketPage, looks: Mapping[str, AgentLook]) -> None:
     data = [_position(row, looks) for row in rows]
     held = any(position.lot.shares for position in rows)
     table = {key: [row[key] for row in data] for key in POSITIONS if held or key not in OF_HELD}
-    place = clicked_row(table, "positions", POSITIONS, "Positions: one row a lot", most=FEW)
+    listing(table, "Positions: one row a lot", POSITIONS, agent_ways([row.agent for row in rows], looks))
     total = sum(position.lot.money.total for position in rows)
-    st.caption(f"{count(len(rows), 'lot')}; P/L of all: {plain(gained(total))}. A row leads to its agent.")
-    if place is not None:
-        go("agent", agent=rows[place].agent)
+    st.caption(f"{count(len(rows), 'lot')}; P/L of all: {plain(gained(total))}.")
 
 
 def _position(position: MarketPosition, looks: Mapping[str, AgentLook]) -> dict[str, object]:
@@ -85,7 +84,7 @@ def show_deals(page: MarketPage, looks: Mapping[str, AgentLook]) -> None:
         return
     st.subheader("Trades", anchor=False)
     more = f"The newest {DEALT:,}. " if len(page.dealt) == DEALT else ""
-    st.caption(f"{more}Newest first. A row leads to the turn that decided it.")
+    st.caption(f"{more}Newest first.")
     data = [
         {
             "at": deal.at,
@@ -102,7 +101,5 @@ def show_deals(page: MarketPage, looks: Mapping[str, AgentLook]) -> None:
         for deal in page.dealt
     ]
     table = {key: [row[key] for row in data] for key in DEALS}
-    place = clicked_row(table, "deals", DEALS, "Trades: one row each", most=FEW)
-    if place is not None:
-        deal = page.dealt[place]
-        go("turn", cohort=deal.cohort, round=deal.round, agent=deal.agent)
+    ways = [way("turn", cohort=deal.cohort, round=deal.round, agent=deal.agent) for deal in page.dealt]
+    listing(table, "Trades: one row each", DEALS, ways)

@@ -6,8 +6,10 @@ from typing import cast
 import streamlit as st
 
 from dashboard.choice import choice, typed
-from dashboard.figures import money, number, outcome, percent, time, words
-from dashboard.links import go, step
+from dashboard.figures import money, outcome, percent
+from dashboard.html_table import number, time, words
+from dashboard.links import step, way
+from dashboard.listing import listing
 from dashboard.queries.markets import (
     FilterMenu,
     MarketFilter,
@@ -17,7 +19,6 @@ from dashboard.queries.markets import (
     market_list,
     menu,
 )
-from dashboard.row_choice import clicked_row
 from dashboard.source import RecordSource
 from dashboard.words import count, plain
 
@@ -31,7 +32,7 @@ STATUSES = {
 }
 ORDERS = {"shown": "Shown last", "volume": "Most volume", "apart": "Most disagreement"}
 COLUMNS = {
-    "question": words("Question", "What the market asks, by its newest page.", width="large"),
+    "question": words("Question", "What the market asks, by its newest page."),
     "price": number("YES ¢", "%.1f", "What YES costs now, in cents: the mid, else the last trade."),
     "spread": number(
         "Apart, points",
@@ -41,13 +42,13 @@ COLUMNS = {
     ),
     "status": words("Status", "Open; closed, while nobody has said how it ended; or resolved."),
     "outcome": words("Outcome", "What a share of YES paid in the end."),
-    "closes": time("Closes", "When the market closes, in UTC.", "D MMM YYYY"),
+    "closes": time("Closes", "When the market closes, in UTC.", "day"),
     "held": number("Held", "localized", "Lots that are held now: an agent's on one side, in each cohort."),
     "trades": number("Trades", "localized", "Purchases and sales of all agents in all cohorts."),
     "volume": number("Volume $", "compact", "What everyone has traded at the venue, in dollars."),
     "others": number("Others of event", "localized", "Other markets here that are about the same event."),
     "category": words("Category", "As the venue has it."),
-    "shown": time("Shown last", "The newest round that put it before the agents, in UTC.", "D MMM YYYY"),
+    "shown": time("Shown last", "The newest round that put it before the agents, in UTC.", "day"),
 }
 
 
@@ -65,9 +66,8 @@ def show_list(record: RecordSource) -> None:
             step("Show all markets", "market")
         return
     st.caption(_counted(result, asked))
-    place = clicked_row(data_of(result.lines), "markets", COLUMNS, "Markets: one row each")
-    if place is not None:
-        go("market", market=result.lines[place].market.id)
+    ways = [way("market", market=line.market.id) for line in result.lines]
+    listing(data_of(result.lines), "Markets: one row each", COLUMNS, ways)
 
 
 def _asked(offered: FilterMenu) -> MarketFilter:
@@ -104,13 +104,13 @@ def _nothing(asked: MarketFilter) -> str:
 
 
 def _counted(result: MarketList, asked: MarketFilter) -> str:
-    shown, click = len(result.lines), "Click a row to open it."
+    shown = len(result.lines)
     if asked.order == "apart" or (asked.order == "volume" and not result.whole):
-        return f"{count(shown, 'market')}, among the {result.markets:,} shown last. {click}"
+        return f"{count(shown, 'market')}, among the {result.markets:,} shown last."
     if result.whole and result.markets == shown:
-        return f"{count(shown, 'market')}. {click}"
+        return f"{count(shown, 'market')}."
     more = f"{result.markets - shown:,} more" if result.whole else "There are more"
-    return f"{count(shown, 'market')}. {more}: narrow the search. {click}"
+    return f"{count(shown, 'market')}. {more}: narrow the search."
 
 
 def data_of(lines: Sequence[MarketLine]) -> dict[str, list[object]]:

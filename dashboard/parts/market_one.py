@@ -8,9 +8,10 @@ import streamlit as st
 from dashboard.chart import draw
 from dashboard.charts.market import TRADES, over_time
 from dashboard.choice import choice
-from dashboard.figures import outcome, time
-from dashboard.links import go, step
-from dashboard.listing import FEW, listing
+from dashboard.figures import outcome
+from dashboard.html_table import time
+from dashboard.links import step, way
+from dashboard.listing import listing
 from dashboard.palette import AgentLook
 from dashboard.parts.market_bets import show_deals, show_positions
 from dashboard.parts.market_list import COLUMNS as LISTED
@@ -18,7 +19,6 @@ from dashboard.parts.market_list import data_of
 from dashboard.parts.market_texts import show_texts
 from dashboard.queries.market import DEALT, MarketPage, history
 from dashboard.queries.markets import MarketFilter, market_list
-from dashboard.row_choice import clicked_row
 from dashboard.source import RecordSource
 from dashboard.times import moment
 from dashboard.words import cents, code, count, dollars, plain, share
@@ -61,7 +61,7 @@ def _figures(page: MarketPage) -> None:
         st.metric("Held now", count(held, "lot"), help="An agent's on one side, in each cohort.", border=True)
         traded = f"{DEALT:,} or more" if len(page.dealt) == DEALT else f"{len(page.dealt):,}"
         st.metric("Trades", traded, help="Purchases and sales of all agents in all cohorts.", border=True)
-        volume = "–" if quote is None else dollars(quote.volume // ONE * ONE)
+        volume = "–" if quote is None or quote.volume is None else dollars(quote.volume // ONE * ONE)
         st.metric("Volume", volume, help="What everyone has traded at the venue.", border=True)
     st.caption(" · ".join(_small_print(page)))
 
@@ -169,9 +169,6 @@ def _event(record: RecordSource, market: Market) -> None:
     st.subheader("Others of the event", anchor=False)
     columns = {key: LISTED[key] for key in ("question", "price", "spread", "status", "outcome", "closes")}
     data = data_of(lines)
-    place = clicked_row(
-        {key: data[key] for key in columns}, "event", columns, "Markets of the event", most=FEW
-    )
+    ways = [way("market", market=line.market.id) for line in lines]
+    listing({key: data[key] for key in columns}, "Markets of the event", columns, ways)
     step("Search among them", "market", event=market.event_id)
-    if place is not None:
-        go("market", market=lines[place].market.id)

@@ -8,8 +8,9 @@ from typing import Any
 import streamlit as st
 
 from arena.record.queries.market_history import PageVersion
-from dashboard.figures import long_text, time
-from dashboard.listing import FEW, listing
+from dashboard.figures import long_text
+from dashboard.html_table import time, words
+from dashboard.listing import listing
 from dashboard.queries.market import MarketPage
 from dashboard.times import moment
 from dashboard.words import cents, count, share
@@ -59,8 +60,11 @@ def _changes(page: MarketPage) -> None:
             "After": [after for *_, after in rows],
         },
         "Changes of the market's page",
-        {"When": time("When", "When the new page was first read, in UTC.")},
-        most=FEW,
+        {
+            "When": time("When", "When the new page was first read, in UTC."),
+            "Before": words("Before", long=True),
+            "After": words("After", long=True),
+        },
     )
 
 

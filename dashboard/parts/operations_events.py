@@ -1,6 +1,7 @@
 """What happened around the rounds: jobs, incidents, and what venues sent in vain."""
 
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any
 
 import streamlit as st
@@ -8,10 +9,12 @@ import streamlit as st
 from arena.operations.status import Status
 from arena.record.model.incident import RecordedIncident
 from arena.record.write.operations import MOST_TRIES
+from arena.record.write.quarantine import StoredQuarantine
 from dashboard.choice import choice
-from dashboard.listing import WHEN, listing
+from dashboard.html_table import number, words
+from dashboard.links import way
+from dashboard.listing import listing
 from dashboard.queries.operations import rejected_data
-from dashboard.row_choice import selected_row
 from dashboard.source import RecordSource
 from dashboard.times import moment
 from dashboard.words import plain
@@ -43,10 +46,7 @@ def show_jobs(status: Status) -> None:
         "Failures": [job.failures for job in jobs],
         "Note": [job.note for job in jobs],
     }
-    failures = st.column_config.NumberColumn(help="In a row; 0 when it went well.")
-    listing(
-        data, "Jobs", dict.fromkeys(("Last begun", "Ended", "For", "Next"), WHEN) | {"Failures": failures}
-    )
+    listing(data, "Jobs", {"Failures": number("Failures", "localized", "In a row; 0 when it went well.")})
 
 
 def show_incidents(incidents: Sequence[RecordedIncident]) -> None:
@@ -64,7 +64,7 @@ def show_incidents(incidents: Sequence[RecordedIncident]) -> None:
         "Goes on": [told.ended_at is None for told in incidents],
         "Told": [_told(told) for told in incidents],
     }
-    listing(data, "Incidents", {"At": WHEN, "Ended": WHEN})
+    listing(data, "Incidents", {"What": words("What", long=True)})
 
 
 def _told(told: RecordedIncident) -> str:
@@ -85,7 +85,7 @@ def show_rejected(record: RecordSource, status: Status) -> None:
         return
     lately = [f"{x.records:,} {plain(x.venue)} {x.kind} {plain(x.code)}" for x in status.quarantined]
     said = f"In the last day: {', '.join(lately)}. " if lately else "Nothing in the last day. "
-    st.caption(f"{said}Pages are what a venue did not answer. Choose a row to read what was sent.")
+    st.caption(f"{said}Pages are what a venue did not answer. Open one to read what was sent.")
     data: dict[str, Any] = {
         "Last seen": [aside.last_seen_at for aside in quarantined],
         "Times": [aside.times for aside in quarantined],
@@ -96,7 +96,14 @@ def show_rejected(record: RecordSource, status: Status) -> None:
         "Record": [aside.record for aside in quarantined],
         "First seen": [aside.first_seen_at for aside in quarantined],
     }
-    picked = selected_row(data, "asides", {"Last seen": WHEN, "First seen": WHEN}, "What venues sent in vain")
-    if picked is not None:
-        st.text(quarantined[picked].reason)
-        st.code(quarantined[picked].raw or "(nothing)", language=None, wrap_lines=True)
+    marks = [_mark(aside) for aside in quarantined]
+    listing(data, "Rejected venue data", {}, [way("operations", aside=kind, sent=mark) for mark in marks])
+    if (asked := st.query_params.get("sent")) in marks:
+        chosen = quarantined[marks.index(asked)]
+        st.text(chosen.reason)
+        st.code(chosen.raw or "(nothing)", language=None, wrap_lines=True)
+
+
+def _mark(aside: StoredQuarantine) -> str:
+    """By what an address names a rejected record."""
+    return sha256(repr((aside.venue, aside.kind, aside.code, aside.record)).encode()).hexdigest()[:12]

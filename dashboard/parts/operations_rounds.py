@@ -11,10 +11,10 @@ from arena.record.model.status import RoundState
 from arena.record.queries.calls import AgentSpending, FailedTurn
 from dashboard.chart import draw
 from dashboard.charts.operations import daily_cost
-from dashboard.links import go
-from dashboard.listing import FEW, WHEN, listing
+from dashboard.html_table import number, words
+from dashboard.links import way
+from dashboard.listing import listing
 from dashboard.queries.operations import DAYS, FAILED, OperationsPage
-from dashboard.row_choice import clicked_row
 from dashboard.words import escaped, plain, usd
 from markets.millionths import ONE
 
@@ -34,7 +34,7 @@ def show_rounds(rounds: Sequence[RoundState]) -> None:
         return
     st.caption(
         "Those of cohorts that play and of the newest decision time, the newest first, with their turns by "
-        "how they ended. Choose a row to see its turns."
+        "how they ended."
     )
     newest = sorted(rounds, key=lambda one: (one.at, one.cohort), reverse=True)
     found = dict.fromkeys(status for one in newest for status in one.turns)
@@ -46,9 +46,7 @@ def show_rounds(rounds: Sequence[RoundState]) -> None:
     }
     data |= {status.capitalize(): [one.turns.get(status, 0) for one in newest] for status in found}
     data["Missing"] = [one.missing for one in newest]
-    row = clicked_row(data, "rounds", {"Decided": WHEN}, "Rounds", most=FEW)
-    if row is not None:
-        go("turn", cohort=newest[row].cohort, round=newest[row].number)
+    listing(data, "Rounds", {}, [way("turn", cohort=one.cohort, round=one.number) for one in newest])
 
 
 def show_failed(turns: Sequence[FailedTurn]) -> None:
@@ -59,7 +57,7 @@ def show_failed(turns: Sequence[FailedTurn]) -> None:
         return
     st.caption(
         f"The newest, at most {FAILED}. Failed: no answer came, and it counts for nothing. Malformed: what "
-        "came could not be read, and counts as holding. Choose a row to see the whole turn."
+        "came could not be read, and counts as holding."
     )
     data: dict[str, Any] = {
         "Decided": [turn.at for turn in turns],
@@ -70,10 +68,8 @@ def show_failed(turns: Sequence[FailedTurn]) -> None:
         "Reason": [turn.code for turn in turns],
         "What was said": [turn.message for turn in turns],
     }
-    row = clicked_row(data, "failed", {"Decided": WHEN}, "Turns without a usable answer", most=FEW)
-    if row is not None:
-        turn = turns[row]
-        go("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent)
+    ways = [way("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent) for turn in turns]
+    listing(data, "Failed turns", {"What was said": words("What was said", long=True)}, ways)
 
 
 def show_spending(page: OperationsPage, budgets: Sequence[BudgetUse]) -> None:
@@ -89,9 +85,9 @@ def show_spending(page: OperationsPage, budgets: Sequence[BudgetUse]) -> None:
         st.caption(f"No call of the last {DAYS} days has cost anything.")
     if page.spenders:
         st.caption("In the cohorts that play and in the newest.")
-        listing(
-            _by_agent(page.spenders), "Spending by agent", {"Spent $": _dollars(4), "A call $": _dollars(6)}
-        )
+        worst = "At their worst where it is unknown."
+        columns = {"Spent $": number("Spent", "dollar", worst), "A call $": number("A call", "dollar", worst)}
+        listing(_by_agent(page.spenders), "Spending by agent", columns)
 
 
 def _of_budget(budget: BudgetUse) -> str:
@@ -114,7 +110,3 @@ def _by_agent(spenders: Sequence[AgentSpending]) -> dict[str, list[Any]]:
         "A call $": [spent[name] / ONE / calls[name] for name in names],
         "Cohorts": [cohorts[name] for name in names],
     }
-
-
-def _dollars(places: int) -> Any:
-    return st.column_config.NumberColumn(format=f"%.{places}f", help="At their worst where it is unknown.")

@@ -6,26 +6,27 @@ import streamlit as st
 
 from arena.record.queries.turns import CallAttempt
 from dashboard.choice import choice
-from dashboard.figures import long_text, money, number, time, words
-from dashboard.listing import FEW, listing
+from dashboard.figures import long_text, money
+from dashboard.html_table import number, time, words
+from dashboard.listing import listing
 from dashboard.queries.turn import TurnPage, texts
 from dashboard.source import RecordSource
 from dashboard.words import count, plain
 from markets.millionths import ONE
 
 COLUMNS = {
-    "call": words("Call", "Which question, which sample of it, which attempt at that.", pinned=True),
+    "call": words("Call", "Which question, which sample of it, which attempt at that."),
     "ended": words("Ended", "The provider's own word for how the answer ended, or the error."),
     "model": words("Model", "As the provider reports it, with its fingerprint, and who served it."),
     "tokens_in": number("Tokens in", "localized", "Of the question, as the provider counts them."),
     "tokens_cached": number("Of these cached", "localized", "Read from the provider's cache, at its price."),
     "tokens_out": number("Tokens out", "localized", "Of the answer, thoughts included."),
     "tokens_reasoning": number("Of these thinking", "localized", "As far as the provider counts them apart."),
-    "cost": number("Cost $", "%.6f", "A dash where the price is unknown."),
+    "cost": number("Cost", "dollar", "A dash where the price is unknown."),
     "seconds": number("Seconds", "%.1f", "How long the answer took."),
     "status": number("HTTP", "%d", "The status of the provider's answer, where it is known."),
     "rung": words("Asked by", "How the form of the answer was asked for: by schema, as JSON, by the prompt."),
-    "error": words("Error", "What went wrong, and whether it was worth another try.", width="large"),
+    "error": words("Error", "What went wrong, and whether it was worth another try.", long=True),
     "made": time("Made", "When the call ended, in UTC."),
 }
 
@@ -48,9 +49,7 @@ def show_calls(record: RecordSource, page: TurnPage) -> None:
     failed = sum(attempt.error_code is not None for attempt in page.attempts)
     st.caption(f"{count(len(page.attempts), 'attempt')}, {failed} of them without an answer.")
     rows = [_row(attempt) for attempt in page.attempts]
-    listing(
-        {key: [row[key] for row in rows] for key in COLUMNS}, "Calls: one row an attempt", COLUMNS, most=FEW
-    )
+    listing({key: [row[key] for row in rows] for key in COLUMNS}, "Calls: one row an attempt", COLUMNS)
     named = {_key(attempt): attempt for attempt in page.attempts}
     options = {key: _name(attempt) for key, attempt in named.items()}
     answered = [key for key, attempt in named.items() if attempt.error_code is None]

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from agents.model import Article
-from dashboard.figures import time, words
+from dashboard.html_table import time, words
 from dashboard.listing import listing
 from dashboard.queries.turn import TurnPage
 from dashboard.words import count
@@ -12,11 +12,11 @@ from markets.model import MarketId
 EXCERPT = 2_000
 """So many characters of an article are in its row."""
 EVIDENCE = {
-    "question": words("Question", "The market that it was shown for.", width="medium"),
-    "title": words("Title", "As its source has it.", width="large"),
+    "question": words("Question", "The market that it was shown for."),
+    "title": words("Title", "As its source has it.", long=True),
     "source": words("Source", "Who published it."),
     "published": time("Published", "The latest moment at which it can have been, in UTC."),
-    "text": words("Text", f"Its first {EXCERPT:,} characters.", width="large"),
+    "text": words("Text", f"Its first {EXCERPT:,} characters.", long=True),
     "address": words("Address", "Where it was found, as text."),
 }
 

@@ -4,14 +4,15 @@ from collections.abc import Iterator, Sequence
 
 import streamlit as st
 
-from dashboard.figures import QUESTION, number, outcome, percent, words
-from dashboard.links import go
+from dashboard.figures import outcome, percent
+from dashboard.html_table import number, words
+from dashboard.links import way
+from dashboard.listing import listing
 from dashboard.queries.turn import Claim, TurnPage
-from dashboard.row_choice import clicked_row
 from dashboard.words import count
 
 CLAIMS = {
-    "question": QUESTION,
+    "question": words("Question", "As the market's page read then."),
     "final": number("Stated %", "%.1f", "The probability of YES that it stated; a dash where it skipped."),
     "blind": number("Blind %", "%.1f", "What it stated before it was shown any price."),
     "price": number("Price %", "%.1f", "The mid of YES in the snapshot that it saw."),
@@ -21,7 +22,7 @@ CLAIMS = {
         "%+.4f",
         "How much smaller its squared error was than that of the price it saw; > 0 beats the price.",
     ),
-    "reason": words("Reason", "In its own words.", width="medium"),
+    "reason": words("Reason", "In its own words.", long=True),
 }
 
 
@@ -36,9 +37,9 @@ def show_forecasts(page: TurnPage) -> None:
     rows = [_claim(claim) for claim in claims]
     keys = [key for key in CLAIMS if key != "blind" or any(row["blind"] is not None for row in rows)]
     table = {key: [row[key] for row in rows] for key in keys}
-    place = clicked_row(table, "claims", CLAIMS, "Forecasts: one row a market", to_read=True)
-    if place is not None:
-        go("market", market=claims[place].seen.id)
+    listing(
+        table, "Forecasts: one row a market", CLAIMS, [way("market", market=one.seen.id) for one in claims]
+    )
 
 
 def _judged(claims: Sequence[Claim]) -> Iterator[str]:
@@ -52,7 +53,6 @@ def _judged(claims: Sequence[Claim]) -> Iterator[str]:
         )
     else:
         yield "None can be judged yet."
-    yield "The box at the start of a row leads to its market."
 
 
 def _claim(claim: Claim) -> dict[str, object]:

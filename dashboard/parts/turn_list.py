@@ -4,12 +4,13 @@ import streamlit as st
 
 from arena.record.queries.turns import TurnSummary
 from dashboard.choice import choice
-from dashboard.figures import mark, money, number, time, words
-from dashboard.links import go
+from dashboard.figures import money
+from dashboard.html_table import number, picture, time, words
+from dashboard.links import way
+from dashboard.listing import listing
 from dashboard.palette import looks
 from dashboard.queries.season import season
 from dashboard.queries.turn import MOST, turns
-from dashboard.row_choice import clicked_row
 from dashboard.source import RecordSource
 from dashboard.words import count
 
@@ -34,16 +35,16 @@ MEANT = {
     "waiting": "Waiting: the key of its model was not there; it enters once it is.",
 }
 COLUMNS = {
+    "look": picture(""),
+    "agent": words("Agent", "Whose turn it was."),
     "at": time("Decided", "The round's decision time, in UTC."),
-    "look": mark(),
-    "agent": words("Agent", "Whose turn it was.", pinned=True),
     "verdict": words("Verdict", " ".join(MEANT.values())),
     "bought": number("Bets", "localized", "Purchases that were done, in full or in part."),
     "spent": number("Bet $", "dollar", "What was paid for them, fees included."),
     "sold": number("Sales", "localized", "Sales that were done, in full or in part."),
     "rejected": number("Rejected", "localized", "Wishes and items of the answer that were refused."),
     "calls": number("Calls", "localized", "Attempts to get an answer from a model."),
-    "cost": number("Cost $", "%.4f", "What its calls cost; a dash without a call or a known price."),
+    "cost": number("Cost", "dollar", "What its calls cost; a dash without a call or a known price."),
     "cohort": number("Cohort", "%d", "The cohort that it was played in."),
     "round": number("Round", "%d", "The round of that cohort."),
 }
@@ -61,13 +62,11 @@ def show_list(record: RecordSource) -> None:
         return
     shown, drawn = found[:MOST], looks(agents)
     more = f"The newest {MOST}" if len(found) > MOST else count(len(found), "turn")
-    st.caption(f"{more}, newest first. Click a row to open it.")
+    st.caption(f"{more}, newest first.")
     rows = [_row(turn) | {"look": drawn[turn.agent].badge} for turn in shown]
     table = {key: [row[key] for row in rows] for key in COLUMNS}
-    place = clicked_row(table, "turns", COLUMNS, "Turns: one row each")
-    if place is not None:
-        turn = shown[place]
-        go("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent)
+    ways = [way("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent) for turn in shown]
+    listing(table, "Turns: one row each", COLUMNS, ways)
 
 
 def _nothing(agent: str, status: str) -> str:

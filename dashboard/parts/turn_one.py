@@ -25,6 +25,9 @@ def show_turn(record: RecordSource, page: TurnPage) -> None:
     _figures(page)
     if turn.note:
         st.markdown(f"**Note:** {plain(turn.note, most=5_000)}")
+    for failure in page.failures:
+        when = f", {moment(failure.at)}" if failure.at else ""
+        st.markdown(f"**Failure {failure.number}{when}:** {plain(failure.note, most=5_000)}")
     if repaired := json.loads(turn.repaired):
         st.markdown(f"**Read by repairs:** {plain(', '.join(repaired))}")
     show_forecasts(page)

@@ -4,32 +4,32 @@ from collections.abc import Iterator
 
 import streamlit as st
 
-from dashboard.figures import QUESTION, money, number, percent, words
-from dashboard.links import go
+from dashboard.figures import money, percent
+from dashboard.html_table import number, words
+from dashboard.links import Way, way
 from dashboard.listing import listing
 from dashboard.queries.turn import TurnPage, held_until_now
-from dashboard.row_choice import clicked_row
 from dashboard.words import dollars, gained, plain
 from portfolio.model import Bet, Fill, Sale
 
 ORDERS = {
-    "question": QUESTION,
+    "question": words("Question", "As the market's page read then."),
     "wish": words("Wish", "What it asked for."),
     "limit": number("Limit ¢", "%.1f", "The worst price of a share that it would take."),
-    "came": words("What came of it", "What was filled, or why it was refused.", width=310),
-    "reason": words("Reason", "In its own words.", width="medium"),
+    "came": words("What came of it", "What was filled, or why it was refused.", long=True),
+    "reason": words("Reason", "In its own words.", long=True),
 }
 FILLS = {
-    "question": QUESTION,
+    "question": words("Question", "As the market's page read then."),
     "did": words("Did", "What was bought or sold."),
     "level": number("Level", "%d", "Prices are taken one after the other, the best first."),
     "price": number("Price ¢", "%.2f", "Of a share of that side."),
     "shares": number("Shares", "%.2f", "So many at that price."),
     "amount": number("Dollars", "dollar", "The cash that moved at that price, fee included."),
-    "fee": number("Fee $", "%.4f", "The venue's fee in it."),
+    "fee": number("Fee", "dollar", "The venue's fee in it."),
     "gain": number(
-        "Gain if held $",
-        "dollar",
+        "Gain if held",
+        "gain",
         "Of the whole purchase, had it been held until now or its market's end, at the newest price.",
     ),
     "stopped": words("Why it stopped", "Why not all that was wished was filled."),
@@ -46,9 +46,11 @@ def show_orders(page: TurnPage) -> None:
     rows = [_order(page, wish) for wish in wishes]
     keys = [key for key in ORDERS if key != "limit" or any(row["limit"] is not None for row in rows)]
     table = {key: [row[key] for row in rows] for key in keys}
-    place = clicked_row(table, "wishes", ORDERS, "Wishes: one row each", to_read=True)
-    if place is not None and wishes[place].market_id in page.questions:
-        go("market", market=wishes[place].market_id)
+    listing(table, "Orders: one row each", ORDERS, [_way(page, wish.market_id) for wish in wishes])
+
+
+def _way(page: TurnPage, market: str) -> Way | None:
+    return way("market", market=market) if market in page.questions else None
 
 
 def _order(page: TurnPage, wish: Bet | Sale) -> dict[str, object]:
@@ -98,9 +100,8 @@ def show_fills(page: TurnPage) -> None:
         st.caption(f"Held until now or their end, its purchases would have made {plain(gained(sum(known)))}.")
     rows = [row for fill, gain in zip(page.fills, gains, strict=True) for row in _levels(page, fill, gain)]
     table = {key: [row[key] for row in rows] for key in FILLS}
-    place = clicked_row(table, "fills", FILLS, "Fills: one row a price")
-    if place is not None:
-        go("market", market=str(rows[place]["market"]))
+    ways = [_way(page, str(row["market"])) for row in rows]
+    listing(table, "Fills: one row a price", FILLS, ways)
 
 
 def _levels(page: TurnPage, fill: Fill, gain: int | None) -> Iterator[dict[str, object]]:
@@ -136,5 +137,5 @@ def show_rejections(page: TurnPage) -> None:
             "Code": [refused.code for refused in page.rejections],
         },
         "Rejected: one row each",
-        {"Why": words("Why", "The reason, in words.", width="large")},
+        {"Why": words("Why", "The reason, in words.", long=True)},
     )

@@ -6,7 +6,13 @@ from datetime import timedelta
 
 from arena.cohorts.diff import changes_in_words, cohort_changes
 from arena.record.model.cohort import Cohort
-from arena.record.queries.accounts import AccountEquity, EquityPoint, read_account_equity, read_equity_curves
+from arena.record.queries.accounts import (
+    AccountEquity,
+    EquityPoint,
+    read_account_equity,
+    read_cohort_depths,
+    read_equity_curves,
+)
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_rounds
 from arena.record.queries.progress import SettlementCount, read_settlement_counts
 from arena.record.schema.database import Connection
@@ -77,7 +83,7 @@ def _read_cohort(connection: Connection, number: int) -> CohortPage:
     stored, before = known[place], known[place - 1].cohort if place else None
     board = LEADERBOARD.read(connection, number)
     return CohortPage(
-        line=line_of(connection, stored),
+        line=line_of(connection, stored, read_cohort_depths(connection)),
         cohort=stored.cohort,
         before=None if before is None else before.number,
         changed=() if before is None else tuple(changes_in_words(cohort_changes(before, stored.cohort))),

@@ -169,7 +169,8 @@ def _matches(match: MarketMatch, asked: MarketFilter) -> bool:
 
 
 def _by_volume(connection: Connection, matching: Matches) -> list[MarketId]:
-    volumes = {id: quote.volume for id, quote in _quotes(connection, list(matching)).items()}
+    quotes = _quotes(connection, list(matching))
+    volumes = {id: quote.volume for id, quote in quotes.items() if quote.volume is not None}
     return sorted(matching, key=lambda id: (-volumes.get(id, -1), id))
 
 

@@ -12,10 +12,12 @@ from arena.record.queries.turns import (
     PlacedTurn,
     SeenMarket,
     StatedForecast,
+    TurnFailure,
     TurnSummary,
     find_turn,
     read_attempts,
     read_call_texts,
+    read_failures,
     read_fills,
     read_forecasts,
     read_newest_turns,
@@ -69,6 +71,7 @@ class TurnPage:
     fills: tuple[Fill, ...]
     rejections: tuple[Rejection, ...]
     attempts: tuple[CallAttempt, ...]
+    failures: tuple[TurnFailure, ...]
     evidence: tuple[tuple[MarketId, Article], ...]
 
     @property
@@ -108,6 +111,7 @@ def _read(connection: Connection, cohort: int, round: int, agent: str) -> TurnPa
         tuple(read_fills(connection, turn)),
         tuple(read_rejections(connection, turn)),
         tuple(read_attempts(connection, turn)),
+        tuple(read_failures(connection, turn)),
         tuple((market, article) for market, found in articles.items() for article in found),
     )
 

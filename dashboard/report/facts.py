@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from arena.errors import ArenaError
-from arena.record.queries.accounts import read_equity_curves
+from arena.record.queries.accounts import read_cohort_depths, read_equity_curves
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_rounds
 from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.schema.database import Connection
@@ -55,10 +55,11 @@ def gather(connection: Connection, cohort: int | None) -> ReportFacts:
     kinds = {entrant.name: entrant.kind for one in stored for entrant in one.cohort.entrants}
     kinds.setdefault(MARKET, MARKET)
     shown = read_forecast_columns(connection, cohort)
+    depths = read_cohort_depths(connection)
     names = [row.agent for row in found.rows if row.kind != MARKET][:MOST_PANELS]
     return ReportFacts(
         cohort=cohort,
-        lines=tuple(line_of(connection, one) for one in chosen),
+        lines=tuple(line_of(connection, one, depths) for one in chosen),
         ranking=found,
         curves=tuple(_curves(connection, one) for one in reversed(chosen[-MOST_COHORTS:])),
         calibrations=agent_calibrations(shown, names),
@@ -73,4 +74,4 @@ def _curves(connection: Connection, stored: StoredCohort) -> ReportCurves:
     gains = [(mark.agent, mark.at, mark.total - bankroll) for mark in worth]
     points = (PnlPoint(agent, at, gain / ONE, 100 * gain / bankroll) for agent, at, gain in gains)
     decided = (RoundDecision(begun.number, begun.at) for begun in read_rounds(connection, stored.id))
-    return ReportCurves(line_of(connection, stored), tuple(points), tuple(decided))
+    return ReportCurves(line_of(connection, stored, {}), tuple(points), tuple(decided))

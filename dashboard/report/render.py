@@ -1,7 +1,7 @@
 """From facts to the page: text is escaped whatever it says, pictures stand inside, and nothing is loaded."""
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -14,16 +14,19 @@ from dashboard.charts.calibration import PANEL, calibration
 from dashboard.charts.curves import pnl_curves
 from dashboard.charts.intervals import skill_intervals
 from dashboard.charts.skill import skill_and_return, spots_of
-from dashboard.columns import UNRANKED, with_bar
-from dashboard.lead import STAMPS, cohort_label, progress
+from dashboard.columns import UNRANKED, LeaderboardColumn, with_bar
+from dashboard.html_table import html_table
+from dashboard.lead import cohort_label, progress, stamps
 from dashboard.model import LeaderboardLine
-from dashboard.report.columns import COLUMNS, cells
+from dashboard.report.columns import COLUMNS
 from dashboard.report.facts import MOST_COHORTS, ReportCurves, ReportFacts
 from dashboard.report.pictures import Picture, drawn
+from dashboard.table import cells, config, who
 from dashboard.times import moment
 from dashboard.words import count
 
 HOME = Path(__file__).parent
+TABLE = HOME.parent / "assets" / "table.css"
 WIDE = 1120
 """How wide a chart is that has a line to itself, in pixels, axes and all."""
 Told = Callable[[int, int], None]
@@ -41,29 +44,34 @@ class ReportSection:
 
 def render(facts: ReportFacts, at: datetime, told: Told) -> str:
     """The whole file."""
-    css = (HOME / "page.css").read_text("utf-8")
+    css = "".join(file.read_text("utf-8") for file in (HOME / "page.css", TABLE))
     around = Environment(autoescape=True, undefined=StrictUndefined)  # nosec
     which = f"Cohort {facts.cohort}" if facts.cohort is not None else count(len(facts.lines), "cohort")
-    stamps = {line.stamp for line in facts.lines}
     noise = facts.ranking.noise
     lines = [LeaderboardLine(row) for row in facts.ranking.rows]
     columns = with_bar(COLUMNS, facts.ranking.bar)
     return around.from_string((HOME / "page.html").read_text("utf-8")).render(
         title=f"Paper Arena · {which}",
         said=f"{_progress(facts)}. Made {moment(at)}.",
-        stamps=[words for stamp, words in STAMPS.items() if stamp in stamps],
+        stamps=stamps(facts.lines),
         sentence=facts.ranking.sentence,
         noise=noise and f"Twins, which have the same settings, lie {noise:.4f} apart: that much is noise.",
         tables=[
             ("Standings", columns, [line for line in lines if line.is_on_board]),
             ("Not ranked", UNRANKED, [line for line in lines if not line.is_on_board]),
         ],
-        cells=cells,
-        columns=columns,
+        table=lambda title, shown, of: _table(title, shown, of, facts),
         sections=list(_sections(facts, told)),
         css=Markup(css),  # noqa: S704 - our own file
         policy=_policy(css),
     )
+
+
+def _table(
+    title: str, shown: Sequence[LeaderboardColumn], lines: Sequence[LeaderboardLine], facts: ReportFacts
+) -> Markup:
+    data = who([line.row.agent for line in lines], facts.looks) | cells(lines, shown)
+    return html_table(data, config(shown), f"{title}: one row an agent")
 
 
 def _policy(css: str) -> str:

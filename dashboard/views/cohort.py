@@ -14,8 +14,9 @@ from dashboard.charts.curves import Unit, pnl_curves
 from dashboard.choice import choice
 from dashboard.cohort_rules import rules, settings
 from dashboard.columns import BRIEF, COLUMNS, with_bar
+from dashboard.html_table import words
 from dashboard.lead import cohort_label, progress, stamps
-from dashboard.links import go, link
+from dashboard.links import link
 from dashboard.listing import listing
 from dashboard.model import LeaderboardLine
 from dashboard.order import MEANT, READINGS
@@ -25,9 +26,8 @@ from dashboard.parts.leaderboard_money import show_money
 from dashboard.parts.leaderboard_unranked import show_unranked
 from dashboard.queries.cohort import CohortPage, calibrations, cohort_page, curves_of
 from dashboard.queries.season import season
-from dashboard.row_choice import clicked_row
 from dashboard.source import RecordSource, cached
-from dashboard.table import bars, cells, config, who
+from dashboard.table import agent_ways, bars, cells, config, who
 from dashboard.words import code
 
 TITLE = "Cohort"
@@ -92,12 +92,9 @@ def _standings(page: CohortPage, drawn: Mapping[str, AgentLook]) -> None:
     columns = with_bar((c for c in COLUMNS if c.key in BRIEF), page.board.value.bar)
     figures = cells(lines, columns)
     data = who(names, drawn) | {"place": figures.pop("place"), "bar": bars(rows, drawn)} | figures
-    said = "Standings of the cohort: one row an agent, which leads to the agent's page"
-    row = clicked_row(data, "standings", config(columns), said)
+    listing(data, "Standings of the cohort: one row an agent", config(columns), agent_ways(names, drawn))
     show_unranked([line for line in every if not line.is_on_board], drawn)
     link("All figures, to sort and to download", "leaderboard", cohort=page.line.number)
-    if row is not None and names[row] in drawn:
-        go("agent", agent=names[row])
     show_founding(every, [page.line], drawn)
 
 
@@ -164,11 +161,8 @@ def _frozen(cohort: Cohort, drawn: Mapping[str, AgentLook]) -> None:
             "Settings": [settings(entrant) for entrant in entrants],
         },
         "Line-up of the cohort",
-        {
-            "look": st.column_config.ImageColumn("", width=28, pinned=True),
-            "Agent": st.column_config.TextColumn(pinned=True),
-            "Settings": st.column_config.TextColumn(width="large"),
-        },
+        {"Settings": words("Settings", long=True)},
+        agent_ways([entrant.name for entrant in entrants], drawn),
     )
 
 

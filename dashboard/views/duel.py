@@ -12,13 +12,14 @@ from dashboard.cache import show_cached
 from dashboard.chart import draw
 from dashboard.charts.duel import differences, gap_line
 from dashboard.choice import choice
+from dashboard.html_table import HtmlColumn, number, words
 from dashboard.lead import stamps
-from dashboard.links import go
+from dashboard.links import go, way
+from dashboard.listing import listing
 from dashboard.palette import AgentLook, looks
 from dashboard.queries.duel import duels
 from dashboard.queries.leaderboard import by_leaderboard
 from dashboard.queries.season import season
-from dashboard.row_choice import clicked_row
 from dashboard.source import RecordSource
 from dashboard.words import code, count, plain
 
@@ -131,10 +132,9 @@ def _deciders(found: DuelDetails) -> None:
         if not markets:
             continue
         st.subheader(f"What spoke for {plain(name)}", anchor=False)
-        st.caption("Markets that moved the gap most. Click a row to see the market.")
-        place = clicked_row(_markets(markets), f"for {key}", _columns(duel), f"Markets that spoke for {key}")
-        if place is not None:
-            go("market", market=markets[place].market_id)
+        st.caption("Markets that moved the gap most.")
+        ways = [way("market", market=one.market_id) for one in markets]
+        listing(_markets(markets), f"Markets that spoke for {key}", _columns(duel), ways)
 
 
 def _markets(found: Sequence[DecidingMarket]) -> dict[str, list[Any]]:
@@ -148,14 +148,14 @@ def _markets(found: Sequence[DecidingMarket]) -> dict[str, list[Any]]:
     }
 
 
-def _columns(duel: Duel) -> dict[str, Any]:
+def _columns(duel: Duel) -> dict[str, HtmlColumn]:
     return {
-        "Market": st.column_config.TextColumn(width="large"),
-        "a": _number(_head(duel.a), "%.1f", "What the first said of it, on average."),
-        "b": _number(_head(duel.b), "%.1f", "What the second said of it, on average."),
-        "Price": _number("Price %", "%.1f", "What the market said of it, on average."),
-        "Ended": st.column_config.TextColumn(help="How it ended."),
-        "Share": _number("Share of the gap", "%+.4f", "The shares of all markets add up to the gap."),
+        "Market": words("Market"),
+        "a": number(_head(duel.a), "%.1f", "What the first said of it, on average."),
+        "b": number(_head(duel.b), "%.1f", "What the second said of it, on average."),
+        "Price": number("Price %", "%.1f", "What the market said of it, on average."),
+        "Ended": words("Ended", "How it ended."),
+        "Share": number("Share of the gap", "%+.4f", "The shares of all markets add up to the gap."),
     }
 
 
@@ -166,7 +166,7 @@ def _head(agent: str) -> str:
 
 def _others(every: Sequence[DuelDetails], a: str, b: str) -> None:
     st.subheader(f"All duels of {plain(a)}", anchor=False)
-    st.caption("Against everyone, the largest gap first. Click a row to see that duel.")
+    st.caption("Against everyone, the largest gap first.")
     rows = sorted(every, key=lambda one: -(one.duel.gap if one.duel.gap is not None else float("-inf")))
     data: dict[str, list[Any]] = {
         "Against": [one.duel.b for one in rows],
@@ -180,28 +180,14 @@ def _others(every: Sequence[DuelDetails], a: str, b: str) -> None:
         "Needed": [one.needed for one in rows],
     }
     columns = {
-        "Against": st.column_config.TextColumn(pinned=True),
-        "Gap": _number("Gap", "%+.4f", "In Brier points; above 0 the first is closer."),
-        "from": _number("from", "%+.4f", "The lower end of the 95% interval."),
-        "to": _number("to", "%+.4f", "The upper end of the 95% interval."),
-        "p": _aligned("How often chance alone makes a gap as large."),
-        "p of all": _aligned("The same for as many duels as there are, by Holm."),
-        "Better": st.column_config.TextColumn(help="By more than chance would explain, after Holm."),
-        "Events": _number("Events", "localized", "That both were shown."),
-        "Needed": _number("Needed", "localized", "More events until a gap of this size is told."),
+        "Gap": number("Gap", "%+.4f", "In Brier points; above 0 the first is closer."),
+        "from": number("from", "%+.4f", "The lower end of the 95% interval."),
+        "to": number("to", "%+.4f", "The upper end of the 95% interval."),
+        "p": words("p", "How often chance alone makes a gap as large."),
+        "p of all": words("p of all", "The same for as many duels as there are, by Holm."),
+        "Better": words("Better", "By more than chance would explain, after Holm."),
+        "Events": number("Events", "localized", "That both were shown."),
+        "Needed": number("Needed", "localized", "More events until a gap of this size is told."),
     }
-    place = clicked_row(data, "duels of the first", columns, "All duels of the first agent", most=15)
-    if place is not None and rows[place].duel.b != b:
-        go("duel", a=a, b=rows[place].duel.b)
-
-
-def _aligned(said: str) -> Any:
-    return st.column_config.TextColumn(help=said, alignment="right")
-
-
-def _number(name: str, form: str, said: str) -> Any:
-    return st.column_config.NumberColumn(name, format=form, help=said, alignment="right")
-
-
-def _words(name: str, said: str) -> Any:
-    return st.column_config.TextColumn(name, help=said, alignment="right")
+    ways = [None if one.duel.b == b else way("duel", a=a, b=one.duel.b) for one in rows]
+    listing(data, "All duels of the first agent", columns, ways)

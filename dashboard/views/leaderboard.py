@@ -7,9 +7,9 @@ import streamlit as st
 from arena.scores.slices import Slice
 from dashboard.cache import cache_note
 from dashboard.choice import choice, typed
-from dashboard.columns import COLUMNS, OF_ALL, PART_COLUMNS, LeaderboardColumn, with_bar
+from dashboard.columns import COLUMNS, OF_ALL, PART_COLUMNS, SHORT, LeaderboardColumn, columns_of, with_bar
 from dashboard.lead import cohort_label, leading, stamps
-from dashboard.links import go
+from dashboard.listing import listing
 from dashboard.model import LeaderboardLine, SeasonOverview
 from dashboard.order import MEANT, READINGS, SORTS, matching, ordered
 from dashboard.palette import AgentLook, looks
@@ -18,10 +18,8 @@ from dashboard.parts.leaderboard_now import show_happening
 from dashboard.parts.leaderboard_unranked import show_unranked
 from dashboard.queries.leaderboard import LeaderboardPage, leaderboard_page, parts
 from dashboard.queries.season import season
-from dashboard.row_choice import clicked_row
 from dashboard.source import RecordSource
-from dashboard.table import as_csv, bands, bars, cells, config, part_bars, who
-from dashboard.words import plain
+from dashboard.table import agent_ways, as_csv, bands, bars, cells, config, part_bars, who
 from portfolio.rules import SEED
 
 TITLE = "Leaderboard"
@@ -84,10 +82,12 @@ def _whole(shown: LeaderboardPage, drawn: Mapping[str, AgentLook], chosen: str) 
         reading = choice("Reading", "reading", READINGS, "stated")
         sort = choice("Order", "sort", SORTS, "best", "list")
         words = typed("Search", "search", "Search names")
+        shown_columns = choice("Columns", "columns", {"short": "Short", "all": "All columns"}, "short")
     if reading != "stated":
         st.caption(f"{MEANT[reading]} Skill and places are of the stated probabilities in every reading.")
     lines = ordered(matching(shown.lines, words, lambda line: line.row.agent), sort, reading)
-    columns = with_bar(COLUMNS, shown.board.value.bar) if shown.board else COLUMNS
+    wanted = COLUMNS if shown_columns == "all" else columns_of(*SHORT)
+    columns = with_bar(wanted, shown.board.value.bar) if shown.board else wanted
     if ranked := [line for line in lines if line.is_on_board]:
         _table(ranked, columns, drawn)
         st.caption("\\* The score of the founding text.")
@@ -96,8 +96,6 @@ def _whole(shown: LeaderboardPage, drawn: Mapping[str, AgentLook], chosen: str) 
         st.info("No agent has such a name. Clear the search to see all.", icon=":material/search_off:")
     every = [line.row.agent for line in shown.lines]
     _download(as_csv(every, shown.lines, COLUMNS), f"leaderboard-{chosen}.csv")
-    with st.expander("What the columns say"):
-        st.markdown("\n".join(f"- **{plain(column.label)}**: {column.help}" for column in columns))
     # Loaded here: charts take a while to load, and the table is on its way by now.
     from dashboard.parts.leaderboard_plane import show_all
 
@@ -110,19 +108,14 @@ def _table(
     names = [line.row.agent for line in lines]
     briefed = any(line.brief for line in lines)
     figures = cells(lines, [column for column in columns if briefed or column.key not in OF_ALL])
-    data = who(names, drawn) | {"place": figures.pop("place"), "bar": bars([x.row for x in lines], drawn)}
+    data = who(names, drawn)
     for key, values in figures.items():
         data[key] = values
+        if key == "skill":
+            data["bar"] = bars([line.row for line in lines], drawn)
         if key == "pnl" and briefed:
             data["luck"] = bands(lines, drawn)
-    said = "Leaderboard: one row an agent, which leads to the agent's page"
-    _follow(names, clicked_row(data, "board", config(columns), said), drawn)
-
-
-def _follow(names: Sequence[str], row: int | None, drawn: Mapping[str, AgentLook]) -> None:
-    """Go to the agent of a row that was clicked. A market that nobody plays has no page."""
-    if row is not None and names[row] in drawn:
-        go("agent", agent=names[row])
+    listing(data, "Leaderboard: one row an agent", config(columns), agent_ways(names, drawn))
 
 
 def _download(text: str, name: str) -> None:
@@ -156,8 +149,7 @@ def _part(record: RecordSource, by: str, shown: LeaderboardPage, drawn: Mapping[
     agents = [part.gain.agent for part in rows]
     data = who(agents, drawn) | {"bar": part_bars(rows, drawn)} | cells(rows, PART_COLUMNS)
     said = "One row an agent, in this part of the season"
-    row = clicked_row(data, "part of the board", config(PART_COLUMNS), said)
-    _follow(agents, row, drawn)
+    listing(data, said, config(PART_COLUMNS), agent_ways(agents, drawn))
     _download(as_csv(agents, rows, PART_COLUMNS), f"leaderboard-{by}.csv")
     returns = {line.row.agent: line.row.return_pct for line in shown.lines}
     from dashboard.parts.leaderboard_plane import show_part

@@ -123,7 +123,7 @@ def quote(record: Record) -> Quote:
     if (mid, bid, ask, last) == (None, None, None, None):
         raise BadBundleValue(f"prob_yes {shown_value(record.get('prob_yes'))}", "a number from 0 to 1")
     at = known_from(record, "date")
-    return Quote(market_id(record), at, bid, ask, mid, last, has_value(record, "volume", amount) or 0)
+    return Quote(market_id(record), at, bid, ask, mid, last, has_value(record, "volume", amount))
 
 
 def book(record: Record) -> Quote:

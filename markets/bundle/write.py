@@ -175,9 +175,9 @@ def price_line(quote: Quote) -> Row:
     """The row of `prices.csv` for a quote."""
     venue, _, own = quote.market_id.partition(":")
     row: Row = {"venue": venue, "id": own, "date": timestamp_text(quote.at), "kind": "seen"}
-    prices = {"prob_yes": quote.mid, "bid": quote.bid, "ask": quote.ask, "last": quote.last}
-    row |= {name: "" if value is None else str(decimal(value)) for name, value in prices.items()}
-    row["volume"] = str(decimal(quote.volume))
+    figures = {"prob_yes": quote.mid, "bid": quote.bid, "ask": quote.ask, "last": quote.last}
+    figures["volume"] = quote.volume
+    row |= {name: "" if value is None else str(decimal(value)) for name, value in figures.items()}
     made = rows.quote(row)
     booked = rows.with_book(made, rows.book(book_line(quote))) if quote.bids or quote.asks else made
     return _reads_back(row, booked, quote)

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from agents.capabilities import model_faults, takes_effort, takes_temperature
 from agents.llm import resolve_provider
 from agents.model import ModelSettings
-from agents.price_table import price_table
+from agents.model_table.capabilities import model_faults, takes_effort, takes_temperature
+from agents.model_table.price_table import price_table
 
 PROVIDERS = ("anthropic", "deepseek", "gemini", "groq", "mistral", "openai", "xai")
 EFFORTS: tuple[Any, ...] = ("none", "minimal", "low", "medium", "high", "xhigh")

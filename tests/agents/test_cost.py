@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from agents.answers.json_text import answer_schema
-from agents.cost import cost, most_tokens, price_for, price_of, worst_case
 from agents.model import Message, ModelSettings, Prompt, TokenPrice
+from agents.model_table.cost import cost, most_tokens, price_for, price_of, worst_case
+from agents.prompts.answer_schema import answer_schema
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from agents.limits import CallLimits, call_limits, with_limits
 from agents.model import ModelSettings, Reasoning
-from agents.price_table import price_table
+from agents.model_table.limits import CallLimits, call_limits, with_limits
+from agents.model_table.price_table import price_table
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from agents.answers.json_text import answer_schema
 from agents.demo.provider import running
 from agents.llm import close, make_ask
 from agents.model import Call, Message, ModelSettings, Prompt, TokenPrice
+from agents.prompts.answer_schema import answer_schema
 from arena.clock import timer
 from tests.builders import result_of
 from tests.provider.server import FaultyProvider, faulty
@@ -86,6 +86,19 @@ def test_the_key_goes_where_it_is_meant_to_and_nowhere_else(
     assert provider.key == f"Bearer {CANARY}"
     ask("good", provider.url, api_key_env=None)
     assert provider.key == "Bearer none"
+
+
+def test_samples_go_to_openai_with_one_key_for_its_cache(
+    provider: FaultyProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", provider.url)
+    keys = []
+    for seed, shared in ((1, True), (2, True), (3, False)):
+        assert ask("good", None, Prompt(PROMPT.messages, seed=seed, shared=shared)).reply == "{}"
+        keys.append(provider.last.get("prompt_cache_key"))
+    assert keys[0] == keys[1] != keys[2] is None
+    ask("good", provider.url, Prompt(PROMPT.messages, shared=True))
+    assert "prompt_cache_key" not in provider.last, "a server of one's own may refuse it"
 
 
 def test_usage_that_is_not_counted_costs_an_unknown_sum(provider: FaultyProvider) -> None:

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from agents.llm import resolve_provider
-from agents.price_table import price_table
+from agents.model_table.price_table import price_table
 from agents.providers import near_model, no_provider, provider_names, provider_of
 
 

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from agents.text import HIDDEN, redact, remove_secrets, secrets_in
+from agents.secrets import HIDDEN, redact, remove_secrets, secrets_in
 
 CANARY = "canary-0123456789"
 

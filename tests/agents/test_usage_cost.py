@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.cost import most_tokens, unbounded_option, usage_cost, worst_case
 from agents.llm import resolve_provider
 from agents.model import Message, ModelSettings, Prompt, TokenPrice
-from agents.usage import TokenUsage, read_usage
+from agents.model_table.cost import most_tokens, unbounded_option, usage_cost, worst_case
+from agents.model_table.usage import TokenUsage, read_usage
 from markets.millionths import ONE
 
 MODELS = (

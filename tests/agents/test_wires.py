@@ -1,14 +1,15 @@
 """Every provider's own wire over real HTTP: what is sent is taken, and what comes back is told whole."""
 
 import asyncio
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from agents.answers.json_text import answer_schema
 from agents.llm import close, make_ask
 from agents.model import Call, Message, ModelSettings, Prompt
+from agents.prompts.answer_schema import answer_schema
 from arena.clock import timer
 from tests.provider.model_answer import ModelAnswer
 from tests.provider.wire_server import MODELS, Manner, WireServer, form_of_body, wires
@@ -151,6 +152,29 @@ def test_thinking_comes_as_a_stream_and_what_breaks_off_is_kept(server: WireServ
     slow = call(server, wire, f"crawls-{wire}", timeout=0.5)
     assert slow.error is not None
     assert (slow.error.code, slow.error.retry, slow.cost) == ("timeout", True, None)
+
+
+@pytest.mark.parametrize("wire", ["openai", "responses", "anthropic", "gemini"])
+def test_an_answer_that_came_while_the_process_stood_still_is_kept(server: WireServer, wire: str) -> None:
+    """Suspended past its time, and awake again: the timer and the answer are ready at once."""
+    server.script(f"waits-{wire}", Manner(THINKS, after=0.3))
+    found = server.settings(wire, f"waits-{wire}", api_key_env="KEY", timeout=0.6)
+    asking = make_ask(ModelSettings(**found), timer, {"KEY": "sk-a-canary-of-sixteen"})
+    asked = len(server.log)
+
+    async def go() -> Call:
+        try:
+            made = asyncio.ensure_future(asking(PROMPT))
+            while len(server.log) == asked:  # noqa: ASYNC110 - it is in another thread
+                await asyncio.sleep(0.01)
+            time.sleep(1.5)  # noqa: ASYNC251 - the loop is to stand still
+            return await made
+        finally:
+            await close()
+
+    kept = asyncio.run(go())
+    assert (kept.error, len(server.log) - asked) == (None, 1)
+    assert kept.reply
 
 
 @pytest.mark.parametrize("part", ["seed", "max_tokens"])

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.watching import PATIENCE, Watched, back, follow, open_at, settled
 from tests.dashboard.serving import Served, serving
@@ -30,20 +30,12 @@ def worked(record: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         yield dashboard
 
 
-def pick_row(page: Page, table: int, row: int, leads: str) -> None:
-    """Click the box at the start of a row, counted from 1, and be where it leads."""
-    frame = page.get_by_test_id("stDataFrame").nth(table)
-    expect(frame.locator("td[aria-colindex='1']").first).to_be_attached()
-    frame.scroll_into_view_if_needed()
-    follow(page, lambda: frame.click(position={"x": 15, "y": 35 * row + 17}), leads)
-
-
 def test_an_agent_s_cohort_opens_from_its_row_and_the_way_back_shows_the_agent(
     worked: Served, watched: Watched
 ) -> None:
     page = watched.page
     open_at(page, f"{worked.address}/agent?agent=random", "Agent")
-    pick_row(page, 0, 2, leads=r"/cohort\?cohort=1$")
+    follow(page, 1, leads=r"/cohort\?cohort=1$")
     expect(page.get_by_role("heading", name="Cohort", exact=True)).to_be_visible(timeout=PATIENCE)
     back(page)
     expect(page.get_by_role("heading", name="Agent", exact=True)).to_be_visible(timeout=PATIENCE)

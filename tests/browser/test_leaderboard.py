@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from arena.record.schema.database import connect, reading
 from arena.scores.leaderboard import compute_leaderboard
-from tests.browser.watching import PATIENCE, Watched, back, open_at, rows_of, settled
+from tests.browser.watching import PATIENCE, Watched, back, follow, names_of, open_at, rows_of, settled
 from tests.dashboard.serving import Served
 
 pytestmark = pytest.mark.browser
@@ -29,9 +29,7 @@ def test_it_is_searched_and_read_in_another_way_and_comes_back_by_its_link(
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("search=ORA"))
     settled(page)
-    expect(page.get_by_test_id("stDataFrame").first.locator("td[aria-colindex='2']")).to_have_text(
-        ["oracle"], timeout=PATIENCE
-    )
+    expect(names_of(page)).to_have_text(["oracle"], timeout=PATIENCE)
     open_at(page, page.url, "Leaderboard")
     assert rows_of(page) == ["oracle"]
     expect(page.get_by_text("Score against return")).to_be_visible()
@@ -47,12 +45,7 @@ def test_a_part_of_the_season_is_chosen_by_its_address(served: Served, watched: 
 def test_a_row_leads_to_its_agent_and_back_leads_back(served: Served, watched: Watched) -> None:
     page = watched.page
     open_at(page, served.address, "Leaderboard")
-    first = rows_of(page)[0]
-    box = page.get_by_test_id("stDataFrame").first.bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + 16, box["y"] + 35 + 17)
-    expect(page).to_have_url(re.compile(r"/agent\?agent="), timeout=PATIENCE)
-    assert first
+    follow(page, 0, leads=rf"/agent\?agent={rows_of(page)[0]}$")
     back(page)
     expect(page.get_by_role("heading", name="Leaderboard", exact=True)).to_be_visible(timeout=PATIENCE)
     settled(page)

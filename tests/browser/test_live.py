@@ -1,6 +1,7 @@
 """A page that is left open while an arena plays: it follows, and nobody is disturbed in what they look at."""
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -68,5 +69,21 @@ def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path
         chosen(page)
         assert page.evaluate("window.gone") == 0
         assert not [url for url in watched.requests[asked:] if url.split("?")[0].endswith("/cohort")]
+        page.wait_for_load_state("networkidle")
+        page.goto("about:blank")
+
+
+def test_a_page_opened_before_the_first_round_wakes_up(
+    growing: Path, tmp_path: Path, watched: Watched
+) -> None:
+    page = watched.page
+    with serving(tmp_path / "arena.db") as dashboard:
+        open_at(page, dashboard.address, "Leaderboard")
+        expect(page.get_by_text("The record can't be shown")).to_be_visible()
+        copy = tmp_path / "copy.db"
+        shutil.copy(growing, copy)
+        copy.rename(tmp_path / "arena.db")
+        expect(page.locator(".table").first).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_text("The record can't be shown")).to_have_count(0)
         page.wait_for_load_state("networkidle")
         page.goto("about:blank")

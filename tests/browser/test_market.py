@@ -5,17 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from dashboard.words import JOINER
-from tests.browser.watching import PATIENCE, Watched, back, follow, open_at, settled
+from tests.browser.watching import PATIENCE, Watched, back, follow, names_of, open_at, rows_of, settled
 from tests.dashboard.serving import Served, serving
 from tests.dashboard.spoiled import spoiled
 
 pytestmark = pytest.mark.browser
-
-ROW = 35
-"""How high a row of a table is, in pixels."""
 
 
 @pytest.fixture(scope="module")
@@ -26,27 +23,18 @@ def hostile(record: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield dashboard, market
 
 
-def click_row(page: Page, row: int, leads: str, table: int = 0, across: int = 200) -> None:
-    """Click a cell of a table's row, and be where it leads; the first row is 1."""
-    expect(page.get_by_text("Click a row to open it").first).to_be_visible()
-    found = page.get_by_test_id("stDataFrame").nth(table)
-    expect(found.locator("td[aria-colindex='1']").first).to_be_attached()
-    found.scroll_into_view_if_needed()
-    follow(page, lambda: found.click(position={"x": across, "y": ROW * row + ROW // 2}), leads)
-
-
 def test_a_row_opens_its_market_and_the_way_back_stays_open(served: Served, watched: Watched) -> None:
     page = watched.page
     open_at(page, f"{served.address}/market", "Market")
-    question = page.get_by_test_id("stDataFrame").locator("td[aria-colindex='1']").nth(1).text_content()
-    click_row(page, 2, leads=r"/market\?market=")
+    question = rows_of(page)[1]
+    follow(page, 1, leads=r"/market\?market=")
     heading = page.get_by_role("heading", level=3).first
     expect(heading).to_be_visible(timeout=PATIENCE)
     assert (heading.text_content() or "").replace(JOINER, "") == question
     expect(page.get_by_test_id("stVegaLiteChart").locator("svg, canvas").first).to_be_visible()
     back(page)
     expect(page).to_have_url(re.compile(r"/market$"), timeout=PATIENCE)
-    expect(page.get_by_text("Click a row to open it")).to_be_visible(timeout=PATIENCE)
+    expect(names_of(page).first).to_be_visible(timeout=PATIENCE)
     settled(page)
     expect(page).to_have_url(re.compile(r"/market$"))
 
@@ -54,13 +42,12 @@ def test_a_row_opens_its_market_and_the_way_back_stays_open(served: Served, watc
 def test_words_searched_for_survive_the_way_there_and_back(served: Served, watched: Watched) -> None:
     page = watched.page
     open_at(page, f"{served.address}/market", "Market")
-    first = page.get_by_test_id("stDataFrame").locator("td[aria-colindex='1']").first.text_content() or ""
-    word = first.split()[2]
+    word = rows_of(page)[0].split()[2]
     page.get_by_placeholder("Words of the question").fill(word)
     page.get_by_placeholder("Words of the question").press("Enter")
     expect(page).to_have_url(re.compile(f"search={word}"), timeout=PATIENCE)
     settled(page)
-    click_row(page, 1, leads=r"\?market=")
+    follow(page, 0, leads=r"\?market=")
     back(page)
     expect(page.get_by_placeholder("Words of the question")).to_have_value(word, timeout=PATIENCE)
     expect(page).to_have_url(re.compile(f"search={word}"))
@@ -78,8 +65,8 @@ def test_a_turn_leads_to_the_turn_after_and_to_all_turns(served: Served, watched
     page.get_by_role("button", name="All turns").click()
     expect(page).to_have_url(re.compile(r"/turn$"), timeout=PATIENCE)
     settled(page)
-    click_row(page, 1, leads=r"/turn\?cohort=\d+&round=\d+&agent=")
+    follow(page, 0, leads=r"/turn\?cohort=\d+&round=\d+&agent=")
     expect(page.get_by_text("Cash before")).to_be_visible(timeout=PATIENCE)
     back(page)
-    expect(page.get_by_text("Click a row to open it")).to_be_visible(timeout=PATIENCE)
+    expect(names_of(page).first).to_be_visible(timeout=PATIENCE)
     settled(page)

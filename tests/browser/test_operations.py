@@ -37,10 +37,7 @@ def test_what_was_set_aside_is_shown_as_it_was_sent_and_does_nothing(
     with serving(troubled) as dashboard:
         page = watched.page
         open_at(page, f"{dashboard.address}/operations?aside=market", "Operations")
-        table = page.get_by_test_id("stDataFrame").last
-        expect(table.locator("canvas").first).to_be_visible(timeout=PATIENCE)
-        table.scroll_into_view_if_needed()
-        table.locator(".dvn-scroller").click(position={"x": 18, "y": 52})
+        page.locator(".table").last.get_by_role("rowheader").get_by_role("link").click()
         expect(page.get_by_test_id("stCode").get_by_text(SENT)).to_be_visible(timeout=PATIENCE)
         settled(page)
         assert page.title() == "Operations · Paper Arena"

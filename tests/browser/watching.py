@@ -1,11 +1,10 @@
 """What the tests in a real browser share: pages that are watched, and the ways to get about on them."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, expect
+from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, expect
 
 FLAGS = [
     "--no-sandbox",
@@ -20,8 +19,6 @@ expect.set_options(timeout=PATIENCE)
 """Milliseconds that a browser is waited for."""
 LOOKED_AT = 500
 """Milliseconds for which a page is looked at before it is left."""
-CLICKS = 3
-"""How often a row of a table is clicked that leads nowhere."""
 LOOKS = [(width, theme) for width in (1440, 390) for theme in ("light", "dark")]
 FEW_LOOKS = [
     pytest.param(*look, marks=() if look in ((1440, "light"), (390, "dark")) else pytest.mark.thorough)
@@ -91,24 +88,22 @@ def back(page: Page) -> None:
     page.go_back()
 
 
-def follow(page: Page, click: Callable[[], None], leads: str) -> None:
-    """Click until the address is the wanted one: a table that is still being laid out hears no click."""
-    wanted = re.compile(leads)
-    for _ in range(CLICKS):
-        click()
-        try:
-            expect(page).to_have_url(wanted, timeout=PATIENCE / CLICKS)
-        except AssertionError:
-            continue
-        return
-    expect(page).to_have_url(wanted)
+def follow(page: Page, row: int, leads: str, table: int = 0) -> None:
+    """Click the link of a table's row, counted from 0, and be where it leads."""
+    names_of(page, table).nth(row).get_by_role("link").click()
+    expect(page).to_have_url(re.compile(leads), timeout=PATIENCE)
 
 
 def rows_of(page: Page, place: int = 0) -> list[str]:
-    """The agents of a table in their order, as a screen reader has them."""
-    cells = page.get_by_test_id("stDataFrame").nth(place).locator("td[aria-colindex='2']")
-    expect(cells.first).to_be_attached()
-    return cells.all_text_contents()
+    """The names of a table's rows in their order."""
+    names = names_of(page, place)
+    expect(names.first).to_be_attached()
+    return names.all_text_contents()
+
+
+def names_of(page: Page, place: int = 0) -> Locator:
+    """The cells that name the rows of a table."""
+    return page.locator(".table").nth(place).get_by_role("rowheader")
 
 
 def choose(page: Page, option: str) -> None:

@@ -7,10 +7,10 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
-from agents.answers.json_text import answer_schema
 from agents.answers.parse import parse_answer
 from agents.demo.models import MODELS, answer
 from agents.model import Context, Decision, Message, Prompt, View
+from agents.prompts.answer_schema import answer_schema
 from agents.prompts.dry_run import template_fault, with_context
 from agents.prompts.prompt import PromptContext, PromptPart, prompt_facts, render
 from agents.registry import HOME, prompt_text

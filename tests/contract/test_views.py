@@ -10,7 +10,7 @@ from arena.record.record import Record
 from dashboard.pages import page as said_by
 from dashboard.pages import pages
 from markets.registry import load, names
-from tests.dashboard.opening import opened
+from tests.dashboard.opening import know_table, opened, tables
 from tests.records.seasons import play
 
 VIEWS = names(Path(dashboard.views.__path__[0]))
@@ -63,14 +63,15 @@ def test_a_page_opens_on_a_record_in_any_state(
 ) -> None:
     page = opened(name, records[state], monkeypatch)
     assert page.title[0].value == load("dashboard.views", name).TITLE
-    assert not page.dataframe or state in ("begun", "lonely", "whole")
-    assert page.dataframe or page.info
+    assert not tables(page) or state in ("begun", "lonely", "whole")
+    assert tables(page) or page.info
 
 
 def test_the_app_opens_on_its_first_page(
     records: dict[str, Path | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ARENA_DATABASE", str(records["whole"]))
+    know_table(monkeypatch)
     page = AppTest.from_file(str(APP), default_timeout=20).run()
     assert not page.exception
     assert page.title[0].value == "Leaderboard"

@@ -3,14 +3,16 @@
 import json
 from functools import cache
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
+import pandas as pd
 import pytest
 from altair.vegalite.v6.schema.core import load_schema
 from jsonschema import Draft7Validator
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from dashboard.serve import seek_no_components
+from dashboard.serve import know_components
 
 PAGE = "from dashboard.app import main\nmain({name!r})\n"
 
@@ -20,12 +22,17 @@ def opened(view: str, record: Path | str | None, patch: pytest.MonkeyPatch, **ad
     patch.delenv("ARENA_DATABASE", raising=False)
     if record is not None:
         patch.setenv("ARENA_DATABASE", str(record))
-    patch.setattr(manifest_scanner, "scan_component_manifests", manifest_scanner.scan_component_manifests)
-    seek_no_components()  # as the server does, until the patch is undone
+    know_table(patch)
     page = AppTest.from_string(PAGE.format(name=view), default_timeout=20)
     for key, value in address.items():
         page.query_params[key] = value
     return healthy(page.run())
+
+
+def know_table(patch: pytest.MonkeyPatch) -> None:
+    """Have Streamlit know our component as it does in the server, until the patch is undone."""
+    patch.setattr(manifest_scanner, "scan_component_manifests", manifest_scanner.scan_component_manifests)
+    know_components()
 
 
 def healthy(page: AppTest) -> AppTest:
@@ -40,6 +47,33 @@ def healthy(page: AppTest) -> AppTest:
 def charts() -> Draft7Validator:
     """What holds a chart against its schema: made once, for that takes as long as a page."""
     return Draft7Validator(load_schema())
+
+
+def tables(page: AppTest) -> list[pd.DataFrame]:
+    """The tables of a page, with the figures that their cells are sorted by and the texts of the others."""
+    shown = [json.loads(table.proto.json)["html"] for table in page.get("bidi_component")]
+    return [table_of(html) for html in shown]
+
+
+def table_of(html: str) -> pd.DataFrame:
+    """A table of `html_table`, read as XML is: what is not escaped in it fails."""
+    table = next(ET.fromstring(html).iter("table"))
+    heads = [head.attrib for head in table.iter("th") if head.get("scope") == "col"]
+    kinds = {head["data-key"]: head["data-kind"] for head in heads}
+    rows = [[_value(cell, kind) for cell, kind in zip(row, kinds.values(), strict=True)] for row in table[1]]
+    return pd.DataFrame(rows, columns=list(kinds))
+
+
+def _value(cell: ET.Element, kind: str) -> object:
+    text = "".join(cell.itertext())
+    if kind == "picture":
+        return cell.find("svg")
+    if kind == "text":
+        return None if text == "–" else text
+    raw = cell.attrib["data-value"]
+    if not raw:
+        return None
+    return pd.Timestamp(raw) if kind == "time" else float(raw) if set(raw) & set(".einf") else int(raw)
 
 
 def words(page: AppTest) -> str:

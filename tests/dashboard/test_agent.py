@@ -32,7 +32,7 @@ from dashboard.queries.agent import AgentEvidence, _read_curve, agent_evidence
 from dashboard.source import source
 from markets.millionths import ONE
 from tests.builders import NOW
-from tests.dashboard.opening import healthy, in_address, opened, words
+from tests.dashboard.opening import healthy, in_address, opened, tables, words
 from tests.dashboard.records import shared
 from tests.dashboard.worked import worked_out
 from tests.records.full_record import build
@@ -80,12 +80,12 @@ def test_each_cohort_has_the_figures_of_its_leaderboard(
     record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     page = opened("agent", record, monkeypatch, agent=name)
-    table = page.dataframe[0].value
+    table = tables(page)[0]
     assert list(table["Cohort"]) == [2, 1]
     for place, number in enumerate(table["Cohort"]):
         (row,) = [row for row in read_scores(connection, [int(number)]) if row.agent == name]
         line = table.iloc[place]
-        assert math.isclose(line["P/L $"], row.pnl or 0.0)
+        assert math.isclose(line["P/L"], row.pnl or 0.0)
         assert math.isclose(line["Return %"], row.return_pct or 0.0)
         assert math.isclose(line["Brier"], row.brier_stated or 0.0)
         assert math.isclose(line["Skill"], row.skill or 0.0, abs_tol=1e-12)
@@ -177,7 +177,7 @@ def test_the_forecasts_show_three_diagrams_parts_a_histogram_and_cards(
     assert titles == ["Stated", "Anchored", "Implied"]
     kept = PROFILE.read(connection, "random")
     assert kept is not None
-    parts = page.dataframe[0].value
+    parts = tables(page)[0]
     assert list(parts["Price"]) == [one.label for one in kept.value.calibrated["price"]]
     assert list(parts["Brier"]) == [one.parts.brier for one in kept.value.calibrated["price"]]
     said = words(page)
@@ -213,7 +213,7 @@ def test_costs_failures_and_settings_are_told(tmp_path: Path, monkeypatch: pytes
     file = tmp_path / "record.db"
     build(file).close()
     page = opened("agent", file, monkeypatch, agent="eve", part="setup")
-    failures = page.dataframe[0].value
+    failures = tables(page)[0]
     assert {"malformed", "failed"} <= set(failures["Kind"])
     assert "Settings and reported model" in words(page)
 
@@ -222,7 +222,7 @@ def test_what_was_not_worked_out_says_how_it_comes(tmp_path: Path, monkeypatch: 
     page = opened("agent", play(tmp_path), monkeypatch, agent="oracle")
     assert "was not worked out yet. `arena run` works it out" in words(page)
     assert figure(page, "Skill") == "–"
-    assert len(page.dataframe[0].value) == 2
+    assert len(tables(page)[0]) == 2
 
 
 def test_what_is_no_longer_fresh_says_since_when_it_stands(

@@ -112,8 +112,11 @@ def _filled(table: Any) -> list[list[Any]]:
 FIRST = """
 import sys
 from streamlit.testing.v1 import AppTest
+from dashboard.serve import know_components
+know_components()
 page = AppTest.from_string("from dashboard.app import main; main()", default_timeout=60).run()
-print(len(page.exception), len(page.dataframe), len(page.get("vega_lite_chart")), "pandas" in sys.modules)
+drawn = len(page.get("bidi_component"))
+print(len(page.exception), drawn, len(page.get("vega_lite_chart")), "pandas" in sys.modules)
 """
 
 

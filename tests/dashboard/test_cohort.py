@@ -16,7 +16,7 @@ from arena.scores.rules import brier, returns
 from dashboard.parts.founding_scores import BASE
 from dashboard.queries.cohort import BACK, _read_curves
 from markets.millionths import ONE
-from tests.dashboard.opening import opened, words
+from tests.dashboard.opening import opened, tables, words
 
 
 def test_standings_are_the_leaderboard_of_the_cohort(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,7 +25,7 @@ def test_standings_are_the_leaderboard_of_the_cohort(season: Path, monkeypatch: 
     with reading(engine) as connection:
         rows = compute_leaderboard(connection, 1).rows
     engine.dispose()
-    table = page.dataframe[0].value
+    table = tables(page)[0]
     assert list(table["agent"]) == [row.agent for row in rows if row.ranked or row.kind == "market"]
     for key in ("skill", "brier_stated", "pnl", "bets"):
         for shown, row in zip(table[key], rows, strict=True):
@@ -35,7 +35,7 @@ def test_standings_are_the_leaderboard_of_the_cohort(season: Path, monkeypatch: 
 
 def test_the_founding_texts_scores_are_in_its_words(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("cohort", season, monkeypatch, cohort="1")
-    table, founding = (page.dataframe[place].value.set_index("agent") for place in (0, 1))
+    table, founding = (tables(page)[place].set_index("agent") for place in (0, 1))
     assert list(founding.index) == list(table.index)
     for name, row in founding.drop("market").iterrows():
         score, back = table.loc[name]["brier_implied"], table.loc[name]["return_pct"]
@@ -53,7 +53,7 @@ def test_it_says_what_was_frozen(season: Path, monkeypatch: pytest.MonkeyPatch) 
     assert r"Every agent starts with \$10,000 and decides 4 times, every 7 days." in said
     assert r"A bet is at most 25% of the cash at the start of the decision, and each is \$50 or more." in said
     assert "4 of 4 rounds decided, ended" in said
-    line_up = page.dataframe[2].value
+    line_up = tables(page)[2]
     assert list(line_up["Agent"])[:4] == ["market", "constant", "random", "oracle"]
     assert list(line_up["Settings"])[3] == "noise 0.1"
 
@@ -151,4 +151,4 @@ def test_without_anything_worked_out_it_says_so_and_shows_curves_and_money(
     assert "Skill, intervals and calibration have not been worked out yet" in said
     assert "Calibration and its bands have not been worked out yet" in said
     assert charts(page) == 1
-    assert "pnl" in page.dataframe[0].value
+    assert "pnl" in tables(page)[0]

@@ -10,7 +10,7 @@ from arena.cli.main import app
 from arena.record.schema.database import connect, reading
 from arena.scores.profiles.duels import DUELS, DuelDetails
 from dashboard.views.duel import figures
-from tests.dashboard.opening import healthy, in_address, opened, words
+from tests.dashboard.opening import healthy, in_address, opened, tables, words
 from tests.dashboard.records import shared
 from tests.dashboard.worked import worked_out
 from tests.records.seasons import HOSTILE, play
@@ -71,7 +71,7 @@ def test_its_figures_are_those_that_were_worked_out(record: Path, monkeypatch: p
     assert [(each.label, each.value) for each in page.metric] == [
         (label, value) for label, value, _ in figures(found.duel, found.needed)
     ]
-    for_a, for_b, all_duels = (table.value for table in page.dataframe)
+    for_a, for_b, all_duels = (table for table in tables(page))
     assert list(for_a["Market"]) == [one.question for one in found.for_a]
     assert list(for_b["Share"]) == [one.share for one in found.for_b]
     assert (for_a["Share"] > 0).all()
@@ -105,7 +105,7 @@ def test_one_alone_has_nobody_to_fight(no_bets: Path, monkeypatch: pytest.Monkey
 def test_what_was_not_worked_out_says_how_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("duel", play(tmp_path), monkeypatch, a="oracle", b="random")
     assert "was not worked out yet" in words(page)
-    assert not page.dataframe
+    assert not tables(page)
 
 
 def test_before_anything_has_ended_it_says_so(

@@ -9,7 +9,7 @@ from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
 from dashboard.queries.markets import NULLS
-from tests.dashboard.opening import healthy, in_address, opened, words
+from tests.dashboard.opening import healthy, in_address, opened, tables, words
 from tests.dashboard.spoiled import TEXT, spoiled
 
 MILLION = 1_000_000
@@ -42,7 +42,7 @@ def test_the_list_has_every_market_that_was_shown_with_its_figures(
     season: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = opened("market", season, monkeypatch)
-    table = page.dataframe[0].value
+    table = tables(page)[0]
     shown = ask(season, "SELECT DISTINCT market_id FROM snapshot_item")
     asks = questions(season)
     assert sorted(table["question"]) == sorted(asks[market] for (market,) in shown)
@@ -66,7 +66,7 @@ def test_the_list_says_how_far_agents_are_apart_and_how_many_lots_are_held(
     record: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = request.getfixturevalue(record)
-    table = opened("market", database, monkeypatch).dataframe[0].value
+    table = tables(opened("market", database, monkeypatch))[0]
     by_question = {row["question"]: row for _, row in table.iterrows()}
     said = ask(
         database,
@@ -93,9 +93,9 @@ def test_the_list_says_how_far_agents_are_apart_and_how_many_lots_are_held(
 
 def test_words_narrow_the_list_and_live_in_the_address(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("market", season, monkeypatch)
-    word = str(page.dataframe[0].value["question"][0]).split()[2].upper()
+    word = str(tables(page)[0]["question"][0]).split()[2].upper()
     page.text_input[0].set_value(word)
-    found = healthy(page.run()).dataframe[0].value
+    found = tables(healthy(page.run()))[0]
     wanted = [
         question for question in set(questions(season).values()) if word.casefold() in question.casefold()
     ]
@@ -103,20 +103,20 @@ def test_words_narrow_the_list_and_live_in_the_address(season: Path, monkeypatch
     assert in_address(page, "search") == word
     again = opened("market", season, monkeypatch, search=word)
     assert again.text_input[0].value == word
-    assert list(again.dataframe[0].value["question"]) == list(found["question"])
+    assert list(tables(again)[0]["question"]) == list(found["question"])
     page.text_input[0].set_value("")
     assert "search" not in healthy(page.run()).query_params
 
 
 def test_what_nobody_asked_is_said_to_be_nowhere(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("market", season, monkeypatch, search="zzzz nowhere")
-    assert not page.dataframe
+    assert not tables(page)
     assert "Search for fewer words" in words(page)
 
 
 def test_what_is_closed_says_what_it_made(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     market = traded(season, "market_id IN (SELECT market_id FROM resolution)")
-    table = opened("market", season, monkeypatch, market=market).dataframe[0].value
+    table = tables(opened("market", season, monkeypatch, market=market))[0]
     made = ask(season, "SELECT sum(realised) FROM entry WHERE market_id = ?", market)[0][0]
     assert sum(table["profit"]) == pytest.approx(made / MILLION)
     assert not {"held", "cost", "average", "price", "value"} & set(table)
@@ -126,7 +126,7 @@ def test_what_is_closed_says_what_it_made(season: Path, monkeypatch: pytest.Monk
 def test_trades_are_the_fills_of_the_market(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     market = traded(season)
     page = opened("market", season, monkeypatch, market=market)
-    table = page.dataframe[1].value
+    table = tables(page)[1]
     fills = ask(
         season,
         "SELECT entrant.name, cohort.number, round.number, action, side, amount, shares FROM fill JOIN turn "
@@ -168,7 +168,7 @@ def test_one_agent_can_be_singled_out(season: Path, monkeypatch: pytest.MonkeyPa
 def test_a_market_that_nobody_knows_is_said_to_be_none(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("market", season, monkeypatch, market="no:such`*thing*")
     assert "knows no market" in words(page)
-    assert not page.dataframe
+    assert not tables(page)
 
 
 def test_foreign_words_are_shown_as_they_are(
@@ -180,7 +180,7 @@ def test_foreign_words_are_shown_as_they_are(
     assert all(len(code.value) <= 20_000 for code in page.code)
     assert "<script>" not in page.subheader[0].value
     assert all(not part.allow_html for part in page.markdown)
-    listed = opened("market", record, monkeypatch).dataframe[0].value
+    listed = tables(opened("market", record, monkeypatch))[0]
     assert f"Q {TEXT}" in list(listed["question"])
 
 
@@ -189,13 +189,13 @@ def test_a_correction_and_a_changed_page_are_told(
 ) -> None:
     record, market = spoiled(season, tmp_path)
     page = opened("market", record, monkeypatch, market=market)
-    tables = [table.value for table in page.dataframe]
-    (ends,) = [table for table in tables if "Known since" in table]
+    found = tables(page)
+    (ends,) = [table for table in found if "Known since" in table]
     assert list(ends["Version"]) == [1, 2]
     assert list(ends["Outcome"])[1] == "25¢"
     assert list(ends["Source"])[1] == f"S {TEXT}"
     assert "has corrected itself" in words(page)
-    (changes,) = [table for table in tables if "Before" in table]
+    (changes,) = [table for table in found if "Before" in table]
     last = {row["What"]: (row["Before"], row["After"]) for _, row in changes.iterrows()}
     assert last["question"][1] == f"Q {TEXT}"
     assert last["tick"] == ("1¢", "0.1¢")

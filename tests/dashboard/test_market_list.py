@@ -13,7 +13,7 @@ from arena.record.queries import markets as directory
 from dashboard.queries import markets
 from dashboard.queries.markets import NULLS, MarketFilter, MarketList, Order, market_list, menu
 from dashboard.source import source
-from tests.dashboard.opening import healthy, opened, words
+from tests.dashboard.opening import healthy, opened, tables, words
 from tests.records.seasons import play, worked_out
 
 
@@ -198,12 +198,12 @@ def test_the_menu_has_the_categories_of_what_was_shown(mixed: Path, raw: Path, e
 
 def test_a_category_is_chosen_and_stays_in_the_address(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("market", mixed, monkeypatch, category="topic 2")
-    table = page.dataframe[0].value
+    table = tables(page)[0]
     assert set(table["category"]) == {"topic 2"}
     assert len(table) == sum(one.category == "topic 2" for one in known(mixed))
     (box,) = [box for box in page.selectbox if box.value == "topic 2"]
     box.set_value("topic 0")
-    assert set(healthy(page.run()).dataframe[0].value["category"]) == {"topic 0"}
+    assert set(tables(healthy(page.run()))[0]["category"]) == {"topic 0"}
 
 
 @pytest.mark.usefixtures("short")

@@ -21,7 +21,7 @@ from arena.record.write.operations import add_incidents, put_job
 from arena.record.write.quarantine import quarantine_records
 from dashboard.words import JOINER
 from markets.venue import QuarantinedRecord
-from tests.dashboard.opening import opened, words
+from tests.dashboard.opening import opened, tables, words
 from tests.dashboard.records import made, shared
 
 AT = datetime(2026, 1, 18, 9, 30, tzinfo=UTC)
@@ -50,11 +50,11 @@ def troubled(tmp_path: Path) -> Path:
 
 def test_what_went_wrong_is_listed_as_text(troubled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("operations", troubled, monkeypatch)
-    tables = {name: table.value for table in page.dataframe for name in table.value.columns}
-    assert tables["Turn"]["Turn"].tolist() == ["failed"] * 10
-    assert tables["Job"].set_index("Job")["Failures"].to_dict() == {"backup": 0, "resolutions": 4}
-    assert [text for text in tables["What"]["What"] if PAYLOAD in text]
-    assert tables["Code"]["Reason"].tolist() == [PAYLOAD]
+    by_column = {name: table for table in tables(page) for name in table.columns}
+    assert by_column["Turn"]["Turn"].tolist() == ["failed"] * 10
+    assert by_column["Job"].set_index("Job")["Failures"].to_dict() == {"backup": 0, "resolutions": 4}
+    assert [text for text in by_column["What"]["What"] if PAYLOAD in text]
+    assert by_column["Code"]["Reason"].tolist() == [PAYLOAD]
     assert "203.0.113.9/x)" not in words(page)
     assert "http://" not in page.error[0].value
     assert JOINER in page.error[0].value
@@ -83,7 +83,7 @@ def test_a_quiet_record_says_what_to_do_next(empty: Path, monkeypatch: pytest.Mo
     assert "no cohort has started yet" in page.info[0].value
     assert "`arena round` plays the next one" in words(page)
     assert "`arena db backup` makes one" in words(page)
-    assert not page.dataframe
+    assert not tables(page)
 
 
 @pytest.mark.parametrize("name", ["all_failed", "demo"])
@@ -132,7 +132,7 @@ def test_beside_a_config_it_knows_the_budgets_and_what_is_to_come(
         "Today: \\$0.00 of \\$2.00",
         f"All that was ever spent: \\${status.spend.limits[1].spent / 1_000_000:,.2f} of \\$50.00",
     ]
-    [jobs] = [table.value for table in page.dataframe if "Job" in table.value.columns]
+    [jobs] = [table for table in tables(page) if "Job" in table.columns]
     assert dict(zip(jobs["Job"], jobs["Next"], strict=True)) == {
         job.name: status.next_jobs.get(job.name) for job in status.jobs
     }

@@ -10,7 +10,7 @@ import pytest
 
 from arena.record.schema.database import connect, reading
 from arena.scores.leaderboard import LeaderboardRow, read_scores
-from tests.dashboard.opening import healthy, in_address, opened, words
+from tests.dashboard.opening import healthy, in_address, opened, tables, words
 
 VIEWS = ("leaderboard", "cohort")
 
@@ -127,7 +127,7 @@ def test_a_record_without_cohorts_says_what_starts_one(
 def test_nothing_resolved_is_said_and_not_ranked(first_round: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     board, cohort = (opened(view, first_round, monkeypatch) for view in VIEWS)
     assert "Nothing is resolved yet, so nobody leads." in words(board)
-    assert board.dataframe[0].value["skill"].isna().all()
+    assert tables(board)[0]["skill"].isna().all()
     assert "No market has resolved yet." in words(cohort)
     assert "1 of 4 rounds decided" in words(cohort)
 
@@ -136,7 +136,7 @@ def test_a_season_without_bets_still_shows_what_was_stated(
     no_bets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     board = opened("leaderboard", no_bets, monkeypatch)
-    assert list(board.dataframe[0].value["skill"]) == [0.0]
+    assert list(tables(board)[0]["skill"]) == [0.0]
     assert opened("cohort", no_bets, monkeypatch, reading="implied")
 
 
@@ -151,7 +151,7 @@ def test_a_page_is_shown_while_an_arena_writes_and_leaves_the_record_as_it_was(
     with writer.begin() as connection:
         connection.exec_driver_sql("INSERT INTO prompt VALUES ('half', 'written')")
         page = opened(view, record, monkeypatch)
-        assert len(page.dataframe[0].value) == len(rows_of(season))
+        assert len(tables(page)[0]) == len(rows_of(season))
         connection.rollback()
     writer.dispose()
     assert hashlib.sha256(record.read_bytes()).hexdigest() == before
@@ -176,7 +176,7 @@ def test_a_record_that_is_upgraded_or_replaced_under_an_open_page_is_noticed(
 ) -> None:
     record = Path(shutil.copy(season, tmp_path / "record.db"))
     page = opened("leaderboard", record, monkeypatch)
-    assert page.dataframe
+    assert tables(page)
     with closing(sqlite3.connect(record)) as by_a_newer_arena:
         by_a_newer_arena.execute("UPDATE alembic_version SET version_num = '9999'")
         by_a_newer_arena.commit()
@@ -184,4 +184,4 @@ def test_a_record_that_is_upgraded_or_replaced_under_an_open_page_is_noticed(
     record.unlink()
     assert "The record can't be shown" in words(healthy(page.run()))
     shutil.copy(season, record)
-    assert healthy(page.run()).dataframe
+    assert tables(healthy(page.run()))

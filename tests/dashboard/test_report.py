@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from subprocess import CompletedProcess
 
+import pandas as pd
 import pytest
 
 from arena.cli.leaderboard import read
@@ -16,6 +17,7 @@ from dashboard.report.columns import COLUMNS
 from dashboard.report.facts import ReportFacts, gather
 from dashboard.report.render import render
 from tests.builders import NOW
+from tests.dashboard.opening import table_of
 from tests.program.running import arena
 from tests.records.seasons import HOSTILE
 
@@ -24,27 +26,27 @@ LOADING = {"src", "href", "srcset", "action", "formaction", "poster", "backgroun
 
 
 class Parts(HTMLParser):
-    """The elements of a file, their attributes, and the text of its table's cells."""
+    """The elements of a file, their attributes, and the text of its tables' names."""
 
     def __init__(self) -> None:
         super().__init__()
         self.tags: list[str] = []
         self.attributes: list[tuple[str, str]] = []
-        self.cells: list[str] = []
+        self.names: list[str] = []
         self._in_cell = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
         self.attributes += [(name, value or "") for name, value in attrs]
-        self._in_cell = tag == "td"
-        self.cells += [""] if self._in_cell else []
+        self._in_cell = self._in_cell or tag == "th"
+        self.names += [""] if tag == "th" else []
 
     def handle_endtag(self, tag: str) -> None:
-        self._in_cell = self._in_cell and tag != "td"
+        self._in_cell = self._in_cell and tag != "th"
 
     def handle_data(self, data: str) -> None:
         if self._in_cell:
-            self.cells[-1] += data
+            self.names[-1] += data
 
 
 def run(record: Path, *words: str) -> CompletedProcess[str]:
@@ -87,20 +89,16 @@ def test_its_figures_and_its_sentence_are_those_of_the_leaderboard(
     assert board["sentence"] in file.read_text("utf-8")
     assert "Simulated season" in file.read_text("utf-8")
     found = parts(file)
-    width = 1 + len(COLUMNS)
-    rows = [found.cells[at : at + width] for at in range(0, len(found.cells), width)]
+    tables = [table_of(html) for html in re.findall("<table.*?</table>", file.read_text("utf-8"), re.DOTALL)]
+    rows = [row for table in tables for row in table.to_dict("records")]
     assert said["agents"] == len(rows) == len(board["leaderboard"])
-    numbers = [column for column in COLUMNS if "f" in column.format or column.format == "localized"]
-    assert len(numbers) == 18
+    numbers = [column for column in COLUMNS if column.format in ("localized", "gain") or "f" in column.format]
+    assert len(numbers) == 19
     for row, known in zip(rows, board["leaderboard"], strict=True):
-        assert row[0] == known["agent"]
+        assert row["agent"] == known["agent"]
         for column in numbers:
-            cell, value = row[1 + COLUMNS.index(column)], known[column.key]
-            if value is None:
-                assert cell == "–", column.key
-            else:
-                rounded = round(value * column.times, len(cell.partition(".")[2]))
-                assert float(cell.replace(",", "")) == rounded, column.key
+            shown, value = row[column.key], known[column.key]
+            assert pd.isna(shown) if value is None else shown == value * column.times, column.key
     assert found.tags.count("img") == 2 + said["cohorts"] + len(rows) - 1
 
 
@@ -110,7 +108,7 @@ def test_nothing_in_it_acts_or_is_loaded_whatever_names_say(season: Path, tmp_pa
     file = tmp_path / "report.html"
     file.write_text(render(facts, NOW, lambda done, whole: None), "utf-8")
     found = parts(file)
-    assert not {"script", "iframe", "link", "object", "embed", "form", "base", "svg"} & set(found.tags)
+    assert not {"script", "iframe", "link", "object", "embed", "form", "base"} & set(found.tags)
     assert not [name for name, _ in found.attributes if name.startswith("on")]
     loads = [value for name, value in found.attributes if name in LOADING]
     assert loads
@@ -118,7 +116,7 @@ def test_nothing_in_it_acts_or_is_loaded_whatever_names_say(season: Path, tmp_pa
     drawn = [b64decode(value.partition(",")[2]).decode() for value in loads]
     assert not [svg for svg in drawn if re.search(r"<(script|image|a|foreignObject)\b|url\(|[^:]href", svg)]
     assert [svg for svg in drawn if "&lt;script&gt;" in svg]
-    assert MARKUP in found.cells
+    assert MARKUP in found.names
     policy = next(value for name, value in found.attributes if value.startswith("default-src"))
     assert policy.startswith("default-src 'none'; ")
     assert "unsafe" not in policy

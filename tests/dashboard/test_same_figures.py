@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from arena.cli.main import app
 from tests.dashboard.addresses import BET_ON, ask, busiest
-from tests.dashboard.opening import opened
+from tests.dashboard.opening import opened, tables
 from tests.dashboard.records import shared
 
 PERCENT = {"win_rate": 100, "coverage": 100}
@@ -82,7 +82,9 @@ def test_the_leaderboard(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for cohort in (None, *cohorts_of(record)):
         only = [] if cohort is None else ["--cohort", str(cohort)]
         rows = told(record, "leaderboard", *only)["leaderboard"]
-        table = opened("leaderboard", record, monkeypatch, cohort=str(cohort or "all")).dataframe[0].value
+        table = tables(
+            opened("leaderboard", record, monkeypatch, cohort=str(cohort or "all"), columns="all")
+        )[0]
         assert list(table["agent"]) == [row["agent"] for row in rows]
         assert rows
         for place, row in enumerate(rows):
@@ -94,7 +96,7 @@ def test_the_leaderboard(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_standings_of_a_cohort(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for cohort in cohorts_of(record):
         rows = told(record, "leaderboard", "--cohort", str(cohort))["leaderboard"]
-        table = opened("cohort", record, monkeypatch, cohort=str(cohort)).dataframe[0].value
+        table = tables(opened("cohort", record, monkeypatch, cohort=str(cohort)))[0]
         assert list(table["agent"]) == [row["agent"] for row in rows]
         for place, row in enumerate(rows):
             for key in STANDINGS:
@@ -123,7 +125,7 @@ def test_the_forecasts_of_an_agent_in_parts(record: Path, monkeypatch: pytest.Mo
     name = busiest(record)[0]
     parts = told(record, "agents", "show", name, "--by", "price")["parts"]["parts"]
     page = opened("agent", record, monkeypatch, agent=name, part="forecasts", by="price")
-    table = page.dataframe[0].value
+    table = tables(page)[0]
     assert len(table) == len(parts) > 0
     for place, part in enumerate(parts):
         assert same(table["Brier"][place], part["brier"])
@@ -147,7 +149,7 @@ def test_a_duel(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_positions_of_a_market(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ((market,),) = ask(record, BET_ON)
-    table = opened("market", record, monkeypatch, market=market).dataframe[0].value
+    table = tables(opened("market", record, monkeypatch, market=market))[0]
     cells = {(row["cohort"], row["agent"], row["side"]): row for _, row in table.iterrows()}
     known = {
         (cohort, lot["agent"], lot["side"]): lot
@@ -176,7 +178,7 @@ def test_what_an_agent_holds(record: Path, monkeypatch: pytest.MonkeyPatch) -> N
     if not lots:
         assert "It holds nothing now." in [info.value for info in page.info]
         return
-    table = page.dataframe[-1].value
+    table = tables(page)[-1]
     assert len(table) == len(lots)
     for column, key in (("Value $", "value"), ("Gain $", "unrealised"), ("Shares", "shares")):
         assert sorted(table[column]) == pytest.approx(sorted(lot[key] for lot in lots)), column

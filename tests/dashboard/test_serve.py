@@ -11,7 +11,7 @@ from streamlit.components.v2.component_manager import BidiComponentManager
 
 from arena.cli import dashboard
 from arena.errors import ArenaError
-from dashboard.serve import seek_no_components
+from dashboard.serve import know_components
 from tests.dashboard.serving import serving
 
 
@@ -28,7 +28,7 @@ def test_no_package_is_asked_for_components(spared: bool, monkeypatch: pytest.Mo
         manifest_scanner, "scan_component_manifests", manifest_scanner.scan_component_manifests
     )
     if spared:
-        seek_no_components()
+        know_components()
     BidiComponentManager().discover_and_register_components(start_file_watching=False)
     assert bool(asked) is not spared
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from arena.record.record import Record
-from tests.dashboard.opening import healthy, in_address, opened, words
+from tests.dashboard.opening import healthy, in_address, opened, tables, words
 from tests.dashboard.spoiled import SECRETLY_LONG, TEXT, spoiled
 
 MILLION = 1_000_000
@@ -34,7 +34,7 @@ def address(place: tuple[str, str, str]) -> dict[str, str]:
 def test_the_newest_turns_come_first_with_what_they_did(
     season: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = opened("turn", season, monkeypatch).dataframe[0].value
+    table = tables(opened("turn", season, monkeypatch))[0]
     times = list(table["at"])
     assert times == sorted(times, reverse=True)
     assert len(table) == ask(season, "SELECT count(*) FROM turn")[0][0]
@@ -50,15 +50,15 @@ def test_the_newest_turns_come_first_with_what_they_did(
 def test_turns_of_one_agent_can_be_looked_for(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("turn", season, monkeypatch)
     page.selectbox[0].select("oracle")
-    assert set(healthy(page.run()).dataframe[0].value["agent"]) == {"oracle"}
+    assert set(tables(healthy(page.run()))[0]["agent"]) == {"oracle"}
     assert in_address(page, "agent") == "oracle"
     again = opened("turn", season, monkeypatch, agent="oracle", verdict="played")
-    assert len(again.dataframe[0].value) == len(page.dataframe[0].value)
+    assert len(tables(again)[0]) == len(tables(page)[0])
 
 
 def test_no_turn_of_a_verdict_is_said_so(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("turn", season, monkeypatch, verdict="failed")
-    assert not page.dataframe
+    assert not tables(page)
     assert "No turn is so" in words(page)
 
 
@@ -66,7 +66,7 @@ def test_a_turn_shows_every_forecast_with_its_price_and_its_gain(
     season: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turn = id_of(season, PLACE)
-    table = opened("turn", season, monkeypatch, **address(PLACE)).dataframe[0].value
+    table = tables(opened("turn", season, monkeypatch, **address(PLACE)))[0]
     rows = ask(
         season,
         "SELECT v.question, f.probability, q.mid, (SELECT payout FROM resolution r WHERE r.market_id = "
@@ -89,7 +89,7 @@ def test_a_turn_shows_every_forecast_with_its_price_and_its_gain(
 def test_a_turn_shows_what_it_got_level_by_level(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     turn = id_of(season, PLACE)
     page = opened("turn", season, monkeypatch, **address(PLACE))
-    (table,) = [found.value for found in page.dataframe if "level" in found.value]
+    (table,) = [found for found in tables(page) if "level" in found]
     levels = ask(
         season,
         "SELECT fill_level.price, fill_level.shares, fill_level.amount, fill_level.fee FROM fill JOIN "
@@ -110,7 +110,7 @@ def test_held_until_its_end_a_bet_gains_what_was_settled(
     season: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = opened("turn", season, monkeypatch, cohort="1", round="1", agent="constant")
-    (table,) = [found.value for found in page.dataframe if "level" in found.value]
+    (table,) = [found for found in tables(page) if "level" in found]
     fills = ask(
         season,
         "SELECT f.side, f.shares, f.amount, r.payout FROM fill f JOIN resolution r "
@@ -140,7 +140,7 @@ def test_a_turn_that_is_not_in_is_said_not_to_be(
 ) -> None:
     page = opened("turn", season, monkeypatch, **address(place))
     assert "holds no turn of" in words(page)
-    assert not page.dataframe
+    assert not tables(page)
 
 
 def test_an_agent_without_a_model_asked_none(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +153,7 @@ def test_every_call_is_shown_and_its_words_as_they_are(
     record, _ = spoiled(season, tmp_path)
     here = {"cohort": "1", "round": "1", "agent": "constant"}
     page = opened("turn", record, monkeypatch, **here, call="final-1-2")
-    (calls,) = [found.value for found in page.dataframe if "tokens_in" in found.value]
+    (calls,) = [found for found in tables(page) if "tokens_in" in found]
     assert list(calls["ended"]) == ["rate_limit", "stop", "length"]
     assert list(calls["tokens_in"]) == [0, 1_234, 10]
     assert calls["cost"][1] == 0.0015

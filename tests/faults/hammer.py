@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from agents.cost import worst_case
 from agents.llm import make_ask
 from agents.model import Call, Message, ModelSettings, Prompt
+from agents.model_table.cost import worst_case
 from arena.calls.rate_limit import RateLimiter
 from arena.calls.reservations import CallReservations
 from arena.clock import timer

@@ -21,7 +21,8 @@ from arena.record.write.cohorts import add_snapshot
 from arena.record.write.operations import take_lease
 from arena.record.write.reservations import read_spent
 from arena.record.write.turns import claim_turns, renew_claims
-from arena.rounds.round import play_round, settle_cohort, take_snapshot
+from arena.rounds.round import play_round, take_snapshot
+from arena.rounds.settlement import settle_cohort
 from arena.rounds.world import Player, World
 from arena.verify import verify
 from tests.builders import NOW, RAIN, a_bet

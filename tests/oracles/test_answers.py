@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from agents.answers.parse import READER_VERSION, parse_answer
+from markets.hashes import digest
 from tests.oracles.answers import SHARED, failures, main, question, read
 
 UNREADABLE = {"prose-2": 'wants four probabilities from "Probability: 10%", which names no market'}
@@ -17,6 +19,18 @@ def test_every_shared_answer_is_read_as_wanted() -> None:
     count, wrong = failures(SHARED)
     assert count > len(UNREADABLE)
     assert set(wrong) <= set(UNREADABLE), wrong
+
+
+READ = {1: "3ac49ba3ed875a4979f016ff6e65cf7e91fb4db6b4c4edeb4bc22fd6fb89738e"}
+"""By version of the reader, the digest of all that it reads in the shared answers."""
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the shared answers are not beside this repository")
+def test_a_reader_that_reads_otherwise_is_of_another_version() -> None:
+    """`arena verify` reads answers again: what another version has read is no difference."""
+    view, cases = question(), json.loads(SHARED.read_text("utf-8"))["cases"]
+    lines = [repr(parse_answer(case["answer"], view)) for case in cases]
+    assert digest(lines) == READ[READER_VERSION], "raise READER_VERSION in agents/answers/parse.py"
 
 
 def test_a_file_with_a_failure_says_which_and_fails(

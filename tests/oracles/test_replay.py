@@ -100,7 +100,7 @@ def test_it_is_a_whole_season_and_verifies(season: Any, place: Path) -> None:
     assert season["turns"] == 3 * season["rounds"]
     assert season["settlements"] > 500
     assert set(agents_of(season["leaderboard"])) == {"market", "constant", "random"}
-    assert arena_json(place, "verify", "--database", season["database"]) == AGREES
+    assert arena_json(place, "verify", "--database", season["database"]).items() >= AGREES.items()
 
 
 def test_what_ended_in_time_is_settled_and_the_rest_has_a_price_or_is_stale(

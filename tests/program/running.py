@@ -15,7 +15,7 @@ from tests.program.command_line import ROOT, command, environment
 from tests.program.forked import TIMEOUT, Forks, forks
 
 AGREES = {"ok": True, "differences": [], "count": 0, "left_out": {}}
-"""What `arena verify` says of a record without fault."""
+"""What `arena verify` says of a record without fault, whatever it went on from and could not prove."""
 
 
 @cache

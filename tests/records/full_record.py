@@ -17,7 +17,14 @@ from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Replacement,
 from arena.record.queries.cohorts import read_calls, read_resolutions, read_rounds
 from arena.record.record import Record
 from arena.record.schema.scores import RollupRow
-from arena.record.schema.work import IncidentRow, JobRow, LeaseRow, ProviderRow, ReservationRow
+from arena.record.schema.work import (
+    IncidentRow,
+    JobRow,
+    LeaseRow,
+    ProviderRow,
+    PublicationRow,
+    ReservationRow,
+)
 from arena.record.write.calls import add_call
 from arena.record.write.cohorts import add_cohort, add_replacements, add_snapshot, end_cohort, put_marks
 from arena.record.write.evidence import GatheredEvidence, add_evidence
@@ -34,7 +41,7 @@ from portfolio.ledger import open_account, post, settle
 from portfolio.model import Bet, Rejection, Sale
 from portfolio.rules import REALISTIC, SEED, Rules
 from portfolio.value import mark
-from tests.builders import NOW, a_bet, a_book, a_listing, a_resolution, a_sale, usd
+from tests.builders import NOW, a_bet, a_book, a_listing, a_resolution, a_sale, quote_of, usd
 
 WEEK = timedelta(weeks=1)
 PROMPT = "Which of these will happen?"
@@ -42,7 +49,7 @@ SUN, RAIN, SNOW, WIND = (MarketId(f"sim:{name}") for name in ("sun", "rain", "sn
 MARKETS = (SUN, RAIN, SNOW, WIND)
 FOG, MIST, DEW = (MarketId(f"sky:{name}") for name in ("fog", "mist", "dew"))
 LEASE = timedelta(minutes=30)
-AT_WORK = ("claim", "lease", "lane", "reservation", "job", "incident", "rollup")
+AT_WORK = ("claim", "lease", "lane", "reservation", "job", "incident", "publication", "rollup")
 """Tables that say who is at work: no facts."""
 
 
@@ -90,7 +97,8 @@ def the_book(market: MarketId, at: datetime, step: int = 0) -> Listing:
     page = {"event_id": "sky" if market in (SUN, WIND) else "fall", "fee_rate": usd("0.02")}
     if market == WIND and at >= week(2):
         page["rules"] = "YES if it blows. (Made clearer.)"
-    return a_book(bids, asks, market, at=at, closes_at=week(6), **page)
+    listing = a_book(bids, asks, market, at=at, closes_at=week(6), **page)
+    return replace(listing, quote=replace(quote_of(listing), volume=0))
 
 
 def said(reply: str | None, stage: Stage = "final", error: CallError | None = None) -> Call:
@@ -244,6 +252,7 @@ def at_work(record: Record) -> None:
         connection.execute(JobRow.__table__.insert(), {"name": "marks", "due_at": NOW, "started_at": NOW})
         told = {"kind": "venue_down", "subject": "sky", "at": NOW, "body": "{}", "next_try_at": hour}
         connection.execute(IncidentRow.__table__.insert(), told)
+        connection.execute(PublicationRow.__table__.insert(), {"target": "a log", "number": 1, "at": NOW})
         kept = {"name": "weather", "basis": "what is said", "made_at": NOW, "body": "{}"}
         connection.execute(RollupRow.__table__.insert(), kept)
 
@@ -309,7 +318,7 @@ def _second_week(season: Season) -> None:
 def _again() -> Snapshot:
     """The second week an hour later: prices have moved, and one is gone."""
     later = week(1) + timedelta(hours=1)
-    listings = [the_book(market, later, 4) for market in MARKETS]
+    listings = [the_book(market, later, 2) for market in MARKETS]
     return Snapshot(week(1), (replace(listings[0], quote=None), *listings[1:]), taken_at=later)
 
 

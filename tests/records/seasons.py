@@ -15,8 +15,8 @@ from arena.scores.refresh import refresh_cache
 from tests.builders import NOW
 from tests.once import made_once
 
-HOSTILE = "http://203.0.113.9/_x_:fire:"
-"""An agent's name as bad as a config lets it be: an address elsewhere, Markdown and an emoji code."""
+HOSTILE = "http:/203.0.113.9/_x_:fire:"
+"""An agent's name as bad as a config lets it be: nearly an address, Markdown and an emoji code."""
 
 AGENTS = (
     "{kind: market}",

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from agents.answers.json_text import answer_schema
+from agents.prompts.answer_schema import answer_schema
 from arena.cli.main import app
 from arena.clock import now
 from tests.program.command_line import command, environment

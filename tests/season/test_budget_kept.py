@@ -109,7 +109,7 @@ def test_who_was_stopped_is_told_and_plays_once_there_is_money(
     an_arena(tmp_path, "round: 0.40", *players(provider, 2))
     assert ways(arena_json(tmp_path, "round", "--at", "2026-01-04")) == {"a2": "played"}
     assert provider.requests == {"plays": 2}, "no answer is bought twice"
-    assert arena_json(tmp_path, "verify") == AGREES
+    assert arena_json(tmp_path, "verify").items() >= AGREES.items()
 
 
 def test_a_budget_counts_what_failed_on_the_way_at_its_worst(

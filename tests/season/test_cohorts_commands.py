@@ -325,7 +325,9 @@ def test_an_agent_whose_file_is_gone_fails_and_the_others_play_on(tmp_path: Path
     answer = said(tmp_path, "round", status=2)
     first, second = answer["rounds"]
     assert [turn["verdict"] for turn in first["turns"]] == ["played", "failed"]
-    assert first["turns"][1]["note"].endswith("put lucky.py back into extensions/kinds/ beside the config")
+    assert first["turns"][1]["note"].endswith(
+        "put lucky.py back into extensions/kinds/ or extensions/ beside the config"
+    )
     assert [turn["agent"] for turn in second["turns"]] == ["market"]
     removed = said(tmp_path, "cohorts", "diff", "1", "2")["agents"]["removed"]
     assert removed == [{"name": "lucky", "kind": "lucky"}]
@@ -343,7 +345,7 @@ def test_a_cohort_whose_venue_is_gone_waits_and_the_others_play_on(tmp_path: Pat
     answer = run(tmp_path, "round")
     assert answer.exit_code == 2
     assert "cohort 1 was neither played nor settled: its venue mine is gone" in answer.output
-    assert "put mine.py back into extensions/venues/ beside the config" in answer.output
+    assert "put mine.py back into extensions/venues/ or extensions/ beside the config" in answer.output
     assert run(tmp_path, "round", "--at", "2026-01-18").exit_code == 2
     assert [each["rounds_over"] for each in said(tmp_path, "cohorts", "list")["cohorts"]] == [1, 2]
     file.write_text("from markets.venues.simulator import Settings, stamp, venue  # noqa: F401\n", "utf-8")
@@ -376,4 +378,4 @@ def test_the_code_is_told_where_it_changes_after_an_upgrade_in_mid_cohort(
     words = run(tmp_path, "cohorts", "show", "1", "--database", str(path)).stdout
     assert "version 1 from round 1, then 1 and 2 from round 2, then 2 from round 3" in words
     assert "config    unknown: an earlier arena started it" in words
-    assert here("verify") == AGREES
+    assert here("verify").items() >= AGREES.items()

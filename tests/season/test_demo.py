@@ -63,7 +63,7 @@ def test_models_cost_what_their_tokens_do_and_rules_cost_nothing(season: Any) ->
 
 def test_the_record_verifies(season: Any, folder: Path) -> None:
     found = arena_json(folder, "verify", "--database", season["database"])
-    assert found == AGREES
+    assert found.items() >= AGREES.items()
 
 
 def test_the_leaderboard_command_says_the_same(season: Any, folder: Path) -> None:

@@ -90,7 +90,7 @@ def test_a_study_is_replayed(tmp_path: Path, provider: FaultyProvider) -> None:
     placed(tmp_path, "replay-study", provider)
     played = arena_json(tmp_path, "replay", "spring")
     assert played["turns"] == 5 * played["rounds"] > 0
-    assert arena_json(tmp_path, "verify", "--database", played["database"]) == AGREES
+    assert arena_json(tmp_path, "verify", "--database", played["database"]).items() >= AGREES.items()
 
 
 def test_workers_play_from_postgresql(tmp_path: Path, forked: Forks, new_database: Callable[[], str]) -> None:

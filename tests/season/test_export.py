@@ -82,7 +82,7 @@ def test_a_season_goes_out_and_comes_in_by_the_command_line(demo: Any, folder: P
     assert 1_000 < back.pop("rows") < out["rows"]  # what is worked out is not put back
     same = {"database": str(new), "export": str(place)}
     assert back == same | {"cohorts": demo["cohorts"], "state_hash": demo["state_hash"]}
-    assert told("verify", "--database", new) == AGREES
+    assert told("verify", "--database", new).items() >= AGREES.items()
     assert told("leaderboard", "--database", new)["leaderboard"] == demo["leaderboard"]
     assert told("import", place, "--database", new, status=1)["error"]["code"] == "not_empty"
     there = told("export", place, "--database", old, status=1)["error"]
@@ -93,7 +93,7 @@ def test_a_season_goes_out_and_comes_in_by_the_command_line(demo: Any, folder: P
 def test_in_words_it_says_what_it_did_and_what_comes_next(demo: Any, folder: Path, tmp_path: Path) -> None:
     old = folder / "demo.db"
     done = run("export", tmp_path / "words", "--cohort", "1", "--no-prompts", "--database", old)
-    assert "words: 25 tables," in done.stdout
+    assert "words: 26 tables," in done.stdout
     assert "only a whole export with prompts can be imported" in done.stdout
     done = run("import", tmp_path / "words", "--database", tmp_path / "no.db")
     assert done.exit_code == 1
@@ -219,7 +219,7 @@ def test_a_season_moves_from_one_database_to_the_other_and_back(
 ) -> None:
     there = new_database()
     sent = restore(small, there)
-    assert told("verify", "--database", there) == AGREES
+    assert told("verify", "--database", there).items() >= AGREES.items()
     for form in ("csv", "parquet", "json"):
         back = exported(there, tmp_path / form, form)
         assert back.state_hash == sent.state_hash

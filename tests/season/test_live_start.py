@@ -52,7 +52,7 @@ def test_the_first_round_is_played_now_and_the_commands_say_so(folder: Path) -> 
     played = arena_json(folder, "round")
     assert [(one["cohort"], one["round"]) for one in played["rounds"]] == [(1, 1)]
     assert now() - datetime.fromisoformat(played["at"]) < timedelta(minutes=5)
-    assert arena_json(folder, "verify") == AGREES
+    assert arena_json(folder, "verify").items() >= AGREES.items()
 
 
 def test_what_comes_next_after_it_is_the_schedules(folder: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_run_from_a_wednesday_on_starts_one_then_and_the_others_on_sundays(fol
         *[(1, f"01-{at}") for at in ("07T14:37", "08T12:00", "09T12:00")],
         *[(2, f"01-{at}") for at in ("11T00:00", "11T12:00", "12T12:00")],
     ]
-    assert arena_json(folder, "verify") == AGREES
+    assert arena_json(folder, "verify").items() >= AGREES.items()
     assert "; decide daily at 12:00\n" in arena(folder, "cohorts", "show", "1").stdout
 
 

@@ -91,7 +91,7 @@ def test_what_a_venue_shows_is_synced_listed_and_shown(folder: Path, wire: Polym
         assert words in told
     table = arena(folder, "markets", "list", "--category", "Weather", "--limit", "2").stdout
     assert "2 of 3 markets" in table
-    assert arena_json(folder, "verify") == AGREES
+    assert arena_json(folder, "verify").items() >= AGREES.items()
 
 
 def test_a_bad_record_is_set_aside_and_the_others_are_kept(folder: Path, wire: PolymarketWire) -> None:
@@ -189,7 +189,7 @@ def test_pruning_says_first_what_it_would_do(folder: Path, wire: PolymarketWire)
     assert (done["done"], done["goes"]) == (True, 2)
     assert arena_json(folder, "db", "prune", "--older-than", "1s", "--yes")["done"] is False
     assert len(arena_json(folder, "markets", "show", "1001")["history"]) == 1
-    assert arena_json(folder, "verify") == AGREES
+    assert arena_json(folder, "verify").items() >= AGREES.items()
 
 
 def test_one_page_of_a_venue_is_read_to_check_it(

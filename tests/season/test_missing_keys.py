@@ -70,14 +70,15 @@ def test_an_agent_waits_and_enters_once_its_key_is_there(folder: Path) -> None:
     (folder / ".env").write_text("ANN_KEY=ann-key\n", "utf-8")
     third = arena_json(folder, "round", **BOB)
     assert set(statuses(third).values()) == {"played"}
-    told = [(one["kind"], one["data"]["agent"]) for one in arena_json(folder, "watch", "list")["incidents"]]
+    incidents = arena_json(folder, "watch", "list")["incidents"]
+    told = [(x["kind"], x["data"]["agent"]) for x in incidents if x["kind"] != "cost_unknown"]
     assert sorted(told) == [
         (kind, name) for kind in ("agent_entered", "agent_waiting") for name in ("ann", "kelly")
     ]
     assert arena_json(folder, "status")["reasons"] == []
     rows = {row["agent"]: row["failed"] for row in arena_json(folder, "leaderboard")["leaderboard"]}
     assert set(rows.values()) == {0}
-    assert arena_json(folder, "verify") == AGREES
+    assert arena_json(folder, "verify").items() >= AGREES.items()
 
 
 def test_models_of_the_demo_are_refused_at_a_live_venue(folder: Path) -> None:

@@ -17,7 +17,9 @@ from arena.record.queries.cohorts import read_rounds
 from arena.record.queries.markets import read_quotes_as_of
 from arena.record.queries.progress import read_played_turns
 from arena.record.record import Record
+from arena.record.schema.chain import HeadRow
 from arena.record.schema.database import reading
+from arena.record.schema.typed import select
 from arena.record.write.cohorts import stop_cohort
 from arena.record.write.evidence import read_evidence
 from arena.record.write.operations import read_untold, record_delivery
@@ -59,7 +61,7 @@ def test_a_season_has_one_hash_on_both_databases_and_no_fact_is_changed(
     assert there["state_hash"] == here["state_hash"]
     assert there["leaderboard"] == here["leaderboard"]
     assert there["settlements"] > 0
-    assert arena_json(tmp_path, "verify", "--database", address) == AGREES
+    assert arena_json(tmp_path, "verify", "--database", address).items() >= AGREES.items()
     again = arena_json(tmp_path, *words, "--resume", "--database", address)
     assert again["state_hash"] == here["state_hash"]
     told = [agents_told(tmp_path, place) for place in ("here.db", address)]
@@ -132,13 +134,15 @@ def test_evidence_and_cohorts_read_the_same_on_both_databases(
                 sealed = [round_heads(opened, stored.id) for stored in record.cohorts()]
                 glances = [(x.state, x.next_at, x.open, x.profits) for x in seen(opened, 5, NOW)]
                 turns = [read_played_turns(opened, stored.id) for stored in record.cohorts()]
-                found.append((state_hash(opened), evidence, sealed, glances, turns))
+                chain = opened.scalars(select(HeadRow.hash).order_by(HeadRow.number)).all()
+                found.append((state_hash(opened), evidence, sealed, glances, turns, chain))
             record.write_unfenced(stop_cohort, record.cohorts()[1].id, NOW)
     assert found[0] == found[1]
     assert any(found[0][1])
     for change in (
         "UPDATE article SET text = ''",
         "DELETE FROM evidence",
+        "DELETE FROM head",
         "UPDATE gathering SET found = 0",
         "UPDATE cohort SET stopped_at = NULL WHERE number = 2",
         "UPDATE entrant SET settings = '{}'",

@@ -24,6 +24,7 @@ agents:
   - {{kind: kelly, of: ann}}
 """
 AWAY = "http://127.0.0.1:9/v1"
+OWN = '{% include "_head" %}\n{% for m in markets %}{{ m.id }} {{ m.text }}\n{% endfor %}'
 KEY: dict[str, Any] = {"OPENAI_API_KEY": "a-key"}
 
 
@@ -34,7 +35,7 @@ def url(tmp_path: Path) -> Iterator[str]:
 
 
 def write(folder: Path, url: str, ann: str = AWAY, tokens: int = 16_000, prompt: str = "bet") -> None:
-    (folder / "own.md").write_text("{{question}}\n\nBe calm.", "utf-8")
+    (folder / "own.md").write_text(f"{OWN}\n\nBe calm.", "utf-8")
     text = CONFIG.format(url=url, ann=ann, tokens=tokens, prompt=prompt)
     (folder / "config.yaml").write_text(text, "utf-8")
 
@@ -61,15 +62,15 @@ def test_an_agent_without_a_good_turn_takes_its_corrected_block(tmp_path: Path, 
     assert line.endswith(" from round 2 on")
     cohort = arena_json(tmp_path, "cohorts", "show", "1", **KEY)
     frozen = [one["settings"].get("base_url") for one in cohort["frozen"]["entrants"]]
-    assert frozen == [None, AWAY, url, None]
+    assert frozen == [None, "server 1", "server 2", None]
     assert [(x["name"], x["since"], x["settings"]["base_url"]) for x in cohort["replaced"]] == [
-        ("ann", 2, url)
+        ("ann", 2, "server 1")
     ]
-    write(tmp_path, url, ann=AWAY, tokens=8_000)  # both have had good turns by now
+    write(tmp_path, url, ann=url, tokens=8_000)  # both have had good turns by now
     (third,) = arena_json(tmp_path, "round", **KEY)["rounds"]
     assert third["replaced"] == []
     assert {turn["verdict"] for turn in third["turns"]} == {"played"}
-    assert arena_json(tmp_path, "verify") == AGREES
+    assert arena_json(tmp_path, "verify").items() >= AGREES.items()
 
 
 def test_a_record_with_a_replacement_comes_back_whole_and_a_forged_one_is_seen(
@@ -77,11 +78,11 @@ def test_a_record_with_a_replacement_comes_back_whole_and_a_forged_one_is_seen(
 ) -> None:
     write(tmp_path, url)
     assert arena(tmp_path, "round", **KEY).returncode == 2
-    write(tmp_path, url, ann=url)
+    write(tmp_path, url, ann=url, prompt="superforecaster_odds")
     assert arena(tmp_path, "round", **KEY).returncode == 0
     assert arena(tmp_path, "export", "out").returncode == 0
     assert arena(tmp_path, "import", "out", "--database", "back.db").returncode == 0
-    assert arena_json(tmp_path, "verify", "--database", "back.db") == AGREES
+    assert arena_json(tmp_path, "verify", "--database", "back.db").items() >= AGREES.items()
     for statement, column in (
         ("DELETE FROM replacement", ("turn", "hash")),
         ("UPDATE turn SET verdict = 'played' WHERE verdict = 'failed'", ("replacement", "round")),
@@ -93,7 +94,7 @@ def test_a_record_with_a_replacement_comes_back_whole_and_a_forged_one_is_seen(
 
 
 def test_a_world_that_is_open_reads_an_edited_config(tmp_path: Path, url: str) -> None:
-    write(tmp_path, url)
+    write(tmp_path, url, prompt="./own.md")
     assert arena(tmp_path, "round", **KEY).returncode == 2
     config = load(tmp_path / "config.yaml")
 
@@ -102,11 +103,13 @@ def test_a_world_that_is_open_reads_an_edited_config(tmp_path: Path, url: str) -
             (cohort,) = record.begun()
             async with open_world(config, record) as world:
                 seen = [[each.entrant.name for each in world.changed(cohort)]]
-                write(tmp_path, url, tokens=9_000)
+                (tmp_path / "own.md").write_text(f"{OWN}\n\nBe bold.", "utf-8")
+                seen.append([each.entrant.name for each in world.changed(cohort)])
+                write(tmp_path, url, tokens=9_000, prompt="./own.md")
                 seen.append([each.entrant.name for each in world.changed(cohort)])
                 (tmp_path / "config.yaml").write_text("agents: 7", "utf-8")
                 with pytest.raises(ConfigErrors):
                     world.changed(cohort)
                 return seen
 
-    assert asyncio.run(changed()) == [[], ["bob"]]
+    assert asyncio.run(changed()) == [[], ["ann"], ["bob"]]

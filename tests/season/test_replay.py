@@ -98,7 +98,7 @@ def test_the_null_agents_play_weekly_cohorts_and_everything_is_settled(season: A
 
 
 def test_the_record_verifies_and_its_cohorts_are_stamped(season: Any, folder: Path) -> None:
-    assert arena_json(folder, "verify", "--database", season["database"]) == AGREES
+    assert arena_json(folder, "verify", "--database", season["database"]).items() >= AGREES.items()
     with closing(sqlite3.connect(folder / season["database"])) as connection:
         frozen = [json.loads(text) for (text,) in connection.execute("SELECT frozen FROM cohort")]
     assert {cohort["stamp"] for cohort in frozen} == {"replay"}

@@ -57,7 +57,7 @@ def test_each_call_plays_the_next_decision_time_until_all_are_played(folder: Pat
         weeks += 1
     assert weeks > 1
     assert json.loads(settled.stdout)["error"]["message"] == "every round has been played"
-    assert arena_json(folder, "verify") == AGREES
+    assert arena_json(folder, "verify").items() >= AGREES.items()
 
 
 def test_a_model_that_cannot_be_reached_fails_says_so_and_holds_up_nobody(folder: Path) -> None:
@@ -96,7 +96,7 @@ def test_two_at_once_play_every_turn_once_and_the_loser_says_so_in_a_line(folder
     assert [run.wait() for run in pair] == [2, 2], [run.said() for run in pair]
     assert all("Traceback" not in run.said() for run in pair)
     arena(folder, "round", "--at", "2026-01-04")
-    assert arena_json(folder, "verify") == AGREES
+    assert arena_json(folder, "verify").items() >= AGREES.items()
     board = arena_json(folder, "leaderboard")["leaderboard"]
     assert {row["turns"] for row in board} == {board[0]["turns"]}
 

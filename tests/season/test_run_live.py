@@ -122,7 +122,7 @@ def test_a_live_season_is_played_settled_and_ended(
     assert found["differences"] == []
     assert found["settlements"] > 0
     assert found["ended"] == [(1, SUNDAY + 2 * WEEK)]
-    assert rows(tmp_path, "SELECT count(*) FROM sync") == [(15,)]
+    assert rows(tmp_path, "SELECT count(*) FROM sync") == [(14,)], "none once all cohorts have ended"
     days = [day for (day,) in rows(tmp_path, "SELECT DISTINCT at FROM mark ORDER BY at")]
     assert len(days) == 15
     assert [made[:16] for (made,) in rows(tmp_path, "SELECT made_at FROM call ORDER BY id")] == [

@@ -78,7 +78,7 @@ def sane(listing: Listing) -> bool:
         and (quote.bid is None or quote.ask is None or quote.bid <= quote.ask)
         and list(quote.bids) == sorted(quote.bids, key=lambda level: -level.price)
         and list(quote.asks) == sorted(quote.asks, key=lambda level: level.price)
-        and quote.volume >= 0
+        and (quote.volume or 0) >= 0
     )
 
 

@@ -65,7 +65,7 @@ def _page(name: str, life: SimulatedMarket, seen: Listing, at: datetime) -> Raw:
         "description": market.rules,
         "startDate": market.opens_at.isoformat(),
         "endDate": market.closes_at.isoformat(),
-        "volume": _text(quote.volume),
+        "volume": _text(quote.volume or 0),
         "feeSchedule": {"exponent": 1, "rate": market.fee_rate / ONE},
         "events": [{"id": market.event_id.rpartition(":")[2], "title": market.category}],
     }

@@ -15,9 +15,12 @@ from pathlib import Path
 
 from arena.record.model.cohort import Cohort, Entrant
 from arena.record.record import Record
+from arena.record.schema.cohort import RoundRow
 from arena.record.schema.tables import METADATA
+from arena.record.schema.typed import select
 from arena.record.write.cohorts import add_cohort
-from markets.hashes import digest
+from arena.record.write.heads import BEFORE, add_head, add_round_head
+from markets.hashes import digest, plain_value
 from markets.millionths import ONE
 from markets.universe import Universe
 from portfolio.ledger import open_account
@@ -69,6 +72,7 @@ def make_of(path: Path, found: Size, seed: int = 1) -> Size:
     record.close()
     with closing(sqlite3.connect(path, isolation_level=None)) as base:
         fill(base, YearWorld(found, seed), cohorts)
+    cover(path)
     return found
 
 
@@ -147,6 +151,21 @@ def write(base: sqlite3.Connection, table: str, lines: Iterable[Line]) -> None:
         columns.remove("id")
     names, marks = ", ".join(f'"{name}"' for name in columns), ", ".join("?" * len(columns))
     base.executemany(f'INSERT INTO "{table}" ({names}) VALUES ({marks})', lines)
+
+
+def cover(path: Path) -> None:
+    """The heads that cover what was put in: what belongs to no round, some at a time, then each round."""
+    record = Record.join(str(path))
+    with record.engine.begin() as connection:
+        for kind, query in BEFORE.items():
+            facts = [plain_value(tuple(row)) for row in connection.execute(query)] if kind != "cohort" else []
+            for start in range(0, len(facts), AT_ONCE):
+                add_head(connection, NOW, {kind: facts[start : start + AT_ONCE]})
+        for id in connection.scalars(
+            select(RoundRow.id).where(RoundRow.done == 1).order_by(RoundRow.at)
+        ).all():
+            add_round_head(connection, id)
+    record.close()
 
 
 def finish(base: sqlite3.Connection, world: YearWorld) -> None:

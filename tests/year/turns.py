@@ -52,7 +52,7 @@ def _turn(
         bets.append({"amount": spent, "market_id": world.names[market], "reason": WHY, "side": "YES"})
     wishes = json.dumps({"bets": bets, "sales": []}, separators=(",", ":"))
     sealed = place | {"note": "", "cash": cash, "wishes": wishes, "forecasts": sorted(said), "rejections": []}
-    row = place["verdict"], "", cash, wishes, "[]", "0.1.0", digest(sealed)
+    row = place["verdict"], "", cash, wishes, "[]", 0, "0.1.0", digest(sealed)
     pages.rows["turn"].append((key, round, account.id, *row))
     pages.rows["claim"].append((round, account.id, 1, "host/1/1", text(0)))
     pages.rows["forecast"] += [(key, *forecast) for forecast in said]

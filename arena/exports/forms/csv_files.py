@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,9 @@ from arena.exports.table import ExportColumn, Row
 
 LONGEST = 2**31 - 1
 """A cell may hold a whole prompt: the library's own limit is an eighth of a megabyte."""
+
+BLOCK = 100
+"""So many lines are read at once."""
 
 
 def write(path: Path, columns: Sequence[ExportColumn], rows: Iterable[Row]) -> int:
@@ -35,34 +39,44 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
         if heading != [column.name for column in there]:
             raise bad_file(path.name, f"its heading must be {','.join(column.name for column in columns)}")
         readers = [(column.name, reader(column)) for column in there]
-        rows = (_values(path.name, number, readers, cells) for number, cells in enumerate(lines, 1))
+        name = path.name
+        rows = (_values(name, number, readers, cells) for number, cells in enumerate(lines, 1))
         yield from filled(rows, there, columns)
 
 
 def _values(
     file: str, row: int, readers: Sequence[tuple[str, Callable[[str], Any]]], cells: Sequence[str]
 ) -> Row:
-    if len(cells) != len(readers):
-        raise bad_row(file, row, "all", cells, f"are not {len(readers)} cells")
-    values = []
-    for (name, read_cell), cell in zip(readers, cells, strict=True):
-        try:
-            values.append(read_cell(cell))
-        except BadCell as error:
-            raise bad_row(file, row, name, cell, str(error)) from error
-    return tuple(values)
+    try:
+        return tuple([read_cell(cell) for (_, read_cell), cell in zip(readers, cells, strict=True)])
+    except BadCell as error:
+        each = zip(readers, cells, strict=True)
+        name, cell = next((name, cell) for (name, read_cell), cell in each if not _is_good(read_cell, cell))
+        raise bad_row(file, row, name, cell, str(error)) from error
+    except ValueError as error:  # more cells, or fewer
+        if len(cells) == len(readers):
+            raise
+        raise bad_row(file, row, "all", cells, f"are not {len(readers)} cells") from error
+
+
+def _is_good(read_cell: Callable[[str], Any], cell: str) -> bool:
+    try:
+        read_cell(cell)
+    except BadCell:
+        return False
+    return True
 
 
 def _lines(name: str, file: Iterable[str]) -> Iterator[list[str]]:
     lines = csv.reader(file, strict=True)
     while True:
-        before = csv.field_size_limit(LONGEST)  # for this line alone: two files may be read by turns
+        before = csv.field_size_limit(LONGEST)  # for these lines alone: two files may be read by turns
         try:
-            line = next(lines, None)
+            block = list(islice(lines, BLOCK))
         except (csv.Error, UnicodeDecodeError) as error:
             raise bad_file(name, f"line {lines.line_num + 1} is not CSV in UTF-8: {error}") from error
         finally:
             csv.field_size_limit(before)
-        if line is None:
+        if not block:
             return
-        yield line
+        yield from block

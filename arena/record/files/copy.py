@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Integer, MetaData, Table, func, inspect, text
 
 from arena.errors import ArenaError
 from arena.record.schema.cohort import PromptRow
-from arena.record.schema.database import connect, schema_version, upgrade
+from arena.record.schema.database import connect, make_private, schema_version, upgrade
 from arena.record.schema.database_errors import translated_file_errors
 from arena.record.schema.dialects import instant_text
 from arena.record.schema.statements import TableLine, insert_lines
@@ -45,6 +45,7 @@ def _copy_pages(source: Connection, path: Path, progress: ProgressCallback) -> N
     source.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one()
     driver = source.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
+    make_private(path)
     with translated_file_errors(path), closing(sqlite3.connect(path, isolation_level=None)) as copy:
         driver.backup(
             copy, pages=PAGES, progress=lambda _, left, whole: progress("copying", whole - left, whole)

@@ -24,7 +24,8 @@ MIN_COVERAGE = 800_000
 class Entrant:
     """An agent in a cohort: its place in the line-up and its settings, whole and frozen.
 
-    Settings that replaced the frozen ones count from round `since` on, and have `prompts` of their own.
+    Settings that replaced the frozen ones count from round `since` on, and have `prompts` of their own. The
+    address of a server is no setting: they say `server 1` in its place, and `address` is where it was then.
     """
 
     position: int
@@ -33,6 +34,7 @@ class Entrant:
     settings: Mapping[str, Any]
     since: int = 0
     prompts: Mapping[str, str] = field(default_factory=dict)
+    address: str = field(default="", compare=False)
 
     @property
     def replaced_hash(self) -> str:
@@ -99,6 +101,7 @@ class Turn:
 
     It is filled and scored at the prices of its `second` look, if there was one, else at the snapshot's.
     Where its entrant's frozen settings were replaced, `settings` is the hash of those that it was played by.
+    `reader` is the version of the code that made its decision of what was answered; 0 where it isn't known.
     """
 
     entrant: str
@@ -109,6 +112,7 @@ class Turn:
     entries: tuple[Entry, ...] = ()
     second: Snapshot | None = None
     settings: str = ""
+    reader: int = 0
 
 
 @dataclass(frozen=True, slots=True)

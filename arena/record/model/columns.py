@@ -100,7 +100,8 @@ class BetColumns:
 class AccountSummary:
     """One agent in one cohort. Money in millionths; `total` is None before the first mark.
 
-    `cost` is what all its calls cost, None when one of them is unknown.
+    `cost` is what all its calls cost, None when one of them is unknown. `depth` is what has to be said of how
+    much it could trade, or nothing.
     """
 
     agent: str
@@ -113,6 +114,8 @@ class AccountSummary:
     malformed: int
     failed: int
     sold: int
+    depth: str = ""
+    retried: int = 0
 
 
 Rows = TypeVar("Rows", ForecastColumns, BetColumns)

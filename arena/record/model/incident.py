@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
+from arena.errors import count_text
 from markets.hashes import timestamp_text
 
 IncidentKind = Literal[
@@ -15,13 +16,26 @@ IncidentKind = Literal[
     "all_agents_failed",
     "agent_waiting",
     "agent_entered",
+    "agent_failing",
+    "agent_recovered",
+    "cost_unknown",
+    "cost_known",
     "budget_reached",
     "venue_down",
     "verify_failed",
+    "heads_unpublished",
     "cohort_finished",
 ]
 LASTING_KINDS: frozenset[IncidentKind] = frozenset(
-    {"all_agents_failed", "agent_waiting", "venue_down", "verify_failed"}
+    {
+        "all_agents_failed",
+        "agent_waiting",
+        "venue_down",
+        "verify_failed",
+        "heads_unpublished",
+        "agent_failing",
+        "cost_unknown",
+    }
 )
 """Kinds that go on until they end; the others are over as they happen."""
 MOST_LISTED = 10
@@ -56,7 +70,8 @@ class RoundEnd:
     """A round as incidents see it: how its turns ended (None: no turn yet), who asks a model.
 
     `refused` has what a budget said to those of its entrants whose last call it refused, and `waiting` for
-    what those wait whose model has no key.
+    what those wait whose model has no key. Those who are `unpriced` had an answer whose cost nobody
+    knows.
     """
 
     cohort: int
@@ -67,6 +82,7 @@ class RoundEnd:
     models: frozenset[str]
     refused: Mapping[str, str]
     waiting: Mapping[str, str] = field(default_factory=dict)
+    unpriced: frozenset[str] = frozenset()
 
     @property
     def failed(self) -> tuple[str, ...]:
@@ -110,17 +126,25 @@ def round_incidents(one: RoundEnd, at: datetime, newest: bool) -> list[Incident]
     return incidents
 
 
-def agent_waiting(agent: str, words: str, one: RoundEnd, at: datetime) -> Incident:
-    """That an agent waits since that round, for the key of its model."""
+def agent_incident(kind: IncidentKind, agent: str, words: str, one: RoundEnd, at: datetime) -> Incident:
+    """What lasts of an agent since that round: it waits for its key, fails, or its calls have no price."""
     data = {"agent": agent, "cohort": one.cohort, "round": one.number, "due": one.at.isoformat()}
-    subject = f"{agent}@{timestamp_text(one.at)}"
-    return Incident("agent_waiting", subject, at, f"{agent} is {words}", data)
+    return Incident(kind, f"{agent}@{timestamp_text(one.at)}", at, words, data)
 
 
-def agent_entered(waited: Incident, at: datetime) -> Incident:
-    """That an agent plays which has waited."""
-    agent = waited.data["agent"]
-    return Incident("agent_entered", waited.subject, at, f"{agent} has entered", {"agent": agent})
+FAILING, UNPRICED = "all its turns of late have failed", "a call was answered, and nobody knows what it cost"
+OVER: Mapping[IncidentKind, tuple[IncidentKind, str]] = {
+    "agent_waiting": ("agent_entered", "has entered"),
+    "agent_failing": ("agent_recovered", "plays again"),
+    "cost_unknown": ("cost_known", "has calls with a price again"),
+}
+"""What is told of an agent once that is over."""
+
+
+def agent_over(was: Incident, at: datetime) -> Incident:
+    """That what lasted of an agent is over."""
+    (kind, words), agent = OVER[was.kind], was.data["agent"]
+    return Incident(kind, was.subject, at, f"{agent} {words}", {"agent": agent})
 
 
 def missed_round(cohort: int | None, number: int | None, due: datetime, at: datetime) -> Incident:
@@ -153,6 +177,15 @@ def backup_not_kept(at: datetime, trouble: CodedError) -> Incident:
     words = "a backup was discarded: the record is inconsistent"
     data = {"reason": trouble.code, "message": trouble.message}
     return Incident("verify_failed", f"backup@{timestamp_text(at)}", at, words, data)
+
+
+def heads_unpublished(at: datetime, since: datetime, left: int, error: str) -> Incident:
+    """That heads have not left the machine for long."""
+    words = (
+        f"{count_text(left, 'head')} of the record not published since {since:%Y-%m-%d %H:%M} UTC: {error}"
+    )
+    data = {"since": since.isoformat(), "heads": left, "message": error}
+    return Incident("heads_unpublished", f"heads@{timestamp_text(since)}", at, words, data)
 
 
 def cohort_finished(cohort: int, at: datetime, rounds: int, agents: int) -> Incident:

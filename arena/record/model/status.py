@@ -45,6 +45,17 @@ class CallsUnderWay:
 
 
 @dataclass(frozen=True, slots=True)
+class PublishedHeads:
+    """The newest head, the newest that has left the machine (0: none) and when, and since when that fails."""
+
+    newest: int = 0
+    published: int = 0
+    at: datetime | None = None
+    failing_since: datetime | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class OpenPositions:
     """Open positions, in how many markets, and how many of these had no price or an old one when last seen.
 

@@ -10,15 +10,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import BindParameter, Connection, bindparam, func
-from sqlalchemy.orm import aliased
-from sqlmodel import and_, or_
+from sqlmodel import or_
 
 from arena.record.model.columns import AccountSummary
 from arena.record.queries.cohorts import read_snapshot
-from arena.record.schema.cohort import CohortRow, EntrantRow, SnapshotRow
+from arena.record.queries.forecasts import read_frozen_rules
+from arena.record.queries.settlements import LAST_MARK, read_owed
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.ledger import EntryRow, MarkRow
-from arena.record.schema.turn import CallRow, FillRow, TurnRow
+from arena.record.schema.statements import attributes_of
+from arena.record.schema.turn import AttemptRow, CallRow, FillRow, TurnRow
 from arena.record.schema.typed import (
     IDS,
     AnySelect,
@@ -30,20 +32,22 @@ from arena.record.schema.typed import (
     count,
     joined,
     read_grouped_nouns,
-    read_nouns,
     select,
     select_as,
 )
-from arena.record.schema.world import MarketVersionRow
+from arena.record.schema.world import MarketVersionRow, QuoteRow
 from markets.model import MarketId, Snapshot
 from portfolio.ledger import fold
 from portfolio.model import Entry, Holdings
+from portfolio.rules import BOOK, DEPTH_UNKNOWN, UNLIMITED
 
 
 def read_accounts(connection: Connection, cohort: int | None = None) -> list[AccountSummary]:
     """Every entrant of every cohort, in line-up order, with its money, its calls and its turns."""
     bankrolls, totals = _bankrolls(connection), _newest_totals(connection)
     costs, turns, sold = _call_costs(connection), _turn_counts(connection), _sale_counts(connection)
+    depths = read_depths(connection)
+    retried = dict(connection.execute(RETRIED).all())
     return [
         AccountSummary(
             agent=row.name,
@@ -55,10 +59,45 @@ def read_accounts(connection: Connection, cohort: int | None = None) -> list[Acc
             turns=sum(turns[row.id].values()),
             malformed=turns[row.id]["malformed"] + turns[row.id]["declined"],
             failed=turns[row.id]["failed"],
+            retried=retried.get(row.id, 0),
             sold=sold.get(row.id, 0),
+            depth=depths.get((row.number, row.name), ""),
         )
         for row in connection.execute(_entrants(cohort))
     ]
+
+
+def read_depths(connection: Connection) -> dict[tuple[int, str], str]:
+    """What has to be said of money, by cohort and agent: of fills of any size, or at an unknown volume."""
+    rules = read_frozen_rules(connection)
+    capped = {number for number, each in rules.items() if "max_of_volume" in each}
+    unlimited = {number for number, each in rules.items() if each.get("fill", BOOK) != BOOK} - capped
+    line_up, filled = joined(EntrantRow, CohortRow), clause(FillRow.market_id == SnapshotItemRow.market_id)
+    named = (CohortRow.number, EntrantRow.name)
+    unknown = (
+        select(*named)
+        .select_from(
+            joined(QuoteRow, SnapshotItemRow)
+            .join(RoundRow, clause(RoundRow.snapshot_id == SnapshotItemRow.snapshot_id))
+            .join(TurnRow, clause(TurnRow.round_id == RoundRow.id))
+            .join(FillRow, filled & clause(FillRow.turn_id == TurnRow.id))
+            .join(line_up, clause(TurnRow.entrant_id == EntrantRow.id))
+        )
+        .where(col(QuoteRow.volume).is_(None))
+        .distinct()
+    )
+    return {
+        (number, name): DEPTH_UNKNOWN for number, name in connection.execute(unknown) if number in capped
+    } | {
+        (number, name): UNLIMITED
+        for number, name in connection.execute(select(*named).select_from(line_up))
+        if number in unlimited
+    }
+
+
+def read_cohort_depths(connection: Connection) -> dict[int, str]:
+    """The same by cohort: of any of its agents."""
+    return {number: words for (number, _), words in read_depths(connection).items()}
 
 
 def read_profits(connection: Connection) -> dict[int, dict[str, int]]:
@@ -69,6 +108,17 @@ def read_profits(connection: Connection) -> dict[int, dict[str, int]]:
         if row.id in totals:
             profits[row.number][row.name] = totals[row.id] - bankrolls.get(row.id, 0)
     return profits
+
+
+TRIES = select(AttemptRow.round_id, AttemptRow.entrant_id, func.max(AttemptRow.number).label("failures"))
+TRIED = TRIES.group_by(AttemptRow.round_id, AttemptRow.entrant_id).subquery()
+RETRIED = (
+    select(TurnRow.entrant_id, func.count())
+    .join(TRIED, (TRIED.c.round_id == TurnRow.round_id) & (TRIED.c.entrant_id == TurnRow.entrant_id))
+    .where(or_(TurnRow.status != "failed", TRIED.c.failures > 1))
+    .group_by(TurnRow.entrant_id)
+)
+"""Turns that were tried again after they had failed."""
 
 
 def _entrants(cohort: int | None) -> AnySelect:
@@ -101,14 +151,17 @@ def _sale_counts(connection: Connection) -> dict[int, int]:
     return dict(connection.execute(query).all())
 
 
+NEWEST_TOTALS = (
+    select_as(id=EntrantRow.id, total=MarkRow.cash + MarkRow.value)
+    .select_from(EntrantRow.__table__)
+    .join(MarkRow, clause((MarkRow.entrant_id == EntrantRow.id) & (MarkRow.at == LAST_MARK)))
+)
+
+
 def _newest_totals(connection: Connection) -> dict[int, int]:
-    """Cash and open lots at mid, by each entrant's newest mark."""
-    newest = (
-        select(MarkRow.entrant_id, func.max(MarkRow.at).label("at")).group_by(MarkRow.entrant_id).subquery()
-    )
-    here = and_(MarkRow.entrant_id == newest.c.entrant_id, MarkRow.at == newest.c.at)
-    rows = connection.execute(select(MarkRow.entrant_id, MarkRow.cash, MarkRow.value).join(newest, here))
-    return {row.entrant_id: row.cash + row.value for row in rows}
+    """Cash and open lots at mid by each entrant's newest mark, and what is owed on it."""
+    owed = read_owed(connection)
+    return {id: total + owed.get(id, 0) for id, total in connection.execute(NEWEST_TOTALS)}
 
 
 def _turn_counts(connection: Connection) -> dict[int, dict[str, int]]:
@@ -263,16 +316,7 @@ def _questions(connection: Connection, cohort_id: int, agent: str | None) -> dic
     return {MarketId(market): question for market, question in rows}
 
 
-NEWEST_MARKS = aliased(MarkRow, name="newest")
-LAST_MARK = (
-    select(NEWEST_MARKS.at)
-    .where(NEWEST_MARKS.entrant_id == EntrantRow.id)
-    .order_by(col(NEWEST_MARKS.at).desc())
-    .limit(1)
-)
-IS_LAST_MARK = (MarkRow.entrant_id == EntrantRow.id) & (
-    MarkRow.at == LAST_MARK.correlate(EntrantRow.__table__).scalar_subquery()
-)
+IS_LAST_MARK = (MarkRow.entrant_id == EntrantRow.id) & (MarkRow.at == LAST_MARK)
 BANKROLL = (
     select(func.coalesce(func.sum(EntryRow.cash), 0))
     .where(EntryRow.entrant_id == EntrantRow.id, EntryRow.number == 1, EntryRow.kind == "deposit")
@@ -281,6 +325,7 @@ BANKROLL = (
 )
 ACCOUNT_EQUITY = (
     select_as(
+        id=EntrantRow.id,
         cohort=CohortRow.number,
         agent=EntrantRow.name,
         kind=EntrantRow.kind,
@@ -306,7 +351,14 @@ class AccountEquity:
 def read_account_equity(connection: Connection, cohort: int | None = None) -> list[AccountEquity]:
     """All accounts or those of a cohort, the oldest cohort first, in line-up order."""
     wanted = ACCOUNT_EQUITY if cohort is None else ACCOUNT_EQUITY.where(CohortRow.number == cohort)
-    return read_nouns(AccountEquity, connection.execute(wanted))
+    owed, fields = read_owed(connection), ("cohort", "agent", "kind", "given")
+    return [
+        AccountEquity(
+            **attributes_of(row, *fields),
+            total=None if row.total is None else row.total + owed.get(row.id, 0),
+        )
+        for row in connection.execute(wanted)
+    ]
 
 
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)

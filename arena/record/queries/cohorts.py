@@ -33,6 +33,7 @@ from arena.record.schema.typed import (
     IDS,
     clause,
     col,
+    column_of,
     columns_of,
     joined,
     read_grouped_nouns,
@@ -64,6 +65,8 @@ class StoredCohort:
     ended_at: datetime | None
     paused_at: datetime | None = None
     stopped_at: datetime | None = None
+    corrected_at: datetime | None = None
+    """When a correction was paid last after it had ended."""
 
 
 NEWEST_COHORT = select(CohortRow.frozen).order_by(col(CohortRow.number).desc()).limit(1)
@@ -92,8 +95,16 @@ LINE_UPS = (
     .where(col(EntrantRow.cohort_id).in_(IDS))
     .order_by(EntrantRow.cohort_id, EntrantRow.position)
 )
+CORRECTED_AT = select(func.max(SnapshotRow.at)).where(
+    SnapshotRow.cohort_id == CohortRow.id, column_of(SnapshotRow.at) > column_of(CohortRow.ended_at)
+)
 COHORTS = select(
-    CohortRow.id, CohortRow.frozen, CohortRow.ended_at, CohortRow.paused_at, CohortRow.stopped_at
+    CohortRow.id,
+    CohortRow.frozen,
+    CohortRow.ended_at,
+    CohortRow.paused_at,
+    CohortRow.stopped_at,
+    CORRECTED_AT.scalar_subquery().label("corrected_at"),
 ).order_by(CohortRow.number)
 OPEN_COHORTS = COHORTS.where(col(CohortRow.ended_at).is_(None))
 
@@ -155,12 +166,17 @@ def read_cohorts(
             id=row.id,
             cohort=_as_played(cohort_of(row.frozen), replaced.get(row.id, {})),
             entrant_ids=known[row.id],
-            ended_at=row.ended_at,
-            paused_at=row.paused_at,
-            stopped_at=row.stopped_at,
+            **attributes_of(row, "ended_at", "paused_at", "stopped_at", "corrected_at"),
         )
         for row in rows
     ]
+
+
+def read_address(connection: Connection, cohort: int, agent: str) -> str:
+    """Where the server of an agent was when its cohort, by number, began; nothing if it is not known."""
+    query = select(EntrantRow.address).join(CohortRow, EntrantRow.cohort_id == CohortRow.id)
+    found = connection.scalar(query.where(CohortRow.number == cohort, EntrantRow.name == agent))
+    return str(found or "")
 
 
 PROVEN_STATUSES = frozenset[str]((*USABLE_STATUSES, "out"))
@@ -279,19 +295,23 @@ def read_newest_time(connection: Connection, cohort_id: int | None = None) -> da
     return newest
 
 
-ENDED_MARKETS = select(ResolutionRow.market_id).where(ResolutionRow.known_at < bindparam("since"))
+SAID_LAST = (
+    select(ResolutionRow.market_id)
+    .group_by(ResolutionRow.market_id)
+    .having(func.max(ResolutionRow.learnt_at) < bindparam("since"))
+)
 UNRESOLVED_MARKETS = (
     select(MarketRow.id)
     .where(
         exists().where(clause(SnapshotItemRow.market_id == MarketRow.id)),
-        col(MarketRow.id).not_in(ENDED_MARKETS),
+        col(MarketRow.id).not_in(SAID_LAST),
     )
     .order_by(MarketRow.id)
 )
 
 
 def read_unresolved_markets(connection: Connection, since: datetime) -> list[MarketId]:
-    """Markets that any snapshot held and that have not ended, or were said to only since an instant."""
+    """Markets that any snapshot held and that have not ended, or of whose end something was learnt since."""
     return [MarketId(row) for row in connection.scalars(UNRESOLVED_MARKETS, {"since": since})]
 
 

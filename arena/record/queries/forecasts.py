@@ -255,7 +255,7 @@ def _shown_columns(connection: Connection, cohort: int | None) -> ShownColumns:
     category_names, category = factorize(categories)
     mid = int_column([ONE // 2 if price is None else price for price in mids])
     names = (markets, event_names, story_names, category_names)
-    limits = _frozen_rules(connection)
+    limits = read_frozen_rules(connection)
     is_quoted = [
         _is_quoted(limits[number], *each) for number, *each in zip(numbers, mids, *seen, strict=True)
     ]
@@ -350,7 +350,7 @@ def _second_prices(
     rows, there = pairs.rows(ids, names)
     if not rows.size:
         return mid, quoted
-    limits = _frozen_rules(connection)
+    limits = read_frozen_rules(connection)
     is_quoted = [
         _is_quoted(limits[number], *each) for number, *each in zip(numbers, mids, *times, strict=True)
     ]
@@ -385,7 +385,7 @@ def read_bet_columns(connection: Connection, cohort: int | None = None) -> BetCo
     agents, agent = factorize(names)
     markets, market = factorize(market_ids)
     yes = np.array([side == "YES" for side in sides], dtype=np.bool_)
-    rules = _frozen_rules(connection)
+    rules = read_frozen_rules(connection)
     largest = int_column([rules[number]["max_bet"] for number in cohorts])
     c = confidence(int_column(amounts), int_column(bases), largest)
     paid = _prices_paid(connection, cohort)
@@ -418,7 +418,7 @@ def _purchases(cohort: int | None) -> AnySelect:
     return query if cohort is None else query.where(CohortRow.number == cohort)
 
 
-def _frozen_rules(connection: Connection) -> dict[int, Mapping[str, Any]]:
+def read_frozen_rules(connection: Connection) -> dict[int, Mapping[str, Any]]:
     """The rules that each cohort has frozen, by its number."""
     rows = connection.execute(select(CohortRow.number, CohortRow.frozen))
     return {row.number: json.loads(row.frozen)["rules"] for row in rows}

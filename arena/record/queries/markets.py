@@ -366,7 +366,7 @@ def filter_markets(
         and all(word in _searched_text(seen) for word in words)
     ]
     volumes = {
-        seen.listing.market.id: seen.listing.quote.volume if seen.listing.quote else 0 for seen in matching
+        seen.listing.market.id: (seen.listing.quote and seen.listing.quote.volume) or 0 for seen in matching
     }
     return sorted(matching, key=lambda seen: (-volumes[seen.listing.market.id], seen.listing.market.id))
 

@@ -13,13 +13,14 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, func
 
+from agents.secrets import without_credentials
 from arena.record.queries import cohorts
 from arena.record.queries.cohorts import LineUps, StoredCohort
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.scores import RollupRow
 from arena.record.schema.statements import attributes_of
-from arena.record.schema.turn import CallRow, TurnRow
+from arena.record.schema.turn import AttemptRow, CallRow, TurnRow
 from arena.record.schema.typed import (
     IDS,
     col,
@@ -189,9 +190,9 @@ def status_counts(turns: Sequence[PlayedTurn]) -> dict[int, Counter[str]]:
 
 
 def read_frozen_cohort(connection: Connection, cohort_id: int) -> tuple[dict[str, Any], str]:
-    """What a cohort has frozen, as it was written, and the hash of that."""
+    """What a cohort has frozen, but for credentials in addresses, and the hash of it as it was written."""
     row = connection.execute(select(CohortRow.frozen, CohortRow.hash).where(CohortRow.id == cohort_id)).one()
-    return json.loads(row.frozen), row.hash
+    return without_credentials(json.loads(row.frozen)), row.hash
 
 
 def read_newest_snapshot_times(connection: Connection) -> dict[int, datetime]:
@@ -228,6 +229,7 @@ ACCOUNTS_BASIS = select(
     select(func.count()).select_from(CohortRow).scalar_subquery(),
     select(func.max(TurnRow.id)).scalar_subquery(),
     select(func.count()).where(TurnRow.status == "failed").scalar_subquery(),
+    select(func.max(AttemptRow.id)).scalar_subquery(),
     select(func.max(CallRow.id)).scalar_subquery(),
     select(func.count()).where(MarkRow.at == NEWEST_MARK).scalar_subquery(),
     NEWEST_MARK,
@@ -236,8 +238,20 @@ ACCOUNTS_BASIS = select(
 
 def accounts_basis(connection: Connection) -> str:
     """How far cohorts, turns, calls and marks have come: it changes with what accounts are worth and cost."""
-    cohorts, turn, failed, call, marks, at = connection.execute(ACCOUNTS_BASIS).one()
-    return f"{cohorts} cohorts, turn {turn}, {failed} failed, call {call}, {marks} marked {at}"
+    cohorts, turn, failed, attempt, call, marks, at = connection.execute(ACCOUNTS_BASIS).one()
+    tries = f", attempt {attempt}" if attempt else ""
+    return f"{cohorts} cohorts, turn {turn}, {failed} failed{tries}, call {call}, {marks} marked {at}"
+
+
+TURNS_BASIS = select(
+    func.max(TurnRow.id), select(func.count()).where(TurnRow.status == "failed").scalar_subquery()
+)
+
+
+def turns_basis(connection: Connection) -> str:
+    """How far turns have come: another text with each one that is played, and each that failed till then."""
+    turn, failed = connection.execute(TURNS_BASIS).one()
+    return f"turn {turn}, {failed} failed"
 
 
 OF_COHORT = CohortRow.number == bindparam("number")
@@ -284,6 +298,7 @@ def read_settlement_counts(connection: Connection, cohort: int) -> list[Settleme
 
 GROWING_TABLES = (
     TurnRow.__table__,
+    AttemptRow.__table__,
     EntryRow.__table__,
     QuoteRow.__table__,
     ResolutionRow.__table__,

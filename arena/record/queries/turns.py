@@ -14,7 +14,15 @@ from arena.record.schema.codec import orders_of
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.dialects import BigInt
 from arena.record.schema.statements import attributes_of
-from arena.record.schema.turn import CallRow, FillLevelRow, FillRow, ForecastRow, RejectionRow, TurnRow
+from arena.record.schema.turn import (
+    AttemptRow,
+    CallRow,
+    FillLevelRow,
+    FillRow,
+    ForecastRow,
+    RejectionRow,
+    TurnRow,
+)
 from arena.record.schema.typed import (
     IDS,
     Condition,
@@ -96,6 +104,28 @@ def find_turn(connection: Connection, cohort: int, round: int, agent: str) -> Pl
     """An agent's turn in a round of a cohort, if it is in."""
     rows = connection.execute(ONE_TURN, {"cohort": cohort, "round": round, "agent": agent})
     return next(iter(read_nouns(PlacedTurn, rows)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFailure:
+    """That a turn failed, and why; `at` is when, where that is known."""
+
+    number: int
+    note: str
+    at: datetime | None
+
+
+FAILURES = (
+    select(AttemptRow.number, AttemptRow.note, AttemptRow.at)
+    .where(AttemptRow.round_id == bindparam("round_id"), AttemptRow.entrant_id == bindparam("entrant_id"))
+    .order_by(AttemptRow.number)
+)
+
+
+def read_failures(connection: Connection, turn: PlacedTurn) -> list[TurnFailure]:
+    """Each time that a turn failed, the first one first."""
+    whose = {"round_id": turn.round_id, "entrant_id": turn.entrant_id}
+    return read_nouns(TurnFailure, connection.execute(FAILURES, whose))
 
 
 TURN_ROUNDS = (

@@ -9,6 +9,7 @@ from typing import Any
 
 from agents.guard import Guard
 from agents.model import Decision
+from agents.secrets import without_credentials
 from arena.record.model.cohort import Cohort, Entrant, Turn
 from arena.record.schema.fields import added_columns
 from arena.record.schema.turn import CallRow
@@ -36,6 +37,13 @@ def cohort_text(cohort: Cohort) -> str:
     shape = {name: x for name, x in whole.items() if name not in ADDED_FIELDS or x != ADDED_FIELDS[name]}
     lengths = {name: int(x.total_seconds()) for name, x in shape.items() if isinstance(x, timedelta)}
     return canonical(shape | lengths | {"entrants": line_up})
+
+
+def published_text(text: str) -> str:
+    """A JSON text of settings without credentials in addresses, which older configs could hold."""
+    value = json.loads(text) if "://" in text else None
+    cleaned = without_credentials(value)
+    return text if cleaned == value else canonical(cleaned)
 
 
 @lru_cache(maxsize=1024)
@@ -103,6 +111,8 @@ def turn_text(cohort: int, number: int, turn: Turn, wishes: str) -> str:
         fact["settings"] = turn.settings
     if decision.repaired:
         fact["repaired"] = canonical(decision.repaired)
+    if turn.reader:
+        fact["reader"] = turn.reader
     if turn.second is not None:
         fact["second_quotes"] = sorted(
             [market, quote and quote_hash(quote), plain_value(quote and quote.at), plain_value(at)]

@@ -69,6 +69,11 @@ class EntrantRow(TableRow, table=True):
     name: str = text_field("the agent's name in the line-up")
     kind: str = text_field("its kind, such as llm, market or random")
     settings: str = text_field("every setting, as it was frozen", JSON)
+    address: str | None = text_field(
+        "where the server of its model was then: it is asked there once the config names it no more",
+        hashed=False,
+        empty="its model is not at a server of one's own, or nothing says where that was",
+    )
 
 
 class ReplacementRow(TableRow, table=True):

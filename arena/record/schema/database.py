@@ -5,7 +5,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,8 @@ Connection = sqlalchemy.Connection
 BUSY_MS, LOCK_NOTICE_MS = 30_000, 1_000
 WAL_RETRY_MS = 10
 READ_ONLY_OPTION = "looking"
+DURABLE_OPTION = "durable"
+"""Of a transaction that must outlive a power cut: for the others SQLite waits for the disk now and then."""
 MIGRATIONS = Path(__file__).parents[1] / "migrations"
 VERSION_TABLE = "alembic_version"
 """Where a database has the version of its schema."""
@@ -51,6 +53,14 @@ class NoRecord(ArenaError):
     def __init__(self, place: str):
         hint = "`arena run`, `arena round` and `arena demo` make one; --database names another"
         super().__init__("no_record", f"there is no record at {place}", hint)
+
+
+class RecordReplaced(ArenaError):
+    """The file that was opened is gone, or another one stands in its place: nothing more is done with it."""
+
+    def __init__(self, place: str):
+        hint = "put the file back, or start again with the one that is there now"
+        super().__init__("replaced", f"{place} was deleted, moved or replaced while it was in use", hint)
 
 
 class OlderRecord(ArenaError):
@@ -156,10 +166,13 @@ def _sqlite_engine(name: URL, url: URL, *, read_only: bool = False) -> Engine:
     options = {"isolation_level": None, "timeout": BUSY_MS / 1000}
     engine = create_engine(url, connect_args=options, poolclass=NullPool if read_only else None)
     translate_errors(engine, name)
+    if not read_only and url.database:
+        _watch_file(engine, Path(url.database))
 
     @event.listens_for(engine, "connect")
     def pragmas(driver: Any, _: object) -> None:
         if not read_only:
+            make_private(Path(url.database or ""))
             _use_wal(driver)
             driver.execute("PRAGMA synchronous = NORMAL")
         driver.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
@@ -176,12 +189,50 @@ def _sqlite_engine(name: URL, url: URL, *, read_only: bool = False) -> Engine:
     return engine
 
 
+def _watch_file(engine: Engine, path: Path) -> None:
+    """Refuse every transaction once the file is not the one that was opened first; no empty one is made."""
+    opened: tuple[int, int] | None = None
+
+    def check(*_: object) -> None:
+        if opened is not None and _file_id(path) != opened:
+            raise RecordReplaced(str(path))
+
+    def remember(*_: object) -> None:
+        nonlocal opened
+        opened = opened or _file_id(path)
+
+    event.listen(engine, "do_connect", check)
+    event.listen(engine, "connect", remember)
+    event.listen(engine, "begin", check)
+
+
+def _file_id(path: Path) -> tuple[int, int] | None:
+    """What tells a file from any other under its name."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 _sqlite_reader = lru_cache(maxsize=8)(_sqlite_engine)
 """It keeps no connection, only what each question is in SQL, which takes longer to make than most answers."""
 
 
+def make_private(path: Path) -> None:
+    """A new file, and what SQLite puts beside it, is for its owner alone: it has all prompts and answers."""
+    if path.name and not (path.exists() and path.stat().st_size):
+        with suppress(OSError):  # a file of somebody else's is as it is; SQLite says what can't be opened
+            path.touch()
+            path.chmod(0o600)
+
+
 def _begin_writing(connection: Connection) -> None:
     """Take the write lock. A wait of more than a moment is logged: on stderr, unless set otherwise."""
+    level = "FULL" if connection.get_execution_options().get(DURABLE_OPTION) else "NORMAL"
+    if connection.info.get("synchronous", "NORMAL") != level:  # it can't be changed within a transaction
+        execute_sqlite(connection, f"PRAGMA synchronous = {level}")
+        connection.info["synchronous"] = level
     execute_sqlite(connection, f"PRAGMA busy_timeout = {min(LOCK_NOTICE_MS, BUSY_MS)}")
     try:
         execute_sqlite(connection, "BEGIN IMMEDIATE")
@@ -262,7 +313,7 @@ def check_schema(engine: Engine, older: bool = False) -> None:
     with reading(engine) as connection:
         version = schema_version(connection)
     if version is None:
-        raise NoRecord(engine.url.database or "that address")
+        raise NoRecord(record_name(engine.url))
     if version != newest_schema_version() and not older:
         raise OlderRecord(version)
 

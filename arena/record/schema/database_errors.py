@@ -18,6 +18,7 @@ RACE_ERRORS = (
     "start it again to play what is missing",
     2,
 )
+FULL_ERRORS = ("disk_full", "the disk is full: cannot write {}", "free some space; nothing is lost", 1)
 KNOWN_ERRORS = (
     (
         "unable to open database file",
@@ -37,7 +38,8 @@ KNOWN_ERRORS = (
     ),
     ("database is locked", "locked", "{} is in use by another process", "try again when it has finished", 1),
     ("disk I/O error", "disk_error", "the disk failed at {}", "check its free space, then try again", 1),
-    ("disk is full", "disk_full", "the disk is full: cannot write {}", "free some space; nothing is lost", 1),
+    ("disk is full", *FULL_ERRORS),
+    ("No space left", *FULL_ERRORS),
     ("UNIQUE constraint failed", *RACE_ERRORS),
     ("duplicate key value", *RACE_ERRORS),
 )

@@ -102,8 +102,29 @@ class TurnRow(TableRow, table=True):
     repaired: str = text_field(
         "the repairs by which answers of another form were read", JSON, hashed=False, added=("[]",)
     )
+    reader: int = whole_field(
+        "the version of the code that read its answers, as `arena verify` reads them again; 0 is not known",
+        hashed=False,
+        added=(0,),
+    )
     code_version: str = text_field("the version of the arena that played it", hashed=False)
     hash: str = hash_field("the turn, its forecasts, its rejections and its second quotes")
+
+
+class AttemptRow(TableRow, table=True):
+    """Failures of turns, each time: a turn that is tried again keeps what became of it before."""
+
+    __tablename__ = "attempt"
+    __table_args__ = (UniqueConstraint("round_id", "entrant_id", "number"), STRICT)
+
+    id: int = id_field()
+    round_id: int = parent_field("round.id")
+    entrant_id: int = parent_field("entrant.id")
+    number: int = whole_field("counts the failures of the turn, from 1")
+    note: str = text_field("why it failed")
+    at: datetime | None = time_field("when that was, by the clock", empty="it was not kept")
+    code_version: str = text_field("the version of the arena that played it")
+    hash: str = hash_field("cohort, round, agent, and all columns but ids")
 
 
 class SecondQuoteRow(TableRow, table=True):

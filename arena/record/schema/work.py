@@ -88,6 +88,21 @@ class JobRow(TableRow, table=True):
     note: str = text_field("what came of it", default="")
 
 
+class PublicationRow(TableRow, table=True):
+    """How far the chain of heads was published, and since when that fails."""
+
+    __tablename__ = "publication"
+    __table_args__ = STRICT
+
+    target: str = text_field("the SHA-256 of where the heads go", primary_key=True)
+    number: int = whole_field("the number of the newest head that went there, or 0")
+    at: datetime | None = time_field("when it went", empty="none has")
+    tries: int = whole_field("attempts in a row that failed", COUNT, default=0)
+    next_try_at: datetime | None = time_field("when the next attempt is due", empty="at once")
+    failing_since: datetime | None = time_field("since when attempts fail", empty="the last one did not")
+    error: str = text_field("why the last one failed", default="")
+
+
 class IncidentRow(TableRow, table=True):
     """Something that the operator should hear of, once, and whether they were told."""
 

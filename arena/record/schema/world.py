@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, Index, UniqueConstraint
+from sqlalchemy import CheckConstraint, Index, UniqueConstraint, text
 
 from arena.record.schema.fields import (
     COUNT,
@@ -66,7 +66,16 @@ class QuoteRow(TableRow, table=True):
     """Prices of a YES share: a row each time a market's price or book changed, in the order of coming."""
 
     __tablename__ = "quote"
-    __table_args__ = (UniqueConstraint("market_id", "at", "hash"), STRICT)
+    __table_args__ = (
+        UniqueConstraint("market_id", "at", "hash"),
+        Index(
+            "ix_quote_volume_unknown",
+            "id",
+            sqlite_where=text("volume IS NULL"),
+            postgresql_where=text("volume IS NULL"),
+        ),
+        STRICT,
+    )
 
     id: int = id_field()
     market_id: str = market_field()
@@ -77,7 +86,9 @@ class QuoteRow(TableRow, table=True):
         "the price that a forecast is compared with", PRICE, empty="the venue gave none"
     )
     last: int | None = whole_field("the price of the last trade", PRICE, empty="none is known")
-    volume: int = whole_field("what was traded, as the venue counts it", DOLLARS)
+    volume: int | None = whole_field(
+        "what was traded until then, as the venue counts it", DOLLARS, empty="the venue doesn't say"
+    )
     book: str = text_field("bids and asks as pairs of price and shares in millionths, the best first", JSON)
     hash: str = hash_field("the market, its prices and its book, but not the time")
 

@@ -12,6 +12,7 @@ from arena.record.schema.statements import attributes_of, insert_rows, run_state
 from arena.record.schema.turn import CallRow
 from arena.record.schema.typed import col, joined, select
 from arena.record.schema.work import ClaimRow
+from arena.record.write.heads import add_head
 from arena.record.write.reservations import free_reservation
 from markets.hashes import canonical, canonical_bytes, sha256
 
@@ -46,11 +47,17 @@ PLACE = (
         col(RoundRow.number).label("round"),
         col(EntrantRow.name).label("entrant"),
         LAST.label("last"),
+        EntrantRow.position,
+        RoundRow.done,
     )
     .select_from(joined(RoundRow, CohortRow, EntrantRow))
     .where(RoundRow.id == bindparam("round_id"), EntrantRow.id == bindparam("entrant_id"))
+    .with_for_update(read=True, of=RoundRow.__table__)
 )
-"""Whose part of which round a call is, in words that outlive ids, and the number of the last attempt."""
+"""Whose part of which round a call is, in words that outlive ids, and the number of the last attempt.
+
+Meanwhile the round is not closed: its head covers the call, or the call knows that it is late.
+"""
 ALONE = (
     select(ClaimRow.token)
     .where(ClaimRow.round_id == bindparam("round_id"), ClaimRow.entrant_id == bindparam("entrant_id"))
@@ -82,7 +89,7 @@ def add_call(
     known = run_statement(connection, PLACE, ids | part)
     if not known:
         raise LookupError(f"no entrant {entrant_id} plays in round {round_id}")
-    [(cohort, round, entrant, last)] = known
+    [(cohort, round, entrant, last, position, over)] = known
     messages = canonical(call.prompt.messages)
     error = call.error
     row = attributes_of(call, *ANSWER_FIELDS) | attributes_of(call.prompt, *QUESTION_FIELDS)
@@ -97,6 +104,9 @@ def add_call(
     }
     fact = sha256(canonical_bytes(call_fact(row, {"cohort": cohort, "round": round, "entrant": entrant})))
     insert_rows(connection, CallRow.__table__, [row | ids | {"made_at": made_at, "hash": fact}])
+    if over:
+        late = [cohort, round, position, call.prompt.stage, call.prompt.sample, row["attempt"], fact]
+        add_head(connection, made_at, {"call": [late]}, cohort)
 
 
 def prompt_hash(messages: str, seed: int) -> str:

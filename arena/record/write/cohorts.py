@@ -25,6 +25,7 @@ from arena.record.schema.statements import (
     insert_rows,
 )
 from arena.record.schema.typed import IDS, col, delete, select, update
+from arena.record.write.heads import add_head, add_round_head, last_lines
 from arena.record.write.listings import add_page_rows, add_quote_rows
 from arena.record.write.operations import add_cohort_finished
 from markets.hashes import canonical, digest, plain_value
@@ -49,13 +50,19 @@ def add_cohort(
     shape = attributes_of(cohort, "number", "starts_at")
     cohort_id = insert_one(connection, CohortRow.__table__, **shape, frozen=frozen, hash=digest(frozen))
     rows: TableRows = [
-        {"cohort_id": cohort_id, "settings": canonical(each.settings)}
+        {"cohort_id": cohort_id, "settings": canonical(each.settings), "address": each.address or None}
         | attributes_of(each, "position", "name", "kind")
         for each in cohort.entrants
     ]
     insert_rows(connection, EntrantRow.__table__, rows)
     ids = connection.execute(select(EntrantRow.name, EntrantRow.id).where(EntrantRow.cohort_id == cohort_id))
-    add_entries(connection, {id: [deposits[name]] for name, id in sorted(ids.all(), key=lambda row: row.id)})
+    by_name = sorted(ids.all(), key=lambda row: row.id)
+    add_entries(connection, {id: [deposits[name]] for name, id in by_name})
+    added = {
+        "cohort": [[cohort.number, digest(frozen)]],
+        "entry": last_lines(connection, (x.id for x in by_name)),
+    }
+    add_head(connection, cohort.starts_at, added, cohort.number, 0)
 
 
 def add_replacements(
@@ -98,10 +105,17 @@ def add_entries(connection: Connection, ledgers: Mapping[int, Sequence[Entry]]) 
     insert_facts(connection, EntryRow, ("entrant_id",), lines, [*Entry.__dataclass_fields__])
 
 
+def add_settlements(connection: Connection, ledgers: Mapping[int, Sequence[Entry]]) -> None:
+    """More lines of ledgers that belong to no turn, with the head that covers them."""
+    add_entries(connection, ledgers)
+    at = max(entry.at for entries in ledgers.values() for entry in entries)
+    add_head(connection, at, {"entry": last_lines(connection, ledgers)})
+
+
 def add_snapshot(
     connection: Connection, cohort_id: int, number: int, snapshot: Snapshot, round_number: int | None
-) -> None:
-    """A snapshot with what is new in it: markets, versions of their pages, changed quotes.
+) -> int:
+    """A snapshot with what is new in it: markets, versions of their pages, changed quotes; its id.
 
     With a round's number it opens that round, which waits for its turns.
     """
@@ -137,6 +151,10 @@ def add_snapshot(
     if round_number is not None:
         row = {"cohort_id": cohort_id, "number": round_number, "at": snapshot.at, "snapshot_id": snapshot_id}
         insert_one(connection, RoundRow.__table__, **row)
+    else:
+        sealed = [[number, plain_value(snapshot.at), fact]]
+        add_head(connection, snapshot.at, {"snapshot": sealed}, number)
+    return snapshot_id
 
 
 def open_round(
@@ -157,7 +175,14 @@ def end_cohort(connection: Connection, cohort_id: int, at: datetime) -> None:
     """Every round has run and nothing is open; a cohort ends once, and that is an incident."""
     open_one = (CohortRow.id == cohort_id, col(CohortRow.ended_at).is_(None))
     if connection.execute(update(CohortRow).where(*open_one).values(ended_at=at)).rowcount:
+        _add_end(connection, "ended", cohort_id, at)
         add_cohort_finished(connection, cohort_id, at)
+
+
+def _add_end(connection: Connection, kind: str, cohort_id: int, at: datetime) -> None:
+    """The head that covers when a cohort has ended, or was stopped."""
+    [number] = connection.scalars(select(CohortRow.number).where(CohortRow.id == cohort_id))
+    add_head(connection, at, {kind: [[number, plain_value(at)]]}, number)
 
 
 def pause_cohort(connection: Connection, cohort_id: int, at: datetime | None) -> None:
@@ -168,7 +193,8 @@ def pause_cohort(connection: Connection, cohort_id: int, at: datetime | None) ->
 def stop_cohort(connection: Connection, cohort_id: int, at: datetime) -> None:
     """A cohort decides no more, for good; it stops once."""
     running = (CohortRow.id == cohort_id, col(CohortRow.stopped_at).is_(None))
-    connection.execute(update(CohortRow).where(*running).values(stopped_at=at))
+    if connection.execute(update(CohortRow).where(*running).values(stopped_at=at)).rowcount:
+        _add_end(connection, "stopped", cohort_id, at)
 
 
 SNAPSHOT_TIME = select(SnapshotRow.at).where(SnapshotRow.id == bindparam("taken")).scalar_subquery()
@@ -180,10 +206,14 @@ def put_marks(
 ) -> None:
     """Each entrant's holdings at a snapshot, by entrant id, in place of what was there.
 
-    `over` is the id of a round that is over with them: every turn is in. One that is done stays as it is.
+    `over` is the id of a round that is over with them: every turn is in, and a head covers it. One that is
+    done stays as it is.
     """
     connection.execute(DELETE_MARKS, {"taken": snapshot_id})
     lines = (((entrant_id, snapshot_id), mark) for entrant_id, mark in marks.items())
     insert_facts(connection, MarkRow, ("entrant_id", "snapshot_id"), lines, [*Mark.__dataclass_fields__])
-    if over is not None:
-        connection.execute(update(RoundRow).where(RoundRow.id == over, RoundRow.done == 0).values(done=1))
+    if over is None:
+        return
+    closing = update(RoundRow).where(RoundRow.id == over, RoundRow.done == 0).values(done=1)
+    if connection.execute(closing).rowcount:
+        add_round_head(connection, over)

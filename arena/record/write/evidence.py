@@ -38,9 +38,12 @@ def is_gathered(connection: Connection, round_id: int) -> bool:
 def add_evidence(
     connection: Connection, round_id: int, place: tuple[int, int], gathered: GatheredEvidence
 ) -> None:
-    """What was gathered for a round, unless another process was first: `place` is cohort and round."""
-    connection.execute(select(RoundRow.id).where(RoundRow.id == round_id).with_for_update())
-    if is_gathered(connection, round_id):
+    """What was gathered for a round, unless another process was first: `place` is cohort and round.
+
+    Of a round that is over meanwhile nobody will see it.
+    """
+    over = connection.scalar(select(RoundRow.done).where(RoundRow.id == round_id).with_for_update())
+    if over or is_gathered(connection, round_id):
         return
     rows: TableRows = []
     articles: dict[str, dict[str, Any]] = {}

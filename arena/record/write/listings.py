@@ -34,6 +34,7 @@ from arena.record.schema.typed import (
     select,
 )
 from arena.record.schema.world import MarketRow, MarketVersionRow, PruneRow, QuoteRow, SightingRow, SyncRow
+from arena.record.write.heads import add_head
 from markets.hashes import digest, market_hash, quote_hash
 from markets.model import Listing, Market, MarketId, Quote
 
@@ -255,6 +256,7 @@ def prune_quotes(connection: Connection, older_than: datetime, at: datetime) -> 
         number = connection.execute(numbers).scalar_one()
         fact = {"number": number, "at": at, "older_than": older_than, "quotes": pruning.goes}
         insert_one(connection, PruneRow.__table__, **fact, hash=digest(fact))
+        add_head(connection, at, {"prune": [[number, digest(fact)]]})
         connection.execute(
             delete(QuoteRow).where(QuoteRow.at < older_than, ~_is_used(), _is_followed(older_than))
         )

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Engine, bindparam, func, literal
+from sqlalchemy import Connection, Engine, bindparam, exists, func, literal
 from sqlmodel import and_, or_
 
 from arena.errors import ArenaError
@@ -240,6 +240,16 @@ LAST_CALL = (
     .correlate(RoundRow.__table__, EntrantRow.__table__)
     .scalar_subquery()
 )
+HAS_UNPRICED = (
+    exists()
+    .where(
+        clause(CallRow.round_id == RoundRow.id),
+        clause(CallRow.entrant_id == EntrantRow.id),
+        col(CallRow.cost).is_(None),
+        col(CallRow.error_code).is_(None),
+    )
+    .correlate(RoundRow.__table__, EntrantRow.__table__)
+)
 ROUND_ENDS = (
     select(
         RoundRow.id,
@@ -252,6 +262,7 @@ ROUND_ENDS = (
         TurnRow.status,
         TurnRow.note,
         CallRow.error_message,
+        HAS_UNPRICED.label("unpriced"),
     )
     .select_from(
         joined(RoundRow, CohortRow, EntrantRow)
@@ -285,4 +296,5 @@ def _round_end(rows: Sequence[Any]) -> RoundEnd:
         models=frozenset(row.name for row in rows if json.loads(row.settings).get("model")),
         refused={row.name: row.error_message for row in rows if row.error_message},
         waiting={row.name: row.note for row in rows if row.verdict == "waiting"},
+        unpriced=frozenset(row.name for row in rows if row.unpriced),
     )

@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 from arena.record.schema.statements import TableRows, attributes_of, batches, insert_rows
 from arena.record.schema.typed import IDS, col, columns_of, read_nouns, select
 from arena.record.schema.world import MarketRow, ResolutionRow
+from arena.record.write.heads import add_head
 from arena.record.write.quarantine import quarantine_records
 from markets.hashes import canonical, digest, plain_value
 from markets.millionths import ONE, decimal
@@ -45,6 +46,8 @@ def add_resolutions(
         for found in fresh
     ]
     insert_rows(connection, ResolutionRow.__table__, rows)
+    sealed = [[row["market_id"], row["version"], row["hash"]] for row in rows]
+    add_head(connection, at, {"resolution": sealed})
     return len(rows)
 
 

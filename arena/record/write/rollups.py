@@ -6,14 +6,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, insert
+from sqlalchemy import Connection, bindparam, case, func, insert
 
+from arena.record.schema.cohort import SnapshotRow
 from arena.record.schema.scores import RollupRow
 from arena.record.schema.typed import col, delete, select
 from arena.record.schema.world import ResolutionRow
 from markets.hashes import canonical
 
-COUNT_RESOLUTIONS = select(func.count(), func.coalesce(func.max(ResolutionRow.id), 0))
+NEWEST = select(func.max(SnapshotRow.at)).scalar_subquery()
+COUNT_RESOLUTIONS = select(
+    func.count(),
+    func.coalesce(func.max(ResolutionRow.id), 0),
+    func.coalesce(func.sum(case((col(ResolutionRow.known_at) > NEWEST, 1), else_=0)), 0),
+    NEWEST,
+)
 ROLLUP_BY_NAME = select(RollupRow.basis, RollupRow.made_at, RollupRow.body).where(
     RollupRow.name == bindparam("name")
 )
@@ -30,9 +37,12 @@ class Rollup:
 
 
 def scores_basis(connection: Connection) -> str:
-    """What scores are computed from: the resolutions, of which another one changes this text."""
-    count, last = connection.execute(COUNT_RESOLUTIONS).one()
-    return f"{count} ends, the last is {last}"
+    """What scores are computed from: the resolutions, of which another one changes this text.
+
+    Those that count only after the newest snapshot change it once more when a later one is taken.
+    """
+    count, last, ahead, newest = connection.execute(COUNT_RESOLUTIONS).one()
+    return f"{count} ends, the last is {last}" + (f"; {ahead} count after {newest}" if ahead else "")
 
 
 def read_basis(connection: Connection, name: str) -> str | None:

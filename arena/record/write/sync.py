@@ -11,6 +11,7 @@ from arena.errors import ArenaError
 from arena.record.schema.statements import BATCH, batches, insert_lines, insert_one
 from arena.record.schema.typed import clause, col, joined, select
 from arena.record.schema.world import ResolutionRow, SightingRow, SyncRow
+from arena.record.write.heads import add_head
 from arena.record.write.listings import add_pages, add_quotes
 from arena.record.write.quarantine import quarantine_records
 from markets.garbage_collection import gc_paused
@@ -142,6 +143,7 @@ def _add_sync(
     sync_id = insert_one(connection, SyncRow.__table__, **fact, hash=sealed)
     lines = [(sync_id, market, quoted) for market, quoted in turned.items()]
     insert_lines(connection, SightingRow.__table__, ("sync_id", "market_id", "quoted"), lines)
+    add_head(connection, at, {"sync": [[source.venue, number, sealed]]})
     return number
 
 

@@ -25,6 +25,8 @@ TASK_NAME = "arena.turn"
 SILENT_SECONDS = 30.0
 """Seconds without a heartbeat after which a worker counts as gone and its jobs are given to others."""
 HEARTBEAT_SECONDS = 10.0
+POOL_WAIT = 30.0
+"""Seconds that the queue waits for its server before it says that it is away."""
 SCHEMA_LOCK = 7_238_465
 """Of several that start at once, only one makes the queue's tables."""
 LOCK_SCHEMA = f"SELECT pg_advisory_xact_lock({SCHEMA_LOCK})"
@@ -83,7 +85,7 @@ async def open_queue(database: str) -> AsyncIterator[App]:
     _silence_loggers()
     address = queue_address(database)
     _make_tables(database)
-    app = App(connector=PsycopgConnector(conninfo=address, min_size=1, max_size=4))
+    app = App(connector=PsycopgConnector(conninfo=address, min_size=1, max_size=4, timeout=POOL_WAIT))
     try:
         await app.open_async()
     except ConnectorException as error:

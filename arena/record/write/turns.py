@@ -5,22 +5,37 @@ A claim says who plays a turn, until when by the database's clock, and under whi
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from sqlalchemy import BindParameter, Connection, bindparam
+from sqlalchemy import BindParameter, Connection, bindparam, func
 
 from agents.model import Decision
 from arena.record.model.cohort import Turn
 from arena.record.schema.codec import orders_text, turn_text
 from arena.record.schema.cohort import RoundRow
 from arena.record.schema.dialects import NOW, FromNow, seconds
-from arena.record.schema.statements import TableLine, insert_facts, insert_lines, new_rows
-from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, RejectionRow, SecondQuoteRow, TurnRow
+from arena.record.schema.statements import (
+    TableLine,
+    TableRows,
+    insert_facts,
+    insert_lines,
+    insert_rows,
+    new_rows,
+)
+from arena.record.schema.turn import (
+    AttemptRow,
+    FillLevelRow,
+    FillRow,
+    ForecastRow,
+    RejectionRow,
+    SecondQuoteRow,
+    TurnRow,
+)
 from arena.record.schema.typed import IDS, col, select, update
 from arena.record.schema.work import ClaimRow
 from arena.record.write.cohorts import add_entries
 from arena.record.write.listings import add_quote_rows
-from markets.hashes import canonical, sha256
+from markets.hashes import canonical, digest, sha256
 from portfolio.ledger import fill_hash
 from portfolio.model import Fill, FillLevel, Rejection
 
@@ -116,7 +131,7 @@ def renew_claims(
 
 
 FILL_FIELDS = tuple(name for name in Fill.__dataclass_fields__ if name != "levels")
-TURN_COLUMNS = ("verdict", "note", "cash", "wishes", "repaired", "code_version", "hash")
+TURN_COLUMNS = ("verdict", "note", "cash", "wishes", "repaired", "reader", "code_version", "hash")
 
 OF_TURN = ("turn_id", "position")
 ROUND_ID: BindParameter[int] = bindparam("round_id")
@@ -124,11 +139,12 @@ ROUND_ID: BindParameter[int] = bindparam("round_id")
 
 @dataclass(frozen=True, slots=True)
 class TurnUnderClaim:
-    """A turn, whose it is, and the token of the claim that it was played under."""
+    """A turn, whose it is, the token of the claim that it was played under, and when it ended."""
 
     entrant_id: int
     token: int
     turn: Turn
+    ended_at: datetime | None = None
 
 
 def add_turns(
@@ -141,7 +157,7 @@ def add_turns(
     """Turns of one round in the caller's transaction; those whose claim was lost to another are left out.
 
     `place` is the number of cohort and round, `version` that of the code. What is written, by entrant.
-    Claims on turns that failed end with that, so that anyone may try them again.
+    Claims on turns that failed end with that, so that anyone may try them again; each failure is kept.
     """
     tokens = _tokens(connection, round_id, claimed)
     turns = {
@@ -163,9 +179,42 @@ def add_turns(
     _add_second_quotes(connection, placed)
     _add_fills(connection, placed)
     add_entries(connection, {entrant_id: turn.entries for entrant_id, turn in turns.items() if turn.entries})
-    failed = [entrant_id for entrant_id, turn in turns.items() if turn.decision.status == "failed"]
-    release_claims(connection, round_id, failed)
+    failed = [x for x in claimed if x.entrant_id in turns and x.turn.decision.status == "failed"]
+    _add_attempts(connection, round_id, place, failed, version)
+    release_claims(connection, round_id, [each.entrant_id for each in failed])
     return turns
+
+
+LAST_ATTEMPTS = (
+    select(AttemptRow.entrant_id, func.max(AttemptRow.number))
+    .where(AttemptRow.round_id == ROUND_ID, col(AttemptRow.entrant_id).in_(IDS))
+    .group_by(AttemptRow.entrant_id)
+)
+
+
+def _add_attempts(
+    connection: Connection,
+    round_id: int,
+    place: tuple[int, int],
+    failed: Sequence[TurnUnderClaim],
+    version: str,
+) -> None:
+    if not failed:
+        return
+    ids = [each.entrant_id for each in failed]
+    last, rows = (
+        dict(connection.execute(LAST_ATTEMPTS, {"round_id": round_id, "ids": ids}).all()),
+        TableRows(),
+    )
+    for each in failed:
+        number = last.get(each.entrant_id, 0) + 1
+        row = {
+            "number": number, "note": each.turn.decision.note, "at": each.ended_at, "code_version": version,
+        }  # fmt: skip
+        whose = {"cohort": place[0], "round": place[1], "entrant": each.turn.entrant}
+        key = {"round_id": round_id, "entrant_id": each.entrant_id, "hash": digest(row | whose)}
+        rows.append(row | key)
+    insert_rows(connection, AttemptRow.__table__, rows)
 
 
 TOKENS = (
@@ -210,7 +259,7 @@ def _turn_line(place: tuple[int, int], turn: Turn, version: str) -> TableLine:
     decision, wishes = turn.decision, orders_text(turn.decision)
     hash = sha256(turn_text(*place, turn, wishes))
     repaired = canonical(decision.repaired)
-    return decision.status, decision.note, turn.cash, wishes, repaired, version, hash
+    return decision.status, decision.note, turn.cash, wishes, repaired, turn.reader, version, hash
 
 
 TURN_IDS = select(TurnRow.entrant_id, TurnRow.id).where(

@@ -5,25 +5,32 @@ Rounds against their cohort's schedule, their snapshot, and what must be in when
 A cohort from its line-up to its last mark: ledgers first, for turns and marks stand on them.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
+
+from sqlalchemy import bindparam
 
 from arena.record.schema.cohort import CohortRow, PromptRow, RoundRow, SnapshotRow
+from arena.record.schema.typed import clause, col, select
+from arena.verify.checks.answers import DECIDED, CohortReplay
 from arena.verify.checks.evidence import check_evidence
-from arena.verify.checks.fills import check_depth, check_fills
+from arena.verify.checks.fills import check_depth, check_fills, check_room
 from arena.verify.checks.ledgers import check_ledger, check_postings, check_profits
-from arena.verify.checks.marks import MarkProgress, check_marks, check_open_lots
+from arena.verify.checks.marks import MarkProgress, check_marks, check_open_lots, check_settled
 from arena.verify.checks.orders import check_orders, check_quotes, check_sizes
-from arena.verify.checks.replacements import check_replacements, played_settings
+from arena.verify.checks.replacements import check_replacements, newest_replacement
 from arena.verify.checks.turns import check_forecasts, check_second_quotes, check_turn
 from arena.verify.cohort import CheckedCohort, FrozenCohort, read_cohort
 from arena.verify.differences import Difference
-from arena.verify.hashes import json_in
+from arena.verify.hashes import json_in, sha256_of
 from arena.verify.ledger import LedgerSums, ledger_sums, read_ledgers
-from arena.verify.reader import RecordReader, Row
+from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery
 from arena.verify.round import CheckedRound, CheckedTurn, checked_fills, read_round, read_turns
-from arena.verify.row_names import check_fields, differs, key_of
+from arena.verify.row_names import check_fields, check_numbers, differs, key_of
 
 COLUMNS = ("position", "name", "kind", "settings")
+NUMBERS = RowsQuery(
+    select().order_by(CohortRow.number), RowPart(CohortRow.__table__, "id", "number"), again=True
+)
 NOBODY = (None,) * len(COLUMNS)
 
 
@@ -40,6 +47,11 @@ def check_cohort(facts: RecordReader, cohort: CheckedCohort) -> Iterator[Differe
             facts, CohortRow.__table__, row, "frozen", "known prompts", f"it froze the prompt {unknown[0]}"
         )
     yield from _line_up(key_of(facts, CohortRow.__table__, row), frozen, list(cohort.entrants.values()))
+
+
+def check_numbered(facts: RecordReader) -> Iterator[Difference]:
+    """The first cohort that is missing among the others."""
+    yield from check_numbers(facts, CohortRow.__table__, facts.rows(NUMBERS), "number", 1)
 
 
 def check_end(facts: RecordReader, cohort: CheckedCohort, last: str | None) -> Iterator[Difference]:
@@ -61,6 +73,33 @@ def _line_up(key: str, frozen: FrozenCohort, rows: list[Row]) -> Iterator[Differ
                 yield Difference(
                     "entrant", f"{key}, place {place}", column, value, wanted, "so it was frozen"
                 )
+
+
+LAST_LOOK = RowsQuery(
+    select()
+    .select_from(
+        SnapshotRow.__table__.join(CohortRow.__table__, clause(CohortRow.id == SnapshotRow.cohort_id))
+    )
+    .where(col(CohortRow.frozen).contains(bindparam("stamp")))
+    .order_by(col(SnapshotRow.at).desc())
+    .limit(1),
+    RowPart(SnapshotRow.__table__, "at"),
+    again=True,
+)
+
+
+def count_missed(facts: RecordReader, cohort: CheckedCohort, unseen: Mapping[str, int]) -> None:
+    """Decision times of the frozen schedule of which nothing is there, while something is of later ones.
+
+    They may have been missed; that they were not taken out is for the chain of heads to prove.
+    """
+    frozen = cohort.frozen
+    if frozen is None or frozen.stamp == "live" or facts.verified.number:
+        return
+    last = next((row["at"] for row in facts.rows(LAST_LOOK, stamp=f'"stamp":"{frozen.stamp}"')), "")
+    until = min(last, cohort.row["ended_at"] or last)
+    if missed := sum(at < until for at in unseen):
+        facts.unproved["decision times that were missed"] += missed
 
 
 def check_round(facts: RecordReader, shown: CheckedRound) -> Iterator[Difference]:
@@ -111,9 +150,6 @@ def check_done(
         )
 
 
-DECIDED = ("played", "partly", "malformed", "declined")
-
-
 def check_whole_cohort(facts: RecordReader, row: Row) -> Iterator[Difference]:
     """All that is a cohort's own."""
     cohort = read_cohort(facts, row)
@@ -121,10 +157,15 @@ def check_whole_cohort(facts: RecordReader, row: Row) -> Iterator[Difference]:
     yield from check_replacements(facts, cohort)
     books = yield from _books(facts, cohort)
     marked = yield from check_marks(facts, cohort, books)
-    yield from check_end(facts, cohort, marked.last)
+    if marked.last is not None or not facts.verified.number:
+        yield from check_end(facts, cohort, marked.last)
+    count_missed(facts, cohort, marked.due)
     yield from check_open_lots(facts, cohort, marked)
-    for round in cohort.rounds:
-        yield from _round(facts, read_round(facts, cohort, round), books, marked)
+    yield from check_settled(facts, cohort, marked)
+    replay = CohortReplay(facts, cohort)
+    after = facts.after(RoundRow.__table__)
+    for round in (round for round in cohort.rounds if round["id"] > after):
+        yield from _round(facts, read_round(facts, cohort, round), books, marked, replay)
 
 
 def _books(facts: RecordReader, cohort: CheckedCohort) -> Generator[Difference, None, dict[int, LedgerSums]]:
@@ -139,13 +180,18 @@ def _books(facts: RecordReader, cohort: CheckedCohort) -> Generator[Difference, 
 
 
 def _round(
-    facts: RecordReader, shown: CheckedRound, books: dict[int, LedgerSums], marked: MarkProgress
+    facts: RecordReader,
+    shown: CheckedRound,
+    books: dict[int, LedgerSums],
+    marked: MarkProgress,
+    replay: CohortReplay,
 ) -> Iterator[Difference]:
     """A round, its turns one after the other, and its evidence."""
     yield from check_round(facts, shown)
     silent, verdicts = set(shown.cohort.entrants), set[str]()
     for turn in read_turns(facts, shown.round):
         yield from _turn(facts, shown, turn, books.get(turn.row["entrant_id"]))
+        yield from replay.check(shown, turn)
         silent.discard(turn.row["entrant_id"])
         verdicts.add(turn.row["verdict"])
     yield from check_evidence(facts, shown, not verdicts.isdisjoint(DECIDED))
@@ -158,12 +204,14 @@ def _turn(
 ) -> Iterator[Difference]:
     wishes, together = json_in(turn.row["wishes"]), checked_fills(shown, turn)
     number = shown.round["number"]
-    settings = played_settings(shown.cohort, turn.row["entrant_id"], number)
+    replaced = newest_replacement(shown.cohort, turn.row["entrant_id"], number)
+    settings = sha256_of(replaced["settings"]) if replaced else None
     yield from check_turn(facts, turn, wishes, number, books, settings)
     yield from check_forecasts(facts, turn.forecasts, shown.by_market)
     yield from check_second_quotes(facts, turn.second, shown.by_market, shown.seen_at)
     yield from check_fills(facts, together)
     yield from check_depth(facts, together)
+    yield from check_room(facts, together, books)
     yield from check_quotes(facts, together)
     yield from check_sizes(facts, together)
-    yield from check_orders(facts, together, wishes, books)
+    yield from check_orders(facts, turn, together, wishes, books)

@@ -2,6 +2,8 @@
 
 The levels of a fill: fee and amount of each, and whether such a price was there to be had.
 
+How much of a market's volume they are, and its book, where the rules know no other depth.
+
 How much there was at a price is for all fills of a turn together: see `depth`.
 
 What the fills of one turn took out of a book together, and whether they took the best of it first.
@@ -13,13 +15,15 @@ one another.
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 from arena.record.schema.turn import FillLevelRow, FillRow
-from arena.verify.cohort import ONE
+from arena.verify.cohort import ONE, FrozenCohort
 from arena.verify.differences import Difference
 from arena.verify.hashes import check_hash, json_in, without
+from arena.verify.ledger import LedgerSums
 from arena.verify.reader import RecordReader, Row, moment
 from arena.verify.round import CheckedFill
 from arena.verify.row_names import Expected, check_fields, check_numbers, differs
@@ -28,6 +32,7 @@ CENT = 10_000
 ROUNDING = 3
 """Millionths of a dollar that may be left when an amount is spent to the last."""
 
+SINGLE_PRICED = ("mid", "quote", "spread")
 Offered = Mapping[int, int | None]
 """Shares by price; None for as many as are wanted."""
 
@@ -125,7 +130,21 @@ def check_fills(facts: RecordReader, deals: Sequence[CheckedFill]) -> Iterator[D
         )
         yield from check_fields(facts, FillRow.__table__, deal.fill, _sums(deal) | _on_its_snapshot(deal))
         yield from _untimely(facts, deal)
+        yield from _better(facts, deal)
         yield from check_levels(facts, deal)
+
+
+def _better(facts: RecordReader, deal: CheckedFill) -> Iterator[Difference]:
+    """A fill of a turn that was tried again at the better of both prices."""
+    if deal.other is None or deal.frozen is None:
+        return
+    used, other = offered(deal), offered(replace(deal, listed=deal.other))
+    if used and other:
+        best = min if deal.buys else max
+        mine, its = best(used), best(other)
+        if mine < its if deal.buys else mine > its:
+            why = "a turn that is tried again is filled at the worse of both prices"
+            yield differs(facts, FillRow.__table__, deal.fill, "quote_hash", "the other quote's", why)
 
 
 def _sums(deal: CheckedFill) -> Expected:
@@ -246,6 +265,45 @@ def _within_reach(facts: RecordReader, deal: CheckedFill, depths: Offered) -> It
     if deal.fill["shares"] < least:
         why = "the market deals in no fewer"
         yield differs(facts, FillRow.__table__, deal.fill, "shares", f"{least} or more", why)
+
+
+def check_room(
+    facts: RecordReader, deals: Sequence[CheckedFill], books: LedgerSums | None
+) -> Iterator[Difference]:
+    """Fills of another size than the market's volume and its book, as first seen, leave to the agent."""
+    moved: dict[str, int] = defaultdict(int)
+    for deal in deals:
+        fill, frozen = deal.fill, deal.frozen
+        before, market = moved[fill["market_id"]], fill["market_id"]
+        moved[market] += fill["amount"]
+        ever = frozen and frozen.max_of_volume_cohort
+        if frozen is None or ever is None or deal.first is None or deal.first["volume"] is None:
+            continue
+        ref = f"fill:{deal.round['number']}:{fill['position']}"
+        traded = books.traded.get(ref, before) if books else before
+        room = max(
+            0, min(_together(deal.first, frozen) - before, deal.first["volume"] * ever // ONE - traded)
+        )
+        if fill["amount"] > room:
+            why = "no more may be traded at the volume that was known, and in its book"
+            yield differs(facts, FillRow.__table__, fill, "amount", f"{room} or less", why)
+        elif frozen.fill in SINGLE_PRICED and deal.levels:
+            price, size = deal.levels[0]["price"], "amount" if deal.buys else "shares"
+            most = room if deal.buys else room * ONE // price if price else fill["wanted"]
+            expected = {size: (min(fill["wanted"], most), "it is all that may be traded")}
+            yield from check_fields(facts, FillRow.__table__, fill, expected)
+
+
+def _together(quote: Row, frozen: FrozenCohort) -> int:
+    """The cash that one turn may move in a market."""
+    most, book = quote["volume"] * (frozen.max_of_volume or 0) // ONE, json_in(quote["book"])
+    if not isinstance(book, dict) or not (book.get("asks") or book.get("bids")):
+        return int(most)
+    for side, of_yes in (("asks", True), ("bids", False)):
+        levels = [(price if of_yes else ONE - price, shares) for price, shares in book.get(side) or ()]
+        reach = min((price for price, _ in levels), default=0) + frozen.worst_price
+        most = min(most, sum(price * shares for price, shares in levels if price <= reach) // ONE)
+    return int(most)
 
 
 def _is_better(deal: CheckedFill, one: int, other: int) -> bool:

@@ -115,13 +115,12 @@ WHOLE = "(?:0|-?[1-9][0-9]{0,17})"
 LEVELS = rf"((?:\[{WHOLE},{WHOLE}\](?:,\[{WHOLE},{WHOLE}\])*)?)"
 BOOK = re.compile(rf'\{{"asks":\[{LEVELS}\],"bids":\[{LEVELS}\]\}}')
 """A book of whole numbers without white space."""
-QUOTES = rows_of(QuoteRow.__table__)
 PRICES = ("bid", "ask", "mid", "last")
 
 
 def check_prices(facts: RecordReader) -> Iterator[Difference]:
     """Prices whose hash is not theirs."""
-    for row in facts.rows(QUOTES):
+    for row in facts.new(QuoteRow.__table__):
         text = _text(row)
         if text is None or row["hash"] != hash_of(text):
             yield from check_hash(facts, QuoteRow.__table__, row, _content(row), "it seals what the row says")

@@ -145,7 +145,7 @@ ENTRIES = RowsQuery(
 MARKS = RowsQuery(
     select()
     .select_from(EntrantRow.__table__.join(MarkRow, clause(MarkRow.entrant_id == EntrantRow.id)))
-    .where(OF_A_COHORT)
+    .where(OF_A_COHORT, MarkRow.snapshot_id > bindparam("after"))
     .order_by(MarkRow.at, MarkRow.entrant_id),
     all_columns(MarkRow.__table__),
 )
@@ -162,13 +162,15 @@ class PricedSnapshot(NamedTuple):
 @dataclass
 class MarkProgress:
     """What everyone holds as time goes on, who was marked at each snapshot (a bit for each entrant, in the
-    order of the line-up), the times of the last two marks of each, and of the last snapshot."""
+    order of the line-up), the times of the last two marks of each, that of the last snapshot,
+    and when a round was due that has none."""
 
     bits: dict[int, int]
     held: dict[int, HoldingsSum]
     masks: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     times: dict[int, tuple[str, str]] = field(default_factory=lambda: defaultdict(lambda: ("", "")))
     last: str | None = None
+    due: dict[str, int] = field(default_factory=dict)
 
     def unmarked(self, snapshot_id: int) -> list[int]:
         """The entrants without a mark at a snapshot."""
@@ -182,13 +184,18 @@ def check_marks(
     """A cohort's snapshots, and marks that are not what they and the ledgers come to."""
     bits = {entrant: 1 << place for place, entrant in enumerate(cohort.entrants)}
     marked = MarkProgress(bits, {entrant: HoldingsSum() for entrant in cohort.entrants})
+    marked.due |= cohort.frozen.times() if cohort.frozen else {}
     entries, marks = (RowsByTime(_in_line_up(facts, cohort, query)) for query in (ENTRIES, MARKS))
+    after = facts.after(SnapshotRow.__table__)
     elsewhere = lru_cache(maxsize=2)(partial(_elsewhere, facts, cohort))
     places = RowsByParent(read_items(facts, cohort))
-    for snapshot in chain(facts.rows(SNAPSHOTS, cohort=cohort.id), [None]):
+    for snapshot in chain(facts.rows(SNAPSHOTS, cohort=cohort.id, after=after), [None]):
         here = None
         if snapshot is not None:
-            marked.last, listing = snapshot["at"], places.of(snapshot["at"])
+            listing, ended_at = places.of(snapshot["at"]), cohort.row["ended_at"]
+            if listing or ended_at is None or snapshot["at"] <= ended_at:
+                marked.last = snapshot["at"]  # what comes after the end and lists nothing is a correction
+            marked.due.pop(snapshot["at"], None)
             yield from check_snapshot(facts, cohort, snapshot, listing)
             here = PricedSnapshot(snapshot, prices_of(listing, snapshot, cohort.frozen))
         for row in marks.until(snapshot["at"] if snapshot else None):
@@ -203,7 +210,8 @@ def check_marks(
 
 
 def _in_line_up(facts: RecordReader, cohort: CheckedCohort, query: RowsQuery) -> Iterator[Row]:
-    return (row for row in facts.rows(query, cohort=cohort.id) if row["entrant_id"] in cohort.entrants)
+    rows = facts.rows(query, cohort=cohort.id, after=facts.after(SnapshotRow.__table__))
+    return (row for row in rows if row["entrant_id"] in cohort.entrants)
 
 
 def _post(entries: Iterator[Row], marked: MarkProgress) -> None:
@@ -252,6 +260,7 @@ def _elsewhere(facts: RecordReader, cohort: CheckedCohort, snapshot_id: int) -> 
 ENDS = rows_of(
     ResolutionRow.__table__, ResolutionRow.market_id == bindparam("market"), order=[ResolutionRow.known_at]
 )
+UNPAID = "the newest version that was learnt is paid"
 MARKETS = 10_000
 """Of so many the end is remembered."""
 
@@ -276,3 +285,36 @@ def check_open_lots(facts: RecordReader, cohort: CheckedCohort, marked: MarkProg
 def _known(facts: RecordReader, market: str) -> str | None:
     """When the end of a market was first known."""
     return next((row["known_at"] for row in facts.rows(ENDS, market=market)), None)
+
+
+SETTLED = RowsQuery(
+    select()
+    .select_from(EntrantRow.__table__.join(EntryRow, clause(EntryRow.entrant_id == EntrantRow.id)))
+    .where(OF_A_COHORT, EntryRow.ref.startswith("resolution:"))
+    .order_by(EntryRow.entrant_id, EntryRow.number),
+    RowPart(EntryRow.__table__, "entrant_id", "number", "market_id", "side", "ref"),
+    again=True,
+)
+
+
+def check_settled(facts: RecordReader, cohort: CheckedCohort, marked: MarkProgress) -> Iterator[Difference]:
+    """Lots that are settled by a version which a newer one had replaced when they were settled last.
+
+    A cohort that is over is settled whenever an end is learnt. Of one at a live venue it is the mark before
+    the last that counts: another cohort's round may be kept under an earlier time than that of its reading.
+    """
+    versions, over = lru_cache(maxsize=MARKETS)(partial(_versions, facts)), cohort.row["ended_at"] is not None
+    live = cohort.frozen is not None and cohort.frozen.stamp == "live"
+    settled = _in_line_up(facts, cohort, SETTLED)
+    last = {(row["entrant_id"], row["market_id"], row["side"]): row for row in settled}
+    for (id, market, side), row in last.items():
+        known = [v for at, v in versions(market) if over or at <= marked.times[id][0 if live else 1]]
+        newest, paid = max(known, default=0), row["ref"].removeprefix("resolution:")
+        if not paid.isdecimal() or int(paid) < newest:
+            key = f"{key_of(facts, EntrantRow.__table__, cohort.entrants[id])}, {market} {side}"
+            yield Difference("entry", key, "ref", row["ref"], f"resolution:{newest}", UNPAID)
+
+
+def _versions(facts: RecordReader, market: str) -> list[tuple[str, int]]:
+    """When each version of a market's end was learnt."""
+    return [(row["learnt_at"], row["version"]) for row in facts.rows(ENDS, market=market)]

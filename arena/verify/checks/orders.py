@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena.record.schema.turn import FillLevelRow, FillRow
+from arena.record.schema.turn import FillLevelRow, FillRow, TurnRow
 from arena.verify.cohort import ONE, FrozenCohort
 from arena.verify.differences import Difference
 from arena.verify.hashes import json_in
 from arena.verify.ledger import LedgerSums
 from arena.verify.reader import RecordReader, Row
-from arena.verify.round import CheckedFill
+from arena.verify.round import CheckedFill, CheckedTurn
 from arena.verify.row_names import check_fields, check_numbers, differs
 
 Place = tuple[str, str, str]
@@ -37,10 +37,21 @@ class OrderSize:
 
 
 def check_orders(
-    facts: RecordReader, deals: Sequence[CheckedFill], wishes: Any, books: LedgerSums | None
+    facts: RecordReader,
+    turn: CheckedTurn,
+    deals: Sequence[CheckedFill],
+    wishes: Any,
+    books: LedgerSums | None,
 ) -> Iterator[Difference]:
-    """Fills of a size that nobody wished for, or past the price that was."""
+    """Fills of a size that nobody ordered, or past its price, and orders that came to nothing at all."""
     legs = _legs(wishes)
+    answered = {row["market_id"] for row in (*turn.rejections, *(deal.fill for deal in deals))}
+    for action, market, side in legs:
+        if market not in answered:
+            why = f"to {action} {side} in {market} was neither filled nor refused"
+            yield differs(
+                facts, TurnRow.__table__, turn.row, "wishes", "orders with a fill or a refusal", why
+            )
     for deal in deals:
         ref = f"fill:{deal.round['number']}:{deal.fill['position']}"
         held = books.held.get(ref, 0) if books else 0

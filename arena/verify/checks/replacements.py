@@ -58,7 +58,6 @@ def _check_prompts(facts: RecordReader, row: Row) -> Iterator[Difference]:
         yield differs(facts, TABLE, row, "prompts", "known prompts", "their texts are kept")
 
 
-def played_settings(cohort: CheckedCohort, entrant: int, number: int) -> str | None:
-    """The hash of the settings that replaced an entrant's frozen ones by a round; None where none did."""
-    newest = [row for row in cohort.replacements.get(entrant, ()) if row["round"] <= number]
-    return sha256_of(newest[-1]["settings"]) if newest else None
+def newest_replacement(cohort: CheckedCohort, entrant: int, number: int) -> Row | None:
+    """What replaced an entrant's frozen settings last, by a round; None where nothing did."""
+    return next((x for x in reversed(cohort.replacements.get(entrant, ())) if x["round"] <= number), None)

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Table
 
 from arena.record.schema.cohort import EntrantRow, RoundRow
-from arena.record.schema.turn import CallRow, ForecastRow, RejectionRow, SecondQuoteRow, TurnRow
+from arena.record.schema.turn import AttemptRow, CallRow, ForecastRow, RejectionRow, SecondQuoteRow, TurnRow
 from arena.record.schema.typed import select
 from arena.verify.checks.markets import check_quoted
 from arena.verify.cohort import ONE
@@ -25,7 +25,7 @@ from arena.verify.round import CheckedTurn
 from arena.verify.row_names import check_fields, check_numbers, differs
 
 QUESTION = ("round_id", "entrant_id", "stage", "sample")
-CALLS, ATTEMPT = rows_of(CallRow.__table__), RowPart(CallRow.__table__, *QUESTION, "attempt")
+ATTEMPT = RowPart(CallRow.__table__, *QUESTION, "attempt")
 ADDED_TO_CALLS = dict.fromkeys(("tokens_reasoning", "tokens_cached", "tokens_cache_write"), 0) | {
     "thinking": "", "citations": "[]", "host": "", "status": None,
 }  # fmt: skip
@@ -35,9 +35,28 @@ ATTEMPTS = RowsQuery(
 )
 
 
+FAILURES = rows_of(AttemptRow.__table__)
+PLACED_FAILURES = RowsQuery(
+    select().order_by(AttemptRow.round_id, AttemptRow.entrant_id, AttemptRow.number),
+    RowPart(AttemptRow.__table__, "round_id", "entrant_id", "number"),
+    again=True,
+)
+
+
+def check_attempts(facts: RecordReader) -> Iterator[Difference]:
+    """Failures of turns that are not as they were kept, of strangers, or with one missing."""
+    table = AttemptRow.__table__
+    for row in facts.rows(FAILURES):
+        content = without(row, "id", "round_id", "entrant_id", "hash") | place_of(facts, row)
+        yield from check_hash(facts, table, row, content, "it seals what the row says")
+        yield from of_the_cohort(facts, table, row)
+    for _, rows in groupby(facts.rows(PLACED_FAILURES), key=itemgetter("round_id", "entrant_id")):
+        yield from check_numbers(facts, table, rows, "number", 1)
+
+
 def check_calls(facts: RecordReader) -> Iterator[Difference]:
     """Calls of strangers or of other words than were sealed, and attempts that leave a gap."""
-    for row in facts.rows(CALLS):
+    for row in facts.new(CallRow.__table__):
         silent = [name for name, value in ADDED_TO_CALLS.items() if row[name] == value]
         content = without(row, "id", "round_id", "entrant_id", "made_at", "hash", *silent)
         content |= place_of(facts, row)
@@ -47,6 +66,8 @@ def check_calls(facts: RecordReader) -> Iterator[Difference]:
             facts, CallRow.__table__, row, asked, "it is the hash of messages and seed", "prompt_hash"
         )
         yield from of_the_cohort(facts, CallRow.__table__, row)
+    if facts.verified.number:
+        return  # the heads say how many calls a round has
     for _, rows in groupby(facts.rows(ATTEMPTS), key=itemgetter(*QUESTION)):
         yield from check_numbers(facts, CallRow.__table__, rows, "attempt", 1)
 
@@ -124,6 +145,8 @@ def _sealed(facts: RecordReader, turn: CheckedTurn, settings: str | None) -> Ite
     content = without(row, "id", "round_id", "entrant_id", "code_version", "hash") | place_of(facts, row)
     if row["repaired"] == "[]":
         del content["repaired"]
+    if not row["reader"]:
+        del content["reader"]
     content |= {"forecasts": sorted(said), "rejections": refused}
     if settings is not None:
         content["settings"] = settings

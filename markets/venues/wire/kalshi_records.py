@@ -186,7 +186,7 @@ def quote(raw: object, ticker: str, at: datetime) -> Quote:
         ask=ask,
         mid=None if bid is None or ask is None else (bid + ask) // 2,
         last=prices.last_price_dollars or None,
-        volume=prices.volume_fp or 0,
+        volume=prices.volume_fp,
     )
 
 

@@ -59,7 +59,7 @@ class ManifoldPrice(ManifoldRecord):
     """What a YES share costs, and how much mana changed hands."""
 
     probability: Chance
-    volume: Number = 0
+    volume: Number | None = None
 
 
 class ManifoldEnding(ManifoldRecord):
@@ -127,7 +127,7 @@ def trade_quote(raw: object, name: str) -> Quote:
     return _mid_quote(name, trade.created_time, trade.prob_after)
 
 
-def _mid_quote(name: str, at: datetime, price: int, volume: int = 0) -> Quote:
+def _mid_quote(name: str, at: datetime, price: int, volume: int | None = None) -> Quote:
     return Quote(MarketId(f"manifold:{name}"), at, bid=None, ask=None, mid=price, last=price, volume=volume)
 
 

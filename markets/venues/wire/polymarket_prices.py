@@ -95,7 +95,7 @@ def quote(raw: object, at: datetime) -> Quote:
         ask=ask,
         mid=mid,
         last=last,
-        volume=prices.volume or prices.volume_num or 0,
+        volume=prices.volume_num if prices.volume is None else prices.volume,
     )
 
 

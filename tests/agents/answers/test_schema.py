@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.answers.json_text import answer_schema
 from agents.answers.parse import parse_answer
 from agents.model import Decision
+from agents.prompts.answer_schema import answer_schema
 from tests.agents.minds import a_view, an_answer
 
 VIEW = a_view()

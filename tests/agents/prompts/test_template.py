@@ -70,3 +70,27 @@ def test_a_mistake_in_a_template_that_is_filled_in_has_its_line_too() -> None:
 
 def test_a_key_of_a_fact_is_not_taken_for_a_method() -> None:
     assert compile_template("{{ m.items }}").filled("user", {"m": {"items": "three"}}) == "three"
+
+
+@pytest.mark.parametrize(
+    "greedy",
+    [
+        "{{ ('a' * 9999999999)|length }}",
+        "{{ (9999999999 * [1])|length }}",
+        "{{ '%099999999999d' % 1 }}",
+        "{{ '%099999999999d'|format(1) }}",
+        "{{ '{:99999999999}'.format(1) }}",
+        "{{ 'a'.ljust(9999999999) }}",
+        "{{ 'a'|center(9999999999) }}",
+        "{{ 'a'|indent(9999999999) }}",
+        "{{ 9 ** 99999999 }}",
+    ],
+)
+def test_a_template_that_eats_memory_is_refused_in_a_line(greedy: str) -> None:
+    with pytest.raises(BadTemplate, match="line 2: it makes more than 1,000,000 characters at once"):
+        compile_template(f"{{# a text #}}\n{greedy}").filled("user", {})
+
+
+def test_ordinary_arithmetic_and_padding_are_taken() -> None:
+    text = "{{ 2_000_000 * 3_000_000 }} {{ '%05.2f'|format(1.5) }} {{ '-' * 3 }} {{ 'a'|center(3) }}"
+    assert compile_template(text).filled("user", {}) == "6000000000000 01.50 ---  a"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.cost import worst_case
 from agents.kinds.llm import Settings
+from agents.model_table.cost import worst_case
 from agents.prompts.dry_run import with_context
 from agents.prompts.prompt import render
 from arena.calls.estimate import (

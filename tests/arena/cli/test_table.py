@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from arena.cli.output import progress_lines
 from arena.cli.table import TableChoice, TableColumn, json_rows, print_table
 from tests.program.command_line import command, environment
 
@@ -101,3 +102,11 @@ def test_a_leaderboard_in_a_terminal(columns: int, built: Path) -> None:
     for name in ("agent", "skill", "implied", "P/L", "cost"):
         assert name in head
     assert ("bets" in head) == (columns == 132)
+
+
+def test_long_work_tells_how_far_it_is_also_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    seconds = iter([0.0, 5.0, 11.0, 11.0, 12.0, 25.0, 25.0])
+    say = progress_lines(lambda: next(seconds))
+    for done in (1, 2_000, 3_000, 4_000):
+        say("reading the export", done, 5_000 if done < 4_000 else None)
+    assert capsys.readouterr().err == "Reading the export: 2,000 of 5,000\nReading the export: 4,000\n"

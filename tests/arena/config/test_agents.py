@@ -33,9 +33,10 @@ def test_an_agent_is_named_by_its_name_else_its_model_else_its_kind(tmp_path: Pa
 
 
 def test_what_ask_says_holds_for_every_model_and_an_agents_own_word_goes_before(tmp_path: Path) -> None:
-    text = "ask: {timeout: 2m, temperature: 0.5, prices: hidden}\n" + with_agents(
+    shared = "ask: {timeout: 2m, temperature: 0.5, prices: hidden, context: {history: false}}\n"
+    text = shared + with_agents(
         "{model: openai/a}",
-        "{model: openai/b, timeout: 30s, temperature: 1, prices: after}",
+        "{model: openai/b, timeout: 30s, temperature: 1, prices: after, context: {past: false}}",
         "{kind: market}",
     )
     config = load(write(tmp_path, text))
@@ -47,6 +48,11 @@ def test_what_ask_says_holds_for_every_model_and_an_agents_own_word_goes_before(
         {},
     ]
     assert set(config.prompts) == {"bet", "blind"}
+    context = [agent.settings.model_dump()["context"] for agent in config.agents[:2]]
+    assert context == [
+        {"history": False, "siblings": True, "past": True},
+        {"history": False, "siblings": True, "past": False},
+    ]
 
 
 def test_a_mistake_in_ask_is_told_once_and_there(tmp_path: Path) -> None:
@@ -60,7 +66,7 @@ def test_a_mistake_in_ask_is_told_once_and_there(tmp_path: Path) -> None:
     ]
 
 
-NAME = "a name of 1 to 64 letters, digits or . _ / : -"
+NAME = "a name of 1 to 64 letters, digits or . _ / : -, unlike a path or an option"
 PRICE = "a number from 0 to 1,000,000"
 WRONG = {
     "{kind: markte}": 'agents[0].kind: there is no kind "markte". Did you mean "market"?',
@@ -330,3 +336,9 @@ def test_a_function_has_a_model_only_where_one_is_named(tmp_path: Path) -> None:
             "so the budget can't be enforced"
         )
     ]
+
+
+@pytest.mark.parametrize("name", ["..", "../../x", "/etc/passwd", "-rf", "a/../b", "a//b", ".", "a/."])
+def test_a_name_like_a_path_or_an_option_is_refused(tmp_path: Path, name: str) -> None:
+    (mistake,) = mistakes(tmp_path, SMALL.replace("kind: market", f"{{kind: market, name: '{name}'}}"))
+    assert (mistake.key, mistake.meant) == ("agents[0].name", NAME)

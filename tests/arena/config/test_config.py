@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.cost import price_of
+from agents.model_table.cost import price_of
 from arena.config import Config, ConfigError, ConfigErrors, load
 from markets.millionths import ONE
 from portfolio.rules import NAMED, REALISTIC, SEED

@@ -17,13 +17,14 @@ from pyarrow import parquet
 
 from arena.errors import ArenaError
 from arena.exports import FORMS
+from arena.exports.fact_tables import FACTS
 from arena.exports.forms import form_of
 from arena.exports.manifest import NAME
-from arena.exports.restore import restore
+from arena.exports.restore import _ParentIds, restore
 from arena.exports.table import ExportColumn
 from arena.record.hashes import state_hash
 from arena.record.record import Record
-from arena.record.schema.database import open_read_only, reading
+from arena.record.schema.database import connect, open_read_only, reading
 from arena.record.schema.turn import CallRow
 from arena.record.schema.typed import select
 from arena.record.schema.work import ClaimRow
@@ -81,6 +82,17 @@ def test_a_season_comes_back_as_it_was(
     with closing(sqlite3.connect(built)) as old, closing(sqlite3.connect(new)) as made:
         words = "SELECT messages, reply, hash FROM call ORDER BY id"
         assert made.execute(words).fetchall() == old.execute(words).fetchall()
+
+
+def test_no_table_is_read_whole_to_find_what_its_rows_belong_to(built: Path) -> None:
+    engine = connect(built)
+    for each in FACTS:
+        with engine.connect() as connection:
+            for ids in [_ParentIds(connection, each, parent) for parent in each.parents]:
+                plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {ids.query.compile(connection)}")
+                read_whole = [step[3] for step in plan if step[3].startswith("SCAN")]
+                assert read_whole == [f"SCAN {ids.wanted.name}"], each.sheet.name
+    engine.dispose()
 
 
 def test_the_new_record_goes_on_and_is_guarded(exports: Path, new: Path) -> None:

@@ -8,6 +8,7 @@ from agents.model import Agent, Call, CallError, Prompt
 from arena.errors import ArenaError
 from arena.operations.due import MissedRound
 from arena.operations.incidents import (
+    note_agents,
     note_job,
     note_missed,
     note_played,
@@ -24,8 +25,9 @@ from arena.record.write.operations import (
     read_untold,
     record_delivery,
 )
-from arena.rounds.round import VenueUnavailable, play_round, venue_error
+from arena.rounds.round import play_round
 from arena.rounds.season import end_cohort_if_over
+from arena.rounds.settlement import VenueUnavailable, venue_error
 from markets.hashes import timestamp_text
 from markets.venue import VenueError
 from tests.builders import NOW
@@ -97,6 +99,28 @@ def test_a_round_in_which_only_some_have_failed_tells_nothing_while_they_are_tri
 def test_where_nobody_asks_a_model_all_must_have_failed() -> None:
     assert not replace(END, models=frozenset()).all_failed
     assert replace(END, models=frozenset(), statuses={"ann": "failed"}).all_failed
+
+
+def test_an_agent_that_keeps_failing_or_has_no_price_is_told_once_and_when_it_is_over(
+    record: Record,
+) -> None:
+    def end(number: int, ann: str, *unpriced: str) -> RoundEnd:
+        statuses = {"ann": ann, "bob": "played"}
+        at, models = NOW + number * WEEK, frozenset({"ann", "bob"})
+        return RoundEnd(1, number, at, True, statuses, models, {}, unpriced=frozenset(unpriced))
+
+    rounds = [end(1, "failed"), end(2, "failed", "bob"), end(3, "failed", "bob"), end(4, "played")]
+    for newest in range(len(rounds)):
+        for _ in range(2):
+            note_agents(record, rounds[max(0, newest - 1) : newest + 1], rounds[newest].at)
+    since = timestamp_text(rounds[1].at)
+    assert told(record) == [
+        ("agent_failing", f"ann@{since}", False),
+        ("cost_unknown", f"bob@{since}", False),
+        ("cost_known", f"bob@{since}", False),
+        ("agent_recovered", f"ann@{since}", False),
+    ]
+    assert len(read_untold(record.engine, rounds[-1].at, 99)) == 4
 
 
 def test_a_budget_that_stops_agents_is_told_once_a_decision_time(record: Record) -> None:

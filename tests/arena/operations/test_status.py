@@ -202,6 +202,7 @@ SMALL = {
     *("cohort", "replacement", "round", "lease", "job", "incident", "reservation", "CONSTANT"),
     "turn",  # by its index on verdicts
     "anon_1",
+    "publication",
 }
 """What may be read whole: there are few of them, whatever a year brings."""
 

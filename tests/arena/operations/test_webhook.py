@@ -26,14 +26,17 @@ from arena.operations.webhook import (
     webhook_of,
 )
 from arena.record.model.incident import (
+    FAILING,
+    UNPRICED,
     Incident,
     IncidentKind,
     RecordedIncident,
     RoundEnd,
-    agent_entered,
-    agent_waiting,
+    agent_incident,
+    agent_over,
     backup_not_kept,
     cohort_finished,
+    heads_unpublished,
     round_incidents,
     venue_outage,
 )
@@ -332,13 +335,21 @@ def test_the_page_shows_every_message_as_it_is_sent() -> None:
     verdicts = {"sharp": "failed", "hasty": "failed", "market": "played"}
     budget = "a call may cost $0.0420, and $19.9700 of today's $20.0000 is spent"
     end = RoundEnd(1, 2, due, True, verdicts, frozenset({"sharp", "hasty"}), {"hasty": budget})
-    waits = agent_waiting("fable", "waiting for ANTHROPIC_API_KEY", end, due + 6 * HOUR)
+    told: dict[IncidentKind, str] = {
+        "agent_waiting": " is waiting for ANTHROPIC_API_KEY",
+        "agent_failing": f": {FAILING}",
+        "cost_unknown": f": {UNPRICED}",
+    }
+    lasting = [
+        agent_incident(kind, "fable", f"fable{words}", end, due + 6 * HOUR) for kind, words in told.items()
+    ]
     made = [
         *round_incidents(end, due + 6 * HOUR, newest=True),
-        waits,
-        agent_entered(waits, due + 6 * HOUR),
+        *lasting,
+        *(agent_over(each, due + 6 * HOUR) for each in lasting),
         venue_outage("polymarket", due, VenueError("server_error", "gamma-api.polymarket.com answered 503")),
         backup_not_kept(due, ArenaError("differs", "1 difference: entry 1, sharp, 7, hash")),
+        heads_unpublished(due + HOUR, due, 4, "./publish.sh ended with 1: no route to host"),
         cohort_finished(1, due, 5, 3),
     ]
     page = (Path(__file__).resolve().parents[3] / "docs" / "watching.md").read_text("utf-8")

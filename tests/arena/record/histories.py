@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -75,7 +75,7 @@ def histories(draw: st.DrawFn) -> list[Look]:
 def begun(empty: Path, path: Path) -> Record:
     """A new record with a cohort that can take snapshots."""
     record = Record(connect(shutil.copy(empty, path)))
-    cohort = a_cohort(1, NOW, SEED, "ann")
+    cohort = replace(a_cohort(1, NOW, SEED, "ann"), stamp="live")  # looked at as it pleases
     record.write(add_cohort, cohort, {digest(PROMPT): PROMPT}, {"ann": open_account(cohort.bankroll, NOW)})
     return record
 

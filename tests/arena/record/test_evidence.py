@@ -45,7 +45,9 @@ def test_an_article_that_is_shown_again_is_stored_once(built: Path) -> None:
 
 def test_a_gathering_without_articles_is_one(tmp_path: Path, record: Record) -> None:
     round = record.read(read_rounds, record.cohorts()[0].id)[0]
-    tamper(tmp_path / "record.db", "DELETE FROM evidence", "DELETE FROM gathering")
+    tamper(
+        tmp_path / "record.db", "DELETE FROM evidence", "DELETE FROM gathering", "UPDATE round SET done = 0"
+    )
     record.write(add_evidence, round.id, (1, 1), GatheredEvidence())
     assert (record.read(is_gathered, round.id), record.read(read_evidence, round.id)) == (True, {})
 

@@ -19,6 +19,7 @@ SAME = {
     **{(name, "id"): "a row id" for name, table in TABLES.items() if "id" in table.c and name != "market"},
     **{(name, "hash"): "it follows from the rest" for name in TABLES if "hash" in TABLES[name].c},
     **{(name, column.name): "who is at work" for name in AT_WORK for column in TABLES[name].c},
+    **{("head", column.name): "it follows from the rest" for column in TABLES["head"].c},
     **{("mark", column.name): "it follows from ledger and quotes" for column in TABLES["mark"].c},
     **{("sync", column.name): "no play stands on it" for column in TABLES["sync"].c},
     **{("sighting", column.name): "no play stands on it" for column in TABLES["sighting"].c},
@@ -33,6 +34,7 @@ SAME = {
     ("cohort", "stopped_at"): "what was not played says it",
     ("entrant", "kind"): "it is in the frozen text",
     ("entrant", "settings"): "it is in the frozen text",
+    ("entrant", "address"): "where a server stands is not who is asked",
     ("replacement", "at"): "the clock is the machine's",
     ("round", "done"): "it follows from the rest",
     ("round", "snapshot_id"): "it is the one of the round's time",
@@ -48,7 +50,9 @@ SAME = {
     ("gathering", "dropped"): "what was not shown is no part of the play",
     ("evidence", "fetched_at"): "the clock is the machine's",
     ("turn", "code_version"): "who played is not what was played",
+    ("turn", "reader"): "by which version an answer was read is not what it says",
     ("turn", "repaired"): "how an answer was read is not what it says",
+    **{("attempt", column.name): "how often it failed is not how it ended" for column in TABLES["attempt"].c},
     **{
         ("call", name): "how an answer came is not what it was"
         for name in (

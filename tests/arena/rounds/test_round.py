@@ -300,17 +300,21 @@ def test_a_failed_turn_stays_failed_once_the_next_round_has_come(record: Record)
     assert model.asked == 2
 
 
-def test_a_round_left_unplayed_is_over_when_the_next_one_comes(record: Record) -> None:
-    model = LittleModel()
-    stored = begun(record, a_cohort(["eve"]))
+@pytest.mark.parametrize(("time_passes", "status"), [(True, "failed"), (False, "played")])
+def test_a_round_left_unplayed_is_over_when_the_next_one_comes(
+    record: Record, time_passes: bool, status: str
+) -> None:
+    """Its prices are past, except in a world that waits: there it is played first."""
+    model, cohort = LittleModel(), a_cohort(["eve"])
+    stored = begun(record, live(cohort) if time_passes else cohort)
     world = a_world(LittleVenue(), {"eve": asks}, model)
     _open_round(stored, world, record)
     play(stored, 2, world, record)
     assert [round.done for round in record.read(read_rounds, stored.id)] == [True, True]
     assert list(record.read(read_turn_statuses, record.read(read_rounds, stored.id)[0].id).values()) == [
-        "failed"
+        status
     ]
-    assert model.asked == 1
+    assert model.asked == 1 + (not time_passes)
 
 
 def test_marks_are_of_their_time_though_they_are_made_later(record: Record) -> None:
@@ -505,7 +509,8 @@ def _open_round(stored: StoredCohort, world: World, record: Record) -> None:
 
 
 async def _look_only(stored: StoredCohort, world: World, record: Record) -> None:
-    from arena.rounds.round import settle_cohort, take_snapshot
+    from arena.rounds.round import take_snapshot
+    from arena.rounds.settlement import settle_cohort
 
     await settle_cohort(stored, NOW, world, record)
     record.write(add_snapshot, stored.id, 1, await take_snapshot(stored, NOW, world, record, 1), 1)

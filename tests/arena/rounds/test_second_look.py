@@ -20,6 +20,7 @@ from arena.rounds.round import play_round, take_snapshot
 from arena.rounds.worker import play_job
 from arena.rounds.world import Player, World
 from arena.scores.leaderboard import read_scores
+from arena.verify import verify
 from markets.model import Listing, MarketId
 from markets.venue import VenueError
 from tests.builders import NOW, RAIN, a_bet, a_resolution, usd
@@ -109,25 +110,27 @@ def test_who_copies_the_live_price_at_its_deadline_has_skill_0(record: Record) -
 
 
 @pytest.mark.parametrize(
-    ("stamp", "pretended", "price"),
+    ("stamp", "pretended", "mid", "price"),
     [
-        ("live", False, "0.61"),
-        ("simulated", True, "0.61"),
-        ("simulated", False, "0.41"),
-        ("replay", True, "0.41"),
+        ("live", False, 60, "0.61"),
+        ("live", False, 20, "0.41"),
+        ("simulated", True, 60, "0.61"),
+        ("simulated", False, 60, "0.41"),
+        ("replay", True, 60, "0.41"),
     ],
 )
-def test_what_is_tried_again_is_filled_at_the_price_of_then_where_the_venue_can_be_asked(
-    stamp: str, pretended: bool, price: str, record: Record
+def test_what_is_tried_again_is_filled_at_the_worse_price_where_the_venue_can_be_asked(
+    stamp: str, pretended: bool, mid: int, price: str, record: Record
 ) -> None:
     afternoon, agents = Afternoon(LittleVenue()), {"eve": asks_and_buys, "ann": says("0.5", ("100", RAIN))}
     stored = begun(record, replace(a_cohort(["eve", "ann"]), stamp=stamp))
     world = replace(afternoon.world(agents, down=1), pretended=pretended)
     first = play(stored, 1, world, record)
     assert [fill.levels[0].price for fill in first["ann"].fills] == [usd("0.41")]
-    afternoon.moves(rain=60)
+    afternoon.moves(rain=mid)
     (fill,) = play(stored, 1, world, record)["eve"].fills
     assert fill.levels[0].price == usd(price)
+    assert record.read(verify) == []
 
 
 @pytest.mark.parametrize("by_worker", [False, True])

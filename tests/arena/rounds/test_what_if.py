@@ -17,7 +17,8 @@ from arena.record.queries.decisions import read_entrant_seasons
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.cohorts import add_snapshot, end_cohort
-from arena.rounds.round import play_round, settle_cohort, take_snapshot, track_cohort
+from arena.rounds.round import play_round, take_snapshot, track_cohort
+from arena.rounds.settlement import settle_cohort
 from arena.rounds.turns import CLOSED_CODE
 from arena.rounds.what_if import Change, WhatIfEntry, WhatIfReport, what_if
 from markets.model import Listing, MarketId
@@ -225,7 +226,7 @@ def test_what_only_this_history_holds_at_the_end_ends_as_it_did_later(record: Re
     assert then(found) == usd(10_000) - usd(4_100)
 
 
-def test_a_correction_that_came_after_the_end_changes_nothing_here_either(record: Record) -> None:
+def test_a_correction_that_came_after_the_end_is_paid_here_too(record: Record) -> None:
     venue, first = LittleVenue(), replace(a_cohort(["ann"]), rounds=2)
     stored = play(record, first, {"ann": BUYER}, venue, 1)
     venue.endings.append(a_resolution("1", at=NOW + timedelta(days=3)))
@@ -237,7 +238,7 @@ def test_a_correction_that_came_after_the_end_changes_nothing_here_either(record
         assert len(read_resolutions(connection, [RAIN], NOW + 2 * WEEK)) == 2
     found = row(record, cohort=1)
     assert (found.exact, found.played) == (True, found.changed)
-    assert found.played.profit == usd(500) * 100 // 41 - usd(500)
+    assert found.played.profit == -usd(500)
 
 
 class WithoutBooks(LittleVenue):

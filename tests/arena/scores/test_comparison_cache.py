@@ -10,6 +10,7 @@ import pytest
 
 from arena.errors import ArenaError
 from arena.record.hashes import state_hash
+from arena.record.queries.progress import turns_basis
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.rollups import put_rollups, read_rollup, scores_basis
@@ -30,14 +31,15 @@ def record(tmp_path: Path) -> Iterator[Record]:
     record.close()
 
 
-def test_it_is_stale_until_it_was_computed_and_then_until_something_ends(record: Record) -> None:
+def test_it_is_stale_until_it_was_computed_and_then_until_something_is_played_or_ends(record: Record) -> None:
     assert not record.read(COMPARISONS.is_current)
     assert not record.read(LEADERBOARD.is_current)
     refresh_leaderboards(record, NOW)
     assert record.read(COMPARISONS.is_current)
     cached = record.read(read_rollup, COMPARISONS.name_of())
     assert cached is not None
-    basis = f"{COMPARISONS.method}: {record.read(scores_basis)}; ranked from 0.8"
+    state = f"{record.read(scores_basis)}; {record.read(turns_basis)}"
+    basis = f"{COMPARISONS.method}: {state}; ranked from 0.8"
     assert (cached.basis, cached.made_at) == (basis, NOW)
     record.write(put_rollups, [replace(cached, basis="another method")])
     assert not record.read(COMPARISONS.is_current)

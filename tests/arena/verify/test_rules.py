@@ -16,6 +16,7 @@ from arena.record.schema.ledger import EntryRow
 from arena.record.schema.statements import attributes_of, insert_rows
 from arena.record.write.calls import add_call
 from arena.record.write.cohorts import add_cohort, add_snapshot, end_cohort
+from arena.record.write.heads import add_head, last_lines
 from arena.record.write.resolutions import add_resolutions
 from arena.record.write.turns import TurnUnderClaim, claim_turns
 from arena.verify import Difference, verify
@@ -83,6 +84,7 @@ def write(season: Season, *, name: str = "ann", **entry: Any) -> Entry:
     row = {"entrant_id": stored.entrant_ids[name]} | attributes_of(line, *Entry.__slots__)
     with season.record.engine.begin() as connection:
         insert_rows(connection, EntryRow.__table__, [row])
+        add_head(connection, line.at, {"entry": last_lines(connection, [row["entrant_id"]])})
     return line
 
 
@@ -127,6 +129,39 @@ def test_bets_that_together_exceed_the_cap(tmp_path: Path) -> None:
     season.look(1, NOW, *(the_book(market, NOW) for market in MARKETS))
     season.turn(1, "ann", decides(a_bet(1_500, market=SUN), a_bet(1_500, market=RAIN)), rules=RULES)
     assert fields(season) == {("fill", "wanted")}
+
+
+CAPPED = {"max_of_volume": 20_000, "max_of_volume_cohort": 100_000}
+
+
+@pytest.mark.parametrize(
+    ("volume", "changes", "expected"),
+    [
+        (20_000, CAPPED, set()),
+        (20_000, {}, {("fill", "amount")}),
+        (20_000, CAPPED | {"max_of_volume": 10_000}, {("fill", "amount")}),
+        (20_000, CAPPED | {"max_of_volume_cohort": 10_000}, {("fill", "amount")}),
+        (90_000, CAPPED, set()),
+        (90_000, {}, {("fill", "amount")}),
+        (None, {}, set()),
+        (None, CAPPED, set()),
+        (0, {}, {("fill", "amount")}),
+    ],
+    ids=str,
+)
+def test_a_fill_of_more_or_less_than_the_depth_allows(
+    volume: int | None, changes: dict[str, int], expected: set[tuple[str, str]], tmp_path: Path
+) -> None:
+    season = Season(Record.open(str(tmp_path / "record.db")))
+    bare = RULES.model_copy(update={"fill": "quote"})
+    season.start(a_cohort(1, NOW, bare.model_copy(update=CAPPED), "ann"))
+    shown, traded = the_book(SUN, NOW), None if volume is None else usd(volume)
+    assert shown.quote is not None  # its thinner side takes $328
+    season.look(1, NOW, replace(shown, quote=replace(shown.quote, volume=traded)))
+    turn = season.turn(
+        1, "ann", decides(a_bet(500, market=SUN)), rules=bare.model_copy(update={"max_bet": 10**6} | changes)
+    )
+    assert fields(season) == expected, turn.fills
 
 
 @pytest.mark.parametrize(

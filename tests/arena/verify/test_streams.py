@@ -14,8 +14,10 @@ from sqlalchemy import Connection
 
 from arena.record.files.move import move_record
 from arena.record.hashes import state_hash
+from arena.record.record import Record
 from arena.record.schema.database import connect, open_read_only, reading
 from arena.record.schema.dialects import instant_text
+from arena.record.write.heads import add_head
 from arena.verify import find, verify
 from arena.verify.content import verified_content
 from markets.hashes import digest
@@ -37,10 +39,14 @@ def longer(path: Path, quotes: int, looks: int) -> None:
             "INSERT INTO quote (market_id, at, ask, volume, book, hash) VALUES (?, ?, ?, ?, ?, ?)",
             (unused(number) for number in range(quotes)),
         )
-        for number in range(looks):
-            look(base, week(4) + timedelta(minutes=number + 1))
+        seen = [look(base, week(4) + timedelta(minutes=number + 1)) for number in range(looks)]
         base.execute("UPDATE cohort SET ended_at = (SELECT max(at) FROM snapshot) WHERE number = 1")
         base.commit()
+    record = Record.join(str(path))
+    for line in seen:
+        record.write(add_head, NOW, {"snapshot": [line]}, 1)
+    record.write(add_head, NOW, {"ended": [[1, seen[-1][1]]]}, 1)
+    record.close()
 
 
 def unused(number: int) -> tuple[object, ...]:
@@ -50,7 +56,7 @@ def unused(number: int) -> tuple[object, ...]:
     return SUN, at, 420_000, number, BOOK, digest(said | SIDES)
 
 
-def look(base: sqlite3.Connection, at: datetime) -> None:
+def look(base: sqlite3.Connection, at: datetime) -> list[object]:
     """An empty snapshot of the first cohort, and everyone's mark, which is as the last one was."""
     said = {"at": instant_text(at), "taken_at": instant_text(at)}
     sealed = digest(said | {"cohort": 1, "items": []})
@@ -62,6 +68,7 @@ def look(base: sqlite3.Connection, at: datetime) -> None:
         WHERE cohort_id = 1 AND at = (SELECT max(at) FROM snapshot WHERE id < ?)""",
         (instant_text(at), key, key),
     )
+    return [1, instant_text(at), sealed]
 
 
 def peak(path: Path, work: Callable[[Connection], object]) -> int:

@@ -288,7 +288,7 @@ def test_evidence_is_only_ever_added_and_volume_only_grows(world: Simulator) -> 
         for listing in catalogue(world, at):
             assert listing.market.rules.startswith(pages.get(listing.market.id, ""))
             pages[listing.market.id] = listing.market.rules
-            volume = listing.quote.volume if listing.quote else 0
+            volume = (listing.quote and listing.quote.volume) or 0
             assert volume >= volumes.get(listing.market.id, 0)
             volumes[listing.market.id] = volume
     assert sum(page.count("\n- ") for page in pages.values()) / len(pages) > 4

@@ -324,7 +324,7 @@ def test_a_side_at_zero_or_a_dollar_is_offered_by_nobody(
 
 
 def test_a_volume_may_be_missing_or_a_number(server: VenueServer) -> None:
-    assert catalogue(server, a_market(volume=None)).said[0].quote.volume == 0
+    assert catalogue(server, a_market(volume=None)).said[0].quote.volume is None
     assert catalogue(server, a_market(volume=None, volumeNum=12.5)).said[0].quote.volume == usd("12.5")
 
 

@@ -24,6 +24,7 @@ FACTS = (
     "call",
     "forecast",
     "rejection",
+    "attempt",
     "second_quote",
     "fill",
     "fill_level",
@@ -31,6 +32,7 @@ FACTS = (
     "sync",
     "sighting",
     "prune",
+    "head",
 )
 """Never changed and never deleted."""
 

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agents.model import ModelSettings
-from agents.price_table import table_entry
+from agents.model_table.price_table import table_entry
 
 _STEP = re.compile(r"input_cost_per_token_above_([0-9]+)k_tokens")
 TIERS = {"priority": "_priority", "fast": "_priority", "ultrafast": "_ultrafast", "balanced": "_balanced",

@@ -10,12 +10,12 @@ from decimal import ROUND_CEILING, Decimal
 from functools import cache
 from typing import Any
 
-from agents.answers.json_text import answer_schema
 from agents.model import ModelSettings, Prompt, TokenPrice
-from agents.price_table import table_entry
-from agents.rates import TIERS, exact, factor, provider_name, rates_of, table_rates
+from agents.model_table.price_table import table_entry
+from agents.model_table.rates import TIERS, exact, factor, provider_name, rates_of, table_rates
+from agents.model_table.usage import TokenUsage
+from agents.prompts.answer_schema import answer_schema
 from agents.text import MESSAGE_TOKENS
-from agents.usage import TokenUsage
 from markets.millionths import ONE
 
 CHARGE = ("openrouter", "xai", "perplexity")

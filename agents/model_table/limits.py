@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from agents.model import ModelSettings, Reasoning
-from agents.price_table import table_entry
+from agents.model_table.price_table import table_entry
 
 USUAL_TOKENS, USUAL_TIMEOUT, LONGEST_TIMEOUT = 16_000, 120.0, 3_600.0
 FRAME, A_MARKET = 500, 60

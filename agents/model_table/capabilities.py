@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from agents.model import ModelSettings
-from agents.price_table import table_entry
-from agents.rates import provider_name
+from agents.model_table.price_table import table_entry
+from agents.model_table.rates import provider_name
 
 CHATS = ("chat", "responses", "completion", None)
 """Modes of models that answer a question with text; None for what the table leaves open."""

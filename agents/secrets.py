@@ -1,0 +1,140 @@
+"""Secrets that must appear nowhere: keys of the environment, what looks like one, addresses with one."""
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from html import escape
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlsplit
+
+HIDDEN = "[hidden]"
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
+_SHORTEST = 8
+_PARAMETER = (
+    r"[\w.-]*(?:key|token|secret|passw(?:or)?d|pwd|credential|signature)[\w.-]*"
+    r"|sig|auth|pass|code|jwt|session"
+)
+_SECRET_PATHS = (
+    r"hooks\.slack\.com/(?:services|workflows|triggers)/",
+    r"discord(?:app)?\.com/api/webhooks/",
+    r"api\.telegram\.org/(?:file/)?bot",
+    r"[\w.-]*webhook\.office\.com/webhookb2/",
+    r"hc-ping\.com/",
+    r"maker\.ifttt\.com/(?:use|trigger)/",
+    r"hooks\.zapier\.com/hooks/catch/",
+    r"chat\.googleapis\.com/v1/spaces/",
+)
+"""Addresses whose path is the credential: whoever knows it may post there."""
+_LOOKS_SECRET = (
+    re.compile(r"(?i)(\bauthorization\b['\"]?\s*[:=]\s*['\"]?)(?:(?:bearer|basic)\s+)?[^\s'\",}]+"),
+    re.compile(r"(?i)(\bbearer\s+)[^\s'\",}]{6,}"),
+    re.compile(r"(?i)(\b(?:x-)?api[-_ ]?key(?:\s+provided)?['\"]?\s*[:=]\s*['\"]?)[^\s'\",}&]{6,}"),
+    re.compile(rf"(?i)([?&#;](?:{_PARAMETER})=)[^&#\s'\"<>]+"),
+    re.compile(r"(?i)(\b(?:https?|wss?|ftp)://)[^/?#\s'\"<>]+(?=@)"),
+    re.compile(r"(?i)(\b[a-z][a-z0-9+.-]*://[^/?#\s'\"<>:@]*:)(?!\*+@)[^/?#\s'\"<>]+(?=@)"),
+    re.compile(rf"(?i)((?:{'|'.join(_SECRET_PATHS)}))[^/?#\s'\"<>][^?#\s'\"<>]*"),
+    re.compile(r"()\b(?:sk|pk|rk|gsk|xai|hf|AIza)[-_A-Za-z0-9*.]{12,}"),
+)
+
+
+def secrets_in(environ: Mapping[str, str], *named: str) -> tuple[str, ...]:
+    """The values in an environment that must appear nowhere, longest first, in every form they come back in.
+
+    Secret is what its name says to be, and what is `named`.
+    """
+    secrets = {
+        form
+        for name, value in environ.items()
+        if (name in named or _SECRET_NAME.search(name)) and len(value) >= _SHORTEST
+        for form in _secret_forms(value)
+    }
+    return tuple(sorted(secrets, key=lambda value: (-len(value), value)))
+
+
+def _secret_forms(secret: str) -> Iterator[str]:
+    """A secret as it stands, and as JSON, a URL, a page, Python and a header of its own write it."""
+    raw = secret.encode("utf-8", "surrogateescape")
+    yield secret
+    yield json.dumps(secret)[1:-1]
+    yield json.dumps(secret, ensure_ascii=False)[1:-1]
+    yield quote(raw)
+    yield quote(raw, safe="")
+    yield escape(secret)
+    yield repr(secret)[1:-1]
+    yield b64encode(raw).decode().rstrip("=")
+
+
+def remove_secrets(text: str, secrets: Iterable[str]) -> str:
+    """The text without these secrets.
+
+    >>> remove_secrets("my key is canary-key-1", ["canary-key-1"])
+    'my key is [hidden]'
+    """
+    for secret in secrets:
+        text = text.replace(secret, HIDDEN)
+    return text
+
+
+def redact(text: str, secrets: Iterable[str] = ()) -> str:
+    """The text without these secrets, nor anything else that looks like a key.
+
+    >>> redact("Incorrect API key provided: sk-abcd1234****wxyz. Authorization: Bearer abcdefgh")
+    'Incorrect API key provided: [hidden] Authorization: [hidden]'
+    """
+    text = remove_secrets(text, secrets)
+    for pattern in _LOOKS_SECRET:
+        text = pattern.sub(rf"\g<1>{HIDDEN}", text)
+    return text
+
+
+_RANDOM = re.compile(r"[0-9a-f]{32,}|(?=.*[0-9])(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9_+=~]{20,}")
+"""What no one would have thought of: a long run of figures and letters, small and capital."""
+
+
+def credential_in(address: str, bare: bool = False) -> str:
+    """What of an address is a credential, or may be one, in words; nothing where none is.
+
+    A `bare` address is one of a server, which has neither a query string nor a fragment.
+
+    >>> credential_in("https://ann:pass@host/v1"), credential_in("postgresql://ann@host/arena")
+    ('a user name or password before the @', '')
+    >>> credential_in("https://host/rss?topic=news"), credential_in("https://host/rss?topic=news", bare=True)
+    ('', 'a query string')
+    """
+    try:
+        parts = urlsplit(address)
+    except ValueError:  # what is wrong with it is said where it is read
+        return ""
+    user, at, _ = parts.netloc.rpartition("@")
+    if at and (user.partition(":")[2] or parts.scheme in ("http", "https", "ws", "wss", "ftp")):
+        return "a user name or password before the @"
+    for words, text in (("a query string", parts.query), ("a fragment", parts.fragment)):
+        values = [value for _, value in parse_qsl(text)] or [text]
+        if text and (bare or redact(f"?{text}") != f"?{text}" or any(map(_RANDOM.fullmatch, values))):
+            return words
+    if redact(address) != address or any(map(_RANDOM.fullmatch, parts.path.split("/"))):
+        return "a path that is a secret by itself"
+    return ""
+
+
+def without_credentials(value: Any) -> Any:
+    """Plain data without the credentials in the addresses that it holds; a server's have no query string.
+
+    >>> without_credentials({"base_url": "https://ann:pass@host/v1?x=1", "p": 0.5})
+    {'base_url': 'https://[hidden]@host/v1?[hidden]', 'p': 0.5}
+    """
+    if isinstance(value, Mapping):
+        return {
+            key: re.sub(r"([?#]).+", rf"\1{HIDDEN}", redact(item))
+            if key in SERVER_KEYS and isinstance(item, str)
+            else without_credentials(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [without_credentials(item) for item in value]
+    return redact(value) if isinstance(value, str) and "://" in value else value
+
+
+SERVER_KEYS = ("base_url", "book_url", "url", "webhook")
+"""Settings that are a server's address and nothing else."""

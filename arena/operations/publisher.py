@@ -1,0 +1,157 @@
+"""The heads of the record leave the machine by themselves: to a file, or by a program of the operator's.
+
+They go in order, each as a line of JSON, and again until they have gone: the record keeps how far. A line may
+come twice, when the arena was killed between publishing and noting that. Nothing of this holds a round up.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from agents.text import one_line
+from arena.config import Config
+from arena.errors import ArenaError, count_text
+from arena.record.model.incident import heads_unpublished
+from arena.record.model.lease import LEASE_LENGTH, holder_name, is_gone
+from arena.record.record import Record
+from arena.record.write.operations import add_incidents, end_incidents, release_lease, take_lease
+from arena.record.write.publications import (
+    Publication,
+    put_publication,
+    read_heads_after,
+    read_newest_head,
+    read_publication,
+)
+from arena.rounds.error_text import redact_keys
+from markets.hashes import canonical_bytes, digest
+
+EVERY = 5.0
+"""Seconds between two looks at what is to be published."""
+AT_ONCE = 1_000
+"""So many heads go at a time."""
+TIMEOUT = LEASE_LENGTH.total_seconds() / 2
+"""Seconds that the file or the program may take."""
+FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=15), timedelta(minutes=30)
+PATIENCE = timedelta(hours=1)
+"""After so long the operator hears that nothing is published."""
+DUTY, LONGEST_ERROR = "heads", 300
+
+
+class PublishError(Exception):
+    """Why heads could not be published, in words."""
+
+
+async def keep_publishing(
+    config: Config,
+    record: Record,
+    now: Callable[[], datetime],
+    stop: asyncio.Event,
+    say: Callable[[str], None],
+) -> None:
+    """Publish heads as they come, until told to stop, and then what is left; without a target, nothing."""
+    if config.heads.file is None and config.heads.command is None:
+        return
+    while True:
+        last = stop.is_set()
+        try:
+            if words := await publish_due(config, record, now()):
+                say(words)
+        except ArenaError as error:
+            say(f"heads could not be published: {error.message}")
+        if last:
+            return
+        try:
+            async with asyncio.timeout(EVERY):
+                await stop.wait()
+        except TimeoutError:
+            continue
+
+
+async def publish_due(config: Config, record: Record, now: datetime) -> str:
+    """Publish what is due, unless another process is at it; what went wrong, in words."""
+    if not _is_due(config, record, now):
+        return ""
+    token = record.write_unfenced(take_lease, DUTY, holder_name(), LEASE_LENGTH, is_gone)
+    if token is None:
+        return ""
+    try:  # another process may have published them meanwhile
+        return await _publish(config, record, now) if _is_due(config, record, now) else ""
+    finally:
+        record.write_unfenced(release_lease, DUTY, token)
+
+
+def _state(config: Config, record: Record) -> Publication:
+    """How far the heads went to where the config wants them."""
+    target = digest([config.heads.file and str(config.folder / config.heads.file), config.heads.command])
+    state = record.read(read_publication)
+    return state if state is not None and state.target == target else Publication(target)
+
+
+def _is_due(config: Config, record: Record, now: datetime) -> bool:
+    state = _state(config, record)
+    return record.read(read_newest_head) > state.number and (state.next_try_at or now) <= now
+
+
+async def _publish(config: Config, record: Record, now: datetime) -> str:
+    """All that is due, some at a time."""
+    state = _state(config, record)
+    while heads := record.read(read_heads_after, state.number, AT_ONCE):
+        try:
+            lines = "".join(f"{canonical_bytes(head)}\n" for head in heads)
+            async with asyncio.timeout(TIMEOUT):
+                await (_append(config, lines) if config.heads.file else _hand_over(config, lines))
+        except (PublishError, OSError, TimeoutError) as error:
+            return _put_off(record, state, error, now)
+        state = Publication(state.target, heads[-1]["number"], now)
+        record.write_unfenced(put_publication, state)
+    end_incidents(record.engine, "heads_unpublished", now)
+    return ""
+
+
+async def _append(config: Config, lines: str) -> None:
+    path = config.folder / (config.heads.file or "")
+    await asyncio.to_thread(_append_whole, path, lines.encode())
+
+
+def _append_whole(path: Path, data: bytes) -> None:
+    """Lines at the end of a file, on the disk; what an attempt that broke off has left of one is ended."""
+    with path.open("ab+") as file:
+        if file.tell() and (file.seek(-1, os.SEEK_END), file.read(1))[1] != b"\n":
+            data = b"\n" + data
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+async def _hand_over(config: Config, lines: str) -> None:
+    """Run the operator's program, with the lines on its standard input."""
+    command = config.heads.command or []
+    pipe, nowhere = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
+    process = await asyncio.create_subprocess_exec(
+        *command, cwd=config.folder, stdin=pipe, stdout=nowhere, stderr=pipe
+    )
+    try:
+        _, errors = await process.communicate(lines.encode())
+    except asyncio.CancelledError:
+        process.kill()
+        await process.wait()
+        raise
+    if process.returncode:
+        said = errors.decode(errors="replace").strip().rpartition("\n")[2]
+        raise PublishError(f"{command[0]} ended with {process.returncode}{': ' if said else ''}{said}")
+
+
+def _put_off(record: Record, state: Publication, error: Exception, now: datetime) -> str:
+    """Note that heads did not leave, and when that is tried again; after long the operator hears of it."""
+    known = isinstance(error, PublishError | OSError) and not isinstance(error, TimeoutError)
+    words = one_line(redact_keys(str(error)), LONGEST_ERROR) if known else f"no end within {TIMEOUT:g} s"
+    pause = min(FIRST_PAUSE * 2 ** min(state.tries, 16), LONGEST_PAUSE)
+    since = state.failing_since or now
+    failed = Publication(state.target, state.number, state.at, state.tries + 1, now + pause, since, words)
+    record.write_unfenced(put_publication, failed)
+    left = record.read(read_newest_head) - state.number
+    if now - since >= PATIENCE:
+        add_incidents(record.engine, [heads_unpublished(now, since, left, words)], unless="heads@")
+    return f"{count_text(left, 'head')} not published: {words}; retrying in {pause}"

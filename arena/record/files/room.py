@@ -1,0 +1,52 @@
+"""Room on the disk for the answers of calls that are under way, taken before they are paid for."""
+
+import os
+import tempfile
+import weakref
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.errors import ArenaError
+
+ROOM_FOR_ANSWER = 256 * 1_024
+"""Bytes: a long question and its answer, in the log and again in the record."""
+
+
+@dataclass(eq=False)
+class AnswerRoom:
+    """A file without a name that takes up room beside a record, and is gone with the process."""
+
+    answers: int = 0
+    file: int = -1
+    close: "weakref.finalize[..., object] | None" = None
+
+    def hold(self, record: Path, answers: int) -> None:
+        """Take room for so many answers in all; where there is none, no more calls may be made."""
+        if answers <= self.answers:
+            return
+        try:
+            self._extend(record.absolute().parent, answers)
+        except OSError as error:
+            words = f"there is no room to keep an answer beside {record}: {error.strerror}"
+            hint = "free some space; no call was made that could not be kept"
+            raise ArenaError("disk_full", words, hint) from error
+        self.answers = answers
+
+    def _extend(self, folder: Path, answers: int) -> None:
+        if self.close is None:
+            self.file, name = tempfile.mkstemp(prefix="room-", dir=folder)
+            self.close = weakref.finalize(self, os.close, self.file)
+            os.unlink(name)  # noqa: PTH108
+        start, end = self.answers * ROOM_FOR_ANSWER, answers * ROOM_FOR_ANSWER
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(self.file, start, end - start)
+        else:
+            os.write(self.file, bytes(end - start))
+
+    def release(self) -> bool:
+        """Give the room to what has to be written; whether there was any."""
+        if self.close is None:
+            return False
+        self.close()
+        self.close, self.answers = None, 0
+        return True

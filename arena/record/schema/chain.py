@@ -1,0 +1,36 @@
+"""The chain that fixes what the record holds: a head for each step, which covers all before it."""
+
+from datetime import datetime
+
+from arena.record.schema.fields import (
+    JSON,
+    STRICT,
+    TableRow,
+    hash_field,
+    id_field,
+    text_field,
+    time_field,
+    whole_field,
+)
+
+
+class HeadRow(TableRow, table=True):
+    """Heads of the chain, one for each round that is over and each other addition of facts.
+
+    Each covers what was added, and by the hash of the head before it all that was there.
+    """
+
+    __tablename__ = "head"
+    __table_args__ = STRICT
+
+    id: int = id_field()
+    number: int = whole_field("counts the heads of a record, from 1 and without a gap", unique=True)
+    cohort: int | None = whole_field("the cohort that it is about", empty="it is about more than one")
+    round: int | None = whole_field("the round that is over", empty="it is not about a round", index=True)
+    at: datetime = time_field("the time of what was added: of the round, the settlement, the snapshot")
+    parts: str = text_field("of each kind of fact its name, how many were added, and their SHA-256", JSON)
+    members: str = text_field(
+        "the facts themselves, by name and hash, of kinds that don't follow from cohort and round", JSON
+    )
+    previous: str = text_field("the hash of the head before, or nothing for the first")
+    hash: str = hash_field("number, cohort, round, time, parts, and the head before")

@@ -1,0 +1,170 @@
+"""The chain of heads: whatever is added to the facts is covered by a head in the same transaction.
+
+A round is covered once it is over. docs/cohorts.md has the definition; `arena verify` takes it all again by
+code of its own. Facts are covered by the hashes of their rows, under names that outlive ids, so a copy has
+the same chain. One transaction at a time adds to it, so that none falls between two heads.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, exists, func
+
+from arena.record.schema.chain import HeadRow
+from arena.record.schema.cohort import (
+    CohortRow,
+    EntrantRow,
+    GatheringRow,
+    ReplacementRow,
+    RoundRow,
+    SnapshotRow,
+)
+from arena.record.schema.ledger import EntryRow
+from arena.record.schema.statements import insert_rows, run_statement
+from arena.record.schema.turn import AttemptRow, CallRow, FillRow, TurnRow
+from arena.record.schema.typed import IDS, AnySelect, col, joined, select
+from arena.record.schema.world import PruneRow, ResolutionRow, SyncRow
+from markets.hashes import canonical_bytes, digest, plain_value, timestamp_text
+
+Facts = Mapping[str, Iterable[Iterable[Any]]]
+"""Facts by kind, each as what names it and, last, its hash."""
+
+CHAIN_LOCK = 0x68656164
+"""Who adds to the chain holds this lock on a server; a writer of SQLite is alone anyway."""
+LAST = select(HeadRow.number, HeadRow.hash).order_by(col(HeadRow.number).desc()).limit(1)
+ROUND_ID: Any = bindparam("round_id")
+ROUND = (
+    select(col(CohortRow.number).label("cohort"), RoundRow.number, RoundRow.at)
+    .select_from(joined(RoundRow, CohortRow))
+    .where(RoundRow.id == ROUND_ID)
+)
+
+
+def _of_entrants(row: Any, *key: Any) -> AnySelect:
+    """Rows of a round by the places of their agents."""
+    query = select(EntrantRow.position, *key, row.hash).select_from(joined(row, EntrantRow))
+    return query.where(row.round_id == ROUND_ID)
+
+
+OF_ROUND: dict[str, AnySelect] = {
+    "snapshot": select(SnapshotRow.hash)
+    .select_from(joined(SnapshotRow, RoundRow))
+    .where(RoundRow.id == ROUND_ID),
+    "evidence": select(GatheringRow.hash).where(GatheringRow.round_id == ROUND_ID),
+    "replacement": select(EntrantRow.position, ReplacementRow.hash)
+    .select_from(joined(ReplacementRow, EntrantRow))
+    .join(RoundRow, (RoundRow.cohort_id == EntrantRow.cohort_id) & (RoundRow.number == ReplacementRow.round))
+    .where(RoundRow.id == ROUND_ID),
+    "turn": _of_entrants(TurnRow),
+    "attempt": _of_entrants(AttemptRow, AttemptRow.number),
+    "call": _of_entrants(CallRow, CallRow.stage, CallRow.sample, CallRow.attempt),
+    "fill": select(EntrantRow.position, col(FillRow.position).label("place"), FillRow.hash)
+    .select_from(joined(FillRow, TurnRow, EntrantRow))
+    .where(TurnRow.round_id == ROUND_ID),
+}
+"""What a round consists of, by kind; another kind is one more line here, and in `verify`."""
+NEWEST = EntryRow.__table__.alias("newest")
+LEDGERS = (
+    select(
+        col(CohortRow.number).label("cohort"),
+        EntrantRow.position,
+        col(EntryRow.number).label("last"),
+        EntryRow.hash,
+    )
+    .select_from(joined(EntrantRow, CohortRow, EntryRow))
+    .where(
+        EntryRow.number
+        == select(func.max(NEWEST.c.number)).where(NEWEST.c.entrant_id == EntrantRow.id).scalar_subquery()
+    )
+)
+"""The last line of ledgers, which by its hash covers all of the ledger."""
+LEDGERS_OF_ROUND = LEDGERS.where(
+    col(EntrantRow.id).in_(
+        select(TurnRow.entrant_id).select_from(joined(TurnRow, FillRow)).where(TurnRow.round_id == ROUND_ID)
+    )
+)
+SNAPSHOTS = (
+    select(CohortRow.number, SnapshotRow.at, SnapshotRow.hash)
+    .select_from(joined(SnapshotRow, CohortRow))
+    .where(~exists(select(1).where(RoundRow.snapshot_id == SnapshotRow.id)))
+)
+ROUNDS_OVER = (
+    select(col(RoundRow.id).label("id"), col(CohortRow.number).label("cohort"), RoundRow.number)
+    .select_from(joined(RoundRow, CohortRow))
+    .where(RoundRow.done == 1)
+)
+BEFORE: dict[str, AnySelect] = {
+    "cohort": select(CohortRow.number, CohortRow.hash),
+    "ended": select(CohortRow.number, CohortRow.ended_at).where(col(CohortRow.ended_at).is_not(None)),
+    "entry": LEDGERS,
+    "prune": select(PruneRow.number, PruneRow.hash),
+    "resolution": select(ResolutionRow.market_id, ResolutionRow.version, ResolutionRow.hash),
+    "snapshot": SNAPSHOTS,
+    "stopped": select(CohortRow.number, CohortRow.stopped_at).where(col(CohortRow.stopped_at).is_not(None)),
+    "sync": select(SyncRow.venue, SyncRow.number, SyncRow.hash),
+}
+"""What belongs to no round, of records from before there was a chain."""
+
+
+def add_head(
+    connection: Connection,
+    at: datetime,
+    members: Facts,
+    cohort: int | None = None,
+    round: int | None = None,
+    derived: Facts | None = None,
+) -> None:
+    """The next head of the chain, over facts that are added in the same transaction; without any, none.
+
+    Of kinds that are `derived` from cohort and round the facts are not listed.
+    """
+    listed, own = _sorted(members), _sorted(derived or {})
+    if not (listed or own):
+        return
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({CHAIN_LOCK})")
+    number, previous = next(iter(run_statement(connection, LAST, {})), (0, ""))
+    row = {"number": number + 1, "cohort": cohort, "round": round}
+    parts = _parts(listed | own)
+    hash = digest([*row.values(), timestamp_text(at), parts, previous])
+    row |= {"at": at, "parts": canonical_bytes(parts), "members": canonical_bytes(listed)}
+    insert_rows(connection, HeadRow.__table__, [row | {"previous": previous, "hash": hash}])
+
+
+def add_round_head(connection: Connection, round_id: int) -> None:
+    """The head of a round that is over."""
+    cohort, number, at = connection.execute(ROUND, {"round_id": round_id}).one()
+    ledgers = run_statement(connection, LEDGERS_OF_ROUND, {"round_id": round_id})
+    add_head(connection, at, {"entry": ledgers}, cohort, number, _round_facts(connection, round_id))
+
+
+def _round_facts(connection: Connection, round_id: int) -> Facts:
+    given = {"round_id": round_id}
+    return _sorted({kind: run_statement(connection, query, given) for kind, query in OF_ROUND.items()})
+
+
+def _sorted(facts: Facts) -> dict[str, list[list[Any]]]:
+    return {kind: lines for kind, found in facts.items() if (lines := sorted(map(list, found)))}
+
+
+def _parts(facts: Facts) -> list[list[Any]]:
+    return [[kind, len(lines), digest(lines)] for kind, lines in sorted(_sorted(facts).items())]
+
+
+def begin_chain(connection: Connection, at: datetime) -> None:
+    """The first head of a record from before there was a chain: it covers all that is there."""
+    found: dict[str, list[Any]] = {
+        kind: [plain_value(tuple(row)) for row in connection.execute(query)] for kind, query in BEFORE.items()
+    }
+    found["round"] = [
+        [cohort, number, digest(_parts(_round_facts(connection, id)))]
+        for id, cohort, number in connection.execute(ROUNDS_OVER).all()
+    ]
+    add_head(connection, at, found)
+
+
+def last_lines(connection: Connection, entrant_ids: Iterable[int]) -> list[Any]:
+    """The last lines of some ledgers, as facts."""
+    ids = list(entrant_ids)
+    return list(connection.execute(LEDGERS.where(col(EntrantRow.id).in_(IDS)), {"ids": ids}))

@@ -1,0 +1,164 @@
+"""Settling: asking how markets ended, and paying what they pay, for as long as a venue may change its mind.
+
+An end is learnt and paid to all cohorts that have ended in one transaction, so a record never holds an
+account of theirs that is settled by an older version. A cohort that goes on is paid when it is settled next;
+until then its accounts are read with what they are owed (`arena.record.queries.settlements`).
+"""
+
+from collections.abc import Awaitable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+
+from arena.cohorts.schedule import TICK
+from arena.errors import ArenaError
+from arena.record.model.cohort import JobState
+from arena.record.queries.accounts import read_ledger_heads, read_ledgers
+from arena.record.queries.cohorts import (
+    StoredCohort,
+    read_cohorts,
+    read_newest_time,
+    read_resolutions,
+    read_unresolved_markets,
+)
+from arena.record.queries.settlements import (
+    CORRECTIONS,
+    next_correction_look,
+    read_correctable_markets,
+    read_unpaid_markets,
+)
+from arena.record.record import Record
+from arena.record.schema.database import Connection
+from arena.record.write.cohorts import add_settlements, add_snapshot, put_marks
+from arena.record.write.operations import put_job
+from arena.record.write.resolutions import add_resolutions
+from arena.rounds.error_text import error_text
+from arena.rounds.turns import is_late
+from arena.rounds.world import World
+from markets.hashes import canonical
+from markets.model import Resolution, Snapshot
+from markets.venue import QuarantinedRecord, VenueError
+from portfolio.ledger import fold, newest_resolutions, settle_resolved
+from portfolio.marks import mark_at
+
+T = TypeVar("T")
+DAY = timedelta(days=1)
+LATEST = datetime.max.replace(tzinfo=UTC)
+
+
+class VenueUnavailable(ArenaError):
+    """A round that could not be played now, since its live venue is down; which one that is."""
+
+    def __init__(self, code: str, message: str, hint: str, venue: str, status: int = 1):
+        super().__init__(code, message, hint, status)
+        self.venue = venue
+
+
+async def venue_answer(
+    question: Awaitable[list[T]],
+    stored: StoredCohort,
+    at: datetime,
+    world: World,
+    record: Record,
+    decides: bool = True,
+) -> list[T]:
+    """A venue's answer, or nothing where it has none and asking again is of no use.
+
+    A live venue that is down is asked again when the round is tried again, so that is an error. In a made-up
+    or recorded world, and for a cohort that decides nothing, it goes on without: nothing is on offer, and
+    what is held keeps its last known price.
+    """
+    try:
+        return await question
+    except VenueError as error:
+        if decides and stored.cohort.stamp == "live":
+            words = f"cohort {stored.cohort.number} was not played: {error.message}"
+            late = is_late(stored.cohort, at, world.now())
+            hint = "" if late else f"`arena round --at {at:%Y-%m-%dT%H:%MZ}` tries again"
+            hints = "; ".join(x for x in (error.hint, hint) if x)
+            raise VenueUnavailable(error.code, words, hints, stored.cohort.venue) from error
+        world.quarantined.append(
+            QuarantinedRecord(stored.cohort.venue, "", "page", error.code, error_text(error))
+        )
+        return []
+    finally:
+        record.quarantine(world.quarantined, at)
+        world.quarantined.clear()
+
+
+def venue_error(error: VenueError) -> ArenaError:
+    """A venue's trouble as the command line tells it."""
+    return ArenaError(error.code, error.message, error.hint)
+
+
+async def settle_cohort(
+    stored: StoredCohort, at: datetime, world: World, record: Record, decides: bool = True
+) -> None:
+    """Learn how markets ended, those forecast as well as those held, and pay what they pay."""
+    asked = record.read(read_unresolved_markets, at - world.corrected_within)
+    question = world.venue(stored.cohort).resolutions(at, asked)
+    answered = await venue_answer(question, stored, at, world, record, decides)
+    record.write(learn_resolutions, answered, at, live=stored.cohort.stamp == "live")
+    accounts = record.holdings(stored.id)
+    held = {market for account in accounts.values() for market, _ in (*account.lots, *account.settled)}
+    ends = newest_resolutions(record.read(read_resolutions, sorted(held), at), at)
+    paid = {
+        stored.entrant_ids[name]: settle_resolved(ends, account, at) for name, account in accounts.items()
+    }
+    record.add_entries({entrant: entries for entrant, entries in paid.items() if entries})
+
+
+def learn_resolutions(
+    connection: Connection, resolutions: Sequence[Resolution], at: datetime, live: bool = False
+) -> int:
+    """Keep what is new among these, and pay it to the cohorts that have ended; how many were new."""
+    count = add_resolutions(connection, resolutions, at, live)
+    pay_ended_cohorts(connection, at)
+    return count
+
+
+def pay_ended_cohorts(connection: Connection, at: datetime) -> None:
+    """Open each cohort that has ended and is settled by an older version: pay, mark, and close it again.
+
+    Nobody holds anything then, so the snapshot behind its marks is empty. It comes after all that it has.
+    """
+    numbers = {stored.id: stored.cohort.number for stored in read_cohorts(connection)}
+    for cohort_id, markets in read_unpaid_markets(connection).items():
+        known = read_resolutions(connection, markets, LATEST)
+        newest = read_newest_time(connection, cohort_id) or at
+        when = max(at, newest + TICK, *(resolution.known_at for resolution in known))
+        ends, ledgers = newest_resolutions(known, when), read_ledgers(connection, cohort_id)
+        before = {
+            id: fold(ledgers[name]) for name, (id, _) in read_ledger_heads(connection, cohort_id).items()
+        }
+        paid = {id: settle_resolved(ends, account, when) for id, account in before.items()}
+        if not any(paid.values()):
+            continue
+        add_settlements(connection, {id: entries for id, entries in paid.items() if entries})
+        after = {id: fold(paid[id], account, sealed=True) for id, account in before.items()}
+        snapshot_id = add_snapshot(connection, cohort_id, numbers[cohort_id], Snapshot(when, ()), None)
+        put_marks(connection, snapshot_id, mark_at(after, when, {}, DAY, when))
+
+
+async def settle_ended(at: datetime, world: World, record: Record) -> None:
+    """Ask about corrections at the venues at which no cohort goes on, and pay what they pay."""
+    everyone = record.cohorts()
+    asked = {canonical([x.cohort.venue, x.cohort.venue_settings]): x for x in everyone}
+    going_on = [x for x in everyone if x.ended_at is None]
+    for other in going_on:
+        asked.pop(canonical([other.cohort.venue, other.cohort.venue_settings]), None)
+    if not asked:
+        return
+    markets = record.read(read_correctable_markets, at - world.corrected_within)
+    for stored in asked.values():
+        question = world.venue(stored.cohort).resolutions(at, markets)
+        answered = await venue_answer(question, stored, at, world, record, decides=not going_on)
+        record.write(learn_resolutions, answered, at, live=stored.cohort.stamp == "live")
+    if not going_on:
+        record.write(put_job, JobState(CORRECTIONS, at, world.now(), world.now()))
+
+
+def next_look(record: Record, world_is_live: bool, within: timedelta) -> datetime | None:
+    """When corrections are asked for again, where no cohort goes on; None once none may come."""
+    if any(stored.ended_at is None for stored in record.cohorts()):
+        return None
+    return record.read(next_correction_look, world_is_live, within)

@@ -1,0 +1,311 @@
+"""Turns decided once more, by today's reader of answers: what is kept of them must come out again.
+
+A model's agent is given the stored answers in place of its model, and one that follows a rule what it was
+shown. Nothing here writes a record, and nothing is asked. Of turns that can't
+be decided again, those of code of somebody's, of files and of the simulator's truth, is counted how many.
+So are turns that an older reader has read and today's reads otherwise. A version never goes down from one
+round to the next, so that no turn can pass as older than those before it.
+"""
+
+import asyncio
+import json
+import re
+from collections import deque
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from itertools import product
+from typing import Any
+
+from agents.answers.decisions import sound_decision
+from agents.answers.parse import READER_VERSION
+from agents.kinds import llm
+from agents.model import Call, Decision, Forecast, Given, Message, Prompt, Stage, View
+from agents.prompts.prompt import PromptPart, short_ids
+from agents.prompts.template import compile_template
+from agents.registry import kind as kind_of
+from arena.cohorts.cohort import forecast_sources, seed_for
+from arena.record.model.cohort import Cohort
+from arena.record.queries.accounts import read_ledgers
+from arena.record.queries.cohorts import read_calls, read_final_forecasts, read_snapshot
+from arena.record.schema.codec import cohort_of
+from arena.record.schema.cohort import PromptRow, RoundRow
+from arena.record.schema.turn import ForecastRow, TurnRow
+from arena.record.schema.typed import clause, select
+from arena.verify.checks.replacements import newest_replacement
+from arena.verify.cohort import CheckedCohort
+from arena.verify.differences import Difference
+from arena.verify.hashes import json_in, json_of
+from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery, rows_of
+from arena.verify.round import CheckedRound, CheckedTurn
+from arena.verify.row_names import check_fields, differs, key_of
+from markets.model import MarketId, Snapshot
+from portfolio.ledger import fold
+from portfolio.model import Entry
+from portfolio.value import mark
+
+RULES = frozenset({"market", "constant", "random", "favourite", "kelly", "crowd"})
+"""Kinds that decide by what they are shown alone."""
+DECIDED = ("played", "partly", "malformed", "declined")
+SHORT_ID = re.compile(r"\bm[1-9]\d*\b")
+BY_ANSWERS = "the stored answers say so, as they are read today"
+BY_RULE = "its kind decides so on what it was shown"
+PROMPTS = rows_of(PromptRow.__table__)
+
+
+READERS = RowsQuery(
+    select()
+    .select_from(TurnRow.__table__.join(RoundRow.__table__, clause(RoundRow.id == TurnRow.round_id)))
+    .order_by(RoundRow.at, RoundRow.id),
+    RowPart(TurnRow.__table__, "id", "round_id", "entrant_id", "verdict", "reader"),
+    RowPart(RoundRow.__table__, "id", "cohort_id", "at"),
+    again=True,
+)
+LONGEST = timedelta(days=1)
+"""No turn is tried for so long."""
+
+
+def check_readers(facts: RecordReader) -> Iterator[Difference]:
+    """Turns that claim an older reader than those of the cohort's round before, or of any a day before."""
+    newest, of_cohort = 0, dict[int, tuple[datetime, int, int]]()
+    since: deque[tuple[datetime, int]] = deque()
+    for turn, round in facts.read(READERS):
+        if round is None or turn["verdict"] not in DECIDED:
+            continue
+        at, cohort, version = datetime.fromisoformat(round["at"]), round["cohort_id"], turn["reader"]
+        while since and at - since[0][0] > LONGEST:
+            newest = max(newest, since.popleft()[1])
+        last, before, here = of_cohort.get(cohort, (at, 0, 0))
+        before = max(before, here) if last != at else before
+        least = max(newest, before)
+        if version < least:
+            why = "a turn of an earlier round has a newer reader"
+            yield differs(facts, TurnRow.__table__, turn, "reader", f"{least} or more", why)
+        of_cohort[cohort] = at, before, max(here if last == at else 0, version)
+        since.append((at, version))
+
+
+class NoAnswer(LookupError):
+    """An answer that a decision needs is not in the record."""
+
+
+@dataclass
+class StoredAnswers:
+    """The answers of a turn in place of its model; questions are told apart by their order and markets.
+
+    Where several came to one question, the first counts, or the `last`: whose was late is not known.
+    """
+
+    calls: Sequence[Call]
+    names: Mapping[MarketId, str]
+    last: bool = False
+    asked: dict[tuple[Stage, int, Message], tuple[Message, ...]] = field(default_factory=dict)
+    used: set[Prompt] = field(default_factory=set)
+    left: dict[Prompt, list[Call]] = field(default_factory=dict)
+
+    async def ask(self, prompt: Prompt) -> Call:
+        """The answer to a question."""
+        first = self._opening(prompt)
+        stored = [x for x in self._questions(prompt) if x.messages[: len(first)] == first]
+        stored = [x for x in stored if (len(x.messages) > len(first)) == (len(prompt.messages) > 1)]
+        same = [x for x in stored if x.messages[-2:-1] == prompt.messages[-2:-1]] or stored
+        for question in dict.fromkeys(same):
+            every = [call for call in self.calls if call.prompt == question]
+            good = [x for x in every if x.error is None or x.error.code == "declined"]
+            left = self.left.setdefault(question, good[::-1] if self.last else good)
+            self.used.add(question)
+            if left or not good:
+                return left.pop(0) if left else every[-1]
+        raise NoAnswer(f"{prompt.stage}, sample {prompt.sample}")
+
+    def unused(self) -> Iterator[Prompt]:
+        """Questions with an answer that no decision has need of."""
+        good = dict.fromkeys(call.prompt for call in self.calls if call.error is None)
+        return (question for question in good if question not in self.used)
+
+    def _questions(self, prompt: Prompt) -> list[Prompt]:
+        own = prompt.stage, prompt.sample, prompt.seed
+        prompts = (call.prompt for call in self.calls)
+        return [x for x in prompts if (x.stage, x.sample, x.seed) == own]
+
+    def _opening(self, prompt: Prompt) -> tuple[Message, ...]:
+        """How the conversation begins that a question is of: the next one, or that about its markets."""
+        key = prompt.stage, prompt.sample, prompt.messages[0]
+        if key not in self.asked:
+            taken = [x for known, x in self.asked.items() if known[:2] == key[:2]]
+            free = [o for o in dict.fromkeys(map(_opening, self._questions(prompt))) if o not in taken]
+            if not free:
+                raise NoAnswer(f"{prompt.stage}, sample {prompt.sample}")
+            wanted = {self.names[MarketId(x)] for x in json.loads(prompt.messages[0].content)[1:]}
+            self.asked[key] = max(free, key=lambda o: _likeness(o, wanted)) if not prompt.bets else free[0]
+        return self.asked[key]
+
+
+def _opening(question: Prompt) -> tuple[Message, ...]:
+    roles = [message.role for message in question.messages]
+    return question.messages[: roles.index("assistant")] if "assistant" in roles else question.messages
+
+
+def _likeness(messages: tuple[Message, ...], wanted: set[str]) -> int:
+    """How far a question is about these markets and no others."""
+    named = set(SHORT_ID.findall(messages[-1].content))
+    return len(wanted & named) - len(named - wanted)
+
+
+class CohortReplay:
+    """The turns of a cohort, decided again: what all of them stand on is read once."""
+
+    def __init__(self, facts: RecordReader, checked: CheckedCohort):
+        self.facts = facts
+        self.checked = checked
+        self._cohort: Cohort | None = None
+        self._accounts: Mapping[str, Sequence[Entry]] = {}
+        self._texts: Mapping[str, str] = {}
+        self._round: tuple[int, Snapshot, Mapping[int, Sequence[Call]], Mapping[str, Any]] | None = None
+
+    def check(self, shown: CheckedRound, turn: CheckedTurn) -> Iterator[Difference]:
+        """A turn that its answers, or its agent's rule, do not make so."""
+        row, table = turn.row, TurnRow.__table__
+        entrant = self.checked.entrants.get(row["entrant_id"])
+        if entrant is None or row["verdict"] not in DECIDED:
+            return
+        if not 0 <= row["reader"] <= READER_VERSION:
+            most = f"0 to {READER_VERSION}"
+            yield differs(self.facts, table, row, "reader", most, "there was no other reader")
+        if entrant["kind"] not in RULES and entrant["kind"] != "llm":
+            self.facts.unproved[f"turns of the kind {entrant['kind']}"] += 1
+            return
+        try:
+            found = self._differences(shown, turn, entrant)
+        except Exception as error:  # noqa: BLE001 - a damaged record may hold anything
+            words = f"{type(error).__name__}: {error}"[:200]
+            found = [differs(self.facts, table, row, "verdict", "what can be decided again", words)]
+        if found and row["reader"] < READER_VERSION:
+            self.facts.unproved["turns that an older reader has read"] += 1
+        else:
+            yield from found
+
+    def _differences(self, shown: CheckedRound, turn: CheckedTurn, entrant: Row) -> list[Difference]:
+        """What is not so in the likeliest way to decide it; nothing where it is so in any."""
+        newest = newest_replacement(self.checked, entrant["id"], shown.round["number"])
+        kind = kind_of(entrant["kind"])
+        settings = kind.settings.model_validate_json((newest or entrant)["settings"])
+        named = json.loads(newest["prompts"]) if newest else self.cohort.prompts
+        given = Given(prompts={name: self._texts[hash] for name, hash in named.items()})
+        view = self._view(shown, entrant["name"], settings.model_dump())
+        if not isinstance(settings, llm.Settings):
+            decision = asyncio.run(_decided(kind.agent(settings, given)(view, _unasked)))
+            return list(self._compared(turn, sound_decision(decision, view), BY_RULE))
+        calls, first = self._of_round(shown)[2].get(entrant["id"], ()), list[Difference]()
+        orders = (False, True) if len({call.prompt for call in calls}) < len(calls) else (False,)
+        limits = (None, 1) if any(call.finish == "length" for call in calls) else (None,)
+        for last, raised in product(orders, limits):
+            answers = StoredAnswers(calls, short_ids(view.snapshot), last)
+            found = list(self._answered(turn, settings, given, view, answers, raised))
+            if not found:
+                return []
+            first = first or found
+        return first
+
+    def _answered(
+        self,
+        turn: CheckedTurn,
+        settings: llm.Settings,
+        given: Given,
+        view: View,
+        answers: StoredAnswers,
+        raised: int | None,
+    ) -> Iterator[Difference]:
+        """What the stored answers make otherwise, and those that are missing or too many."""
+
+        def write(stage: Stage, _before: Sequence[Forecast], part: PromptPart) -> Prompt:
+            form = compile_template(given.prompts[llm.template_of(settings, stage)]).answer
+            asked = Message("user", json.dumps([part.number, *part.markets]))
+            return Prompt((asked,), view.seed, stage, bets=form == "decision" and stage != "blind")
+
+        try:
+            decision = asyncio.run(llm.decide_by_answers(settings, view, answers.ask, write, raised))
+        except NoAnswer as missing:
+            key = f"{key_of(self.facts, TurnRow.__table__, turn.row)}, {missing}"
+            yield Difference("call", key, "reply", None, "an answer", "the turn was decided by it")
+            return
+        yield from self._compared(turn, sound_decision(decision, view), BY_ANSWERS)
+        twice = len({call.prompt for call in answers.calls}) < len(answers.calls)
+        for question in () if twice else answers.unused():
+            name = key_of(self.facts, TurnRow.__table__, turn.row)
+            key = f"{name}, {question.stage}, sample {question.sample}"
+            yield Difference("call", key, "reply", "an answer", None, "its agent had no such question")
+
+    def _compared(self, turn: CheckedTurn, decision: Decision, why: str) -> Iterator[Difference]:
+        """What a turn keeps beside what was decided."""
+        row, table, facts = turn.row, TurnRow.__table__, self.facts
+        orders = {"bets": list(map(asdict, decision.bets)), "sales": list(map(asdict, decision.sales))}
+        if json_in(row["wishes"]) != orders:
+            yield differs(facts, table, row, "wishes", json_of(orders), why)
+        plain = {"verdict": decision.status, "note": decision.note, "repaired": json_of(decision.repaired)}
+        yield from check_fields(facts, table, row, {name: (value, why) for name, value in plain.items()})
+        stated = {(x.market_id, x.stage): x for x in decision.forecasts}
+        for kept in turn.forecasts:
+            if (one := stated.pop((kept["market_id"], kept["stage"]), None)) is None:
+                yield differs(facts, ForecastRow.__table__, kept, "market_id", None, why)
+                continue
+            expected = {"probability": (one.millionths, why), "reason": (one.reason, why)}
+            yield from check_fields(facts, ForecastRow.__table__, kept, expected)
+        for (market, stage), one in stated.items():
+            key = f"{key_of(facts, table, row)}, {market}, {stage}"
+            yield Difference("forecast", key, "probability", None, one.millionths, why)
+        refused = [(x["code"], x["message"], x["market_id"]) for x in turn.rejections]
+        expected_ones = [(x.code, x.message, x.market_id) for x in decision.rejections]
+        if refused[: len(expected_ones)] != expected_ones:
+            found = json_of(refused[: len(expected_ones)])
+            key = key_of(facts, table, row)
+            yield Difference("rejection", key, "message", found, json_of(expected_ones), why)
+
+    @property
+    def cohort(self) -> Cohort:
+        """What was frozen; with it the ledgers and the prompts are read."""
+        if self._cohort is None:
+            self._cohort = cohort_of(self.checked.row["frozen"])
+            self._accounts = read_ledgers(self.facts.connection, self.checked.id)
+            self._texts = {row["hash"]: row["text"] for row in self.facts.rows(PROMPTS)}
+        return self._cohort
+
+    def _of_round(
+        self, shown: CheckedRound
+    ) -> tuple[int, Snapshot, Mapping[int, Sequence[Call]], Mapping[str, Any]]:
+        """The id of a round, what was shown, and the calls and final forecasts that are kept of it."""
+        id, connection = shown.round["id"], self.facts.connection
+        if self._round is None or self._round[0] != id:
+            taken = read_snapshot(connection, self.checked.id, datetime.fromisoformat(shown.round["at"]))
+            if taken is None:
+                raise LookupError("its snapshot is missing")
+            calls = read_calls(connection, id, list(self.checked.entrants))
+            names = [entrant["name"] for entrant in self.checked.entrants.values()]
+            self._round = id, taken[1], calls, read_final_forecasts(connection, id, names)
+        return self._round
+
+    def _view(self, shown: CheckedRound, name: str, settings: Mapping[str, Any]) -> View:
+        """What an entrant was shown, as far as a decision is made by it and not only asked about it."""
+        cohort, number = self.cohort, shown.round["number"]
+        _, snapshot, _, stated = self._of_round(shown)
+        own = f"fill:{number}:"
+        entries = (x for x in self._accounts[name] if x.at <= snapshot.at and not x.ref.startswith(own))
+        held = fold(entries)
+        return View(
+            snapshot=snapshot,
+            holdings=held,
+            mark=mark(held, snapshot),
+            rules=cohort.rules,
+            seed=seed_for(cohort.seed, number, name),
+            round=number,
+            rounds=cohort.rounds,
+            stated={of: stated.get(of, ()) for of in forecast_sources(settings)},
+        )
+
+
+async def _decided(decision: Awaitable[Decision]) -> Decision:
+    return await decision
+
+
+async def _unasked(_prompt: Prompt) -> Call:
+    raise NoAnswer("a kind that asks no model")

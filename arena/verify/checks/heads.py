@@ -1,0 +1,366 @@
+"""The chain of heads: numbered without a gap, each over the one before, and together over all facts.
+
+A head names by kind what it covers. What belongs to a round is found by cohort and round, all else is listed
+in the head itself. A kind that is not known here was added by a newer version, and is only counted.
+"""
+
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator
+from typing import Any
+
+from sqlalchemy import bindparam
+
+from arena.record.schema.chain import HeadRow
+from arena.record.schema.cohort import (
+    CohortRow,
+    EntrantRow,
+    GatheringRow,
+    ReplacementRow,
+    RoundRow,
+    SnapshotRow,
+)
+from arena.record.schema.ledger import EntryRow
+from arena.record.schema.turn import AttemptRow, CallRow, FillRow, TurnRow
+from arena.record.schema.typed import clause, col, joined, select
+from arena.record.schema.world import PruneRow, ResolutionRow, SyncRow
+from arena.verify.differences import Difference
+from arena.verify.hashes import json_in, sha256_of
+from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery, rows_of
+from arena.verify.row_names import check_fields, check_numbers, differs
+
+Key = tuple[Any, ...]
+Place = tuple[int, int]
+"""A round by the numbers of its cohort and its own."""
+Parts = dict[str, tuple[int, str]]
+"""By kind how many facts, and their hash."""
+
+HEADS = rows_of(HeadRow.__table__, order=[HeadRow.number])
+NUMBER, POSITION = RowPart(CohortRow.__table__, "number"), RowPart(EntrantRow.__table__, "position")
+HEAD = rows_of(HeadRow.__table__, HeadRow.number == bindparam("number"))
+PUBLISHED = ("number", "cohort", "round", "at", "parts", "previous")
+"""What a head's hash is taken over, in this order."""
+ROUND: Any = bindparam("round")
+
+
+def _query(source: Any, where: Any, own: RowPart, *others: RowPart, order: tuple[Any, ...] = ()) -> RowsQuery:
+    statement = select().select_from(source).where(*([] if where is None else [where]))
+    return RowsQuery(statement.order_by(*order), own, *others, again=True)
+
+
+REPLACED = joined(ReplacementRow, EntrantRow).join(
+    RoundRow.__table__,
+    clause((RoundRow.cohort_id == EntrantRow.cohort_id) & (RoundRow.number == ReplacementRow.round)),
+)
+OF_ROUND = {
+    "snapshot": _query(
+        joined(SnapshotRow, RoundRow), RoundRow.id == ROUND, RowPart(SnapshotRow.__table__, "hash")
+    ),
+    "evidence": _query(
+        GatheringRow.__table__, GatheringRow.round_id == ROUND, RowPart(GatheringRow.__table__, "hash")
+    ),
+    "replacement": _query(
+        REPLACED, RoundRow.id == ROUND, RowPart(ReplacementRow.__table__, "hash"), POSITION
+    ),
+    "turn": _query(
+        joined(TurnRow, EntrantRow), TurnRow.round_id == ROUND, RowPart(TurnRow.__table__, "hash"), POSITION
+    ),
+    "call": _query(
+        joined(CallRow, EntrantRow),
+        CallRow.round_id == ROUND,
+        RowPart(CallRow.__table__, "stage", "sample", "attempt", "hash"),
+        POSITION,
+    ),
+    "attempt": _query(
+        joined(AttemptRow, EntrantRow),
+        AttemptRow.round_id == ROUND,
+        RowPart(AttemptRow.__table__, "number", "hash"),
+        POSITION,
+    ),
+    "fill": _query(
+        joined(FillRow, TurnRow, EntrantRow),
+        TurnRow.round_id == ROUND,
+        RowPart(FillRow.__table__, "position", "hash"),
+        POSITION,
+    ),
+}
+"""What a round consists of, by kind."""
+LISTED = {
+    "cohort": _query(CohortRow.__table__, None, RowPart(CohortRow.__table__, "number", "hash")),
+    "resolution": _query(
+        ResolutionRow.__table__, None, RowPart(ResolutionRow.__table__, "market_id", "version", "hash")
+    ),
+    "sync": _query(SyncRow.__table__, None, RowPart(SyncRow.__table__, "venue", "number", "hash")),
+    "prune": _query(PruneRow.__table__, None, RowPart(PruneRow.__table__, "number", "hash")),
+    "snapshot": _query(
+        joined(SnapshotRow, CohortRow).outerjoin(
+            RoundRow.__table__, clause(RoundRow.snapshot_id == SnapshotRow.id)
+        ),
+        col(RoundRow.id).is_(None),
+        RowPart(SnapshotRow.__table__, "at", "hash"),
+        NUMBER,
+    ),
+    **{
+        kind: _query(CohortRow.__table__, column.is_not(None), RowPart(CohortRow.__table__, "number", name))
+        for kind, name, column in (
+            ("ended", "ended_at", col(CohortRow.ended_at)),
+            ("stopped", "stopped_at", col(CohortRow.stopped_at)),
+        )
+    },
+}
+"""What heads list, by kind: each fact by what it is named by, and last what must be as it was."""
+ROUNDS = _query(
+    joined(RoundRow, CohortRow),
+    None,
+    RowPart(RoundRow.__table__, "id", "number", "done"),
+    NUMBER,
+    order=(CohortRow.number, RoundRow.number),
+)
+LEDGERS = _query(
+    joined(EntryRow, EntrantRow, CohortRow),
+    None,
+    RowPart(EntryRow.__table__, "number", "ref"),
+    NUMBER,
+    POSITION,
+    order=(EntryRow.entrant_id, EntryRow.number),
+)
+LEDGER_LINE = _query(
+    joined(CohortRow, EntrantRow, EntryRow),
+    clause(
+        (CohortRow.number == bindparam("cohort"))
+        & (EntrantRow.position == bindparam("position"))
+        & (EntryRow.number == bindparam("number"))
+    ),
+    RowPart(EntryRow.__table__, "hash"),
+)
+LISTED_ELSEWHERE = ("entry", "call", "round")
+"""And of these the last lines of ledgers, calls that came late, and rounds from before there was a chain."""
+EVERYTHING = "every fact is covered by the chain of heads"
+UNKNOWN = "facts of a kind that this version does not know"
+
+
+class Chain:
+    """What the heads cover: rounds by place, ledgers up to a line, and of all that they list a sum.
+
+    The sum of the hashes of facts does not depend on their order, and is remembered where the facts are not.
+    """
+
+    def __init__(self) -> None:
+        self.rounds = dict[Place, tuple[int, Parts]]()
+        self.ledgers = dict[Key, int]()
+        self.sums = Counter[str]()
+        self.late = dict[Key, str]()
+        self.earlier = dict[Key, str]()
+
+    def add(self, kind: str, line: list[Any]) -> None:
+        """A fact that a head lists."""
+        if kind == "entry":
+            self.ledgers[tuple(line[:2])] = max(line[2], self.ledgers.get(tuple(line[:2]), 0))
+        elif kind in LISTED:
+            self.sums[kind] += _sum_of(line)
+        elif kind in ("call", "round"):
+            (self.late if kind == "call" else self.earlier)[tuple(line[:-1])] = line[-1]
+
+
+def check_chain(facts: RecordReader) -> Iterator[Difference]:
+    """Heads that are not right, facts that no head covers, and such that one covers and are not there."""
+    chain = Chain()
+    yield from check_numbers(facts, HeadRow.__table__, facts.rows(HEADS), "number", 1)
+    yield from _check_heads(facts, chain)
+    open_rounds = yield from _check_rounds(facts, chain)
+    yield from _check_ledgers(facts, chain, open_rounds)
+    for kind, query in LISTED.items():
+        if chain.sums[kind] != sum(_sum_of(_line(*read)) for read in facts.read(query)):
+            yield from _check_listed(facts, kind, query)
+
+
+def _check_heads(facts: RecordReader, chain: Chain) -> Iterator[Difference]:
+    """The heads themselves, one after the other."""
+    previous, table = "", HeadRow.__table__
+    for row in facts.rows(HEADS):
+        parts, members = json_in(row["parts"]), json_in(row["members"])
+        own = [row[name] for name in ("number", "cohort", "round", "at")]
+        seal = {
+            "previous": (previous, "it is the hash of the head before"),
+            "hash": (sha256_of([*own, parts, row["previous"]]), "it seals what the head says"),
+        }
+        yield from check_fields(facts, table, row, seal)
+        previous = row["hash"]
+        try:
+            said = {kind: (count, hash) for kind, count, hash in parts}
+            listed = {kind: _part(lines) for kind, lines in members.items()}
+            for kind, lines in members.items():
+                for line in lines:
+                    chain.add(kind, line)
+        except (TypeError, ValueError, AttributeError, IndexError):
+            yield differs(facts, table, row, "parts", "a list of kinds", "it can't be read")
+            continue
+        for kind, part in listed.items():
+            if said.pop(kind, None) != part:
+                yield differs(facts, table, row, "members", part, f"they are the {kind} of its parts")
+            if kind not in LISTED and kind not in LISTED_ELSEWHERE:
+                facts.unproved[f"{UNKNOWN}: {kind}"] += part[0]
+        yield from _check_lines(facts, members.get("entry", ()))
+        yield from _place(facts, row, said, chain)
+
+
+def _check_lines(facts: RecordReader, lines: list[Any]) -> Iterator[Difference]:
+    """Lines of ledgers that are others than a head lists."""
+    for cohort, position, number, hash in lines:
+        key = {"cohort": cohort, "position": position, "number": number}
+        found = next((row["hash"] for row in facts.rows(LEDGER_LINE, **key)), None)
+        if found is None:
+            yield _missing("entry", tuple(key.values()))
+        elif found != hash:
+            yield _changed("entry", tuple(key.values()), found)
+
+
+def _place(facts: RecordReader, row: Row, unlisted: Parts, chain: Chain) -> Iterator[Difference]:
+    """What a head covers without listing it: what belongs to its round."""
+    place, table = (row["cohort"], row["round"]), HeadRow.__table__
+    for kind in sorted(unlisted.keys() - OF_ROUND.keys()):
+        count, _ = unlisted.pop(kind)
+        if kind in LISTED or kind in LISTED_ELSEWHERE:
+            yield differs(facts, table, row, "members", count, f"so many are the {kind} of its parts")
+        else:
+            facts.unproved[f"{UNKNOWN}: {kind}"] += count
+    if not row["round"] and unlisted:
+        yield differs(facts, table, row, "round", "one", f"it covers the {min(unlisted)} of a round")
+    elif row["round"] and chain.rounds.setdefault(place, (row["number"], unlisted))[0] != row["number"]:
+        yield differs(facts, table, row, "round", None, "an earlier head covers that round")
+
+
+def _part(lines: list[Any]) -> tuple[int, str]:
+    return len(lines), sha256_of(lines)
+
+
+def _line(row: Row, *others: Row | None) -> list[Any]:
+    """A fact as a head has it: what it belongs to, what it is named by, its hash."""
+    return [*(value for other in others if other for value in other.values()), *row.values()]
+
+
+def _check_rounds(facts: RecordReader, chain: Chain) -> Generator[Difference, None, set[tuple[int, str]]]:
+    """Rounds that are over against what their head covers; those that are not, as their fills name them."""
+    earlier, late, open_rounds = chain.earlier, chain.late, set[tuple[int, str]]()
+    for row, cohort in facts.read(ROUNDS):
+        place = (cohort["number"] if cohort else 0), row["number"]
+        if not row["done"]:
+            open_rounds.add((place[0], f"fill:{place[1]}:"))
+            continue
+        found = yield from _round_parts(facts, row["id"], place, late)
+        if place in chain.rounds:
+            yield from _check_parts(place, *chain.rounds.pop(place), found)
+        elif earlier.pop(place, None) != sha256_of([[kind, *found[kind]] for kind in sorted(found)]):
+            yield _uncovered("round", place)
+    for kind, left in (("round", chain.rounds), ("round", earlier), ("call", late)):
+        for key in left:
+            yield _missing(kind, key)
+    return open_rounds
+
+
+def _check_parts(place: Place, number: int, parts: Parts, found: Parts) -> Iterator[Difference]:
+    """The kinds of which a round has others than its head says."""
+    name = f"head {number}, cohort {place[0]}, round {place[1]}"
+    for kind in OF_ROUND:
+        if found.get(kind) != parts.get(kind):
+            why = "so it is in the record: how many there are, and their hash"
+            yield Difference("head", name, kind, parts.get(kind), found.get(kind), why)
+
+
+def _round_parts(
+    facts: RecordReader, round_id: int, place: Place, late: dict[Key, Any]
+) -> Generator[Difference, None, Parts]:
+    """What is in the record of a round, but for calls that came late: other heads list these."""
+    parts: Parts = {}
+    for kind, query in OF_ROUND.items():
+        lines = []
+        for row, *others in facts.read(query, round=round_id):
+            line = _line(row, *others)
+            own = (*place, *line[:-1])
+            if kind != "call" or own not in late:
+                lines.append(line)
+            elif late.pop(own) != line[-1]:
+                yield _changed(kind, own, line[-1])
+        if lines:
+            parts[kind] = _part(sorted(lines))
+    return parts
+
+
+def _check_ledgers(
+    facts: RecordReader, chain: Chain, open_rounds: set[tuple[int, str]]
+) -> Iterator[Difference]:
+    """Ledgers that go on behind the last line that is covered. Fills are once their round is over."""
+    for row, *others in facts.read(LEDGERS):
+        cohort, position, number, ref = _line(row, *others)
+        last = chain.ledgers.get((cohort, position), 0)
+        if number > last and (cohort, f"{ref.rpartition(':')[0]}:") not in open_rounds:
+            yield _uncovered("entry", (cohort, position, number))
+
+
+def _check_listed(facts: RecordReader, kind: str, query: RowsQuery) -> Iterator[Difference]:
+    """Facts of a kind against those that heads list. A cohort that ended may go on for a correction."""
+    listed = dict[Key, Any]()
+    for head in facts.rows(HEADS):
+        for *names, hash in (json_in(head["members"]) or {}).get(kind, ()):
+            if listed.setdefault(tuple(names), hash) != hash and kind != "ended":
+                yield differs(
+                    facts, HeadRow.__table__, head, "members", hash, "an earlier head says otherwise"
+                )
+            listed[tuple(names)] = hash
+    for row, *others in facts.read(query):
+        *names, hash = _line(row, *others)
+        covered = listed.pop(tuple(names), None)
+        if covered is None:
+            yield _uncovered(kind, tuple(names))
+        elif covered != hash:
+            yield _changed(kind, tuple(names), hash)
+    for key in listed if kind != "ended" else ():
+        yield _missing(kind, key)
+
+
+def check_published(facts: RecordReader, lines: Iterable[str]) -> Iterator[Difference]:
+    """The first of some heads, as they were published, that is not in the record's chain as it was.
+
+    The rest of a line that broke off is no head, and is only counted.
+    """
+    for text in lines:
+        head = json_in(text)
+        try:
+            parts, said = {tuple(part) for part in head["parts"]}, [head[key] for key in PUBLISHED]
+            number, hash = head["number"] + 0, head["head"]
+        except (TypeError, KeyError):
+            facts.unproved["lines that are no published head"] += 1
+            continue
+        row = next(facts.rows(HEAD, number=number), None)
+        if sha256_of(said) != hash:
+            yield Difference("published", f"head {number}", "head", hash, "another", "it seals its line")
+        elif row is None:
+            yield Difference("head", f"head {number}", "row", None, hash, "it was published")
+            return
+        elif row["hash"] != hash:
+            kinds = {kind for kind, *_ in parts ^ {tuple(part) for part in json_in(row["parts"])}}
+            what = kinds or {key for key in PUBLISHED if head[key] != row.get(key) and key != "parts"}
+            why = f"so it was published; it is the first that differs, by {', '.join(sorted(what))}"
+            yield Difference("head", f"head {number}", "hash", row["hash"], hash, why)
+            return
+
+
+def _sum_of(line: list[Any]) -> int:
+    return int(sha256_of(line), 16)
+
+
+def _uncovered(kind: str, key: Key) -> Difference:
+    return Difference(*_name(kind, key), "head", None, "a head that covers it", EVERYTHING)
+
+
+def _changed(kind: str, key: Key, hash: str) -> Difference:
+    return Difference(*_name(kind, key), "head", hash, "another hash", "a head covers what it was")
+
+
+def _missing(kind: str, key: Key) -> Difference:
+    return Difference(*_name(kind, key), "row", None, "one", "a head covers it")
+
+
+def _name(kind: str, key: Key) -> tuple[str, str]:
+    """The table that a fact is in, and its name there."""
+    name = ", ".join(map(str, key))
+    return ("cohort", f"cohort {name}, {kind}") if kind in ("ended", "stopped") else (kind, name)

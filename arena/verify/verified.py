@@ -1,0 +1,95 @@
+"""How far a record was verified, kept beside its file so that the next time goes on from there.
+
+It is worth nothing for another file, once the head is gone, and once the schema was touched: whoever wants to
+change facts must take their triggers away first.
+"""
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from urllib.parse import unquote
+
+from sqlalchemy import Connection, exists, func
+from sqlalchemy.exc import DBAPIError
+
+from arena.record.schema.chain import HeadRow
+from arena.record.schema.cohort import CohortRow, RoundRow, SnapshotRow
+from arena.record.schema.ledger import EntryRow, MarkRow
+from arena.record.schema.scores import RollupRow
+from arena.record.schema.turn import CallRow
+from arena.record.schema.typed import col, select
+from arena.record.schema.world import MarketVersionRow, PruneRow, QuoteRow, ResolutionRow
+
+NUMBERED = (CohortRow, EntryRow, CallRow, MarketVersionRow, PruneRow, QuoteRow, ResolutionRow)
+LAST = select(HeadRow.number, HeadRow.hash).order_by(col(HeadRow.number).desc()).limit(1)
+OPEN_ROUNDS = select(func.min(RoundRow.id), func.min(RoundRow.snapshot_id)).where(RoundRow.done == 0)
+UNMARKED = select(func.min(SnapshotRow.id)).where(
+    ~exists(select(1).where(MarkRow.snapshot_id == SnapshotRow.id))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedHead:
+    """The head up to which a record was verified, in which file, and by table the last row until then.
+
+    `caches` are the hashes of what was cached.
+    """
+
+    number: int = 0
+    hash: str = ""
+    file: str = ""
+    ids: Mapping[str, int] = field(default_factory=dict)
+    caches: Mapping[str, str] = field(default_factory=dict)
+
+
+NOTHING_VERIFIED = VerifiedHead()
+
+
+def read_verified(connection: Connection) -> VerifiedHead:
+    """How far this record was verified; nothing of it, where that isn't known."""
+    try:
+        noted = VerifiedHead(**json.loads(_note(connection).read_text("utf-8")))
+        hash = connection.scalar(select(HeadRow.hash).where(HeadRow.number == noted.number))
+    except (OSError, ValueError, TypeError, DBAPIError):
+        return NOTHING_VERIFIED
+    is_same = noted.file == _identity(connection) and hash is not None and hash == noted.hash
+    return noted if is_same else NOTHING_VERIFIED
+
+
+def keep_verified(connection: Connection) -> None:
+    """Note that all of a record was verified as it is now. A server's record has no file to put it beside."""
+    note, last = _note(connection), next(iter(connection.execute(LAST)), None)
+    if not note.name or last is None:
+        return
+    ids = {row.__tablename__: connection.scalar(select(func.max(row.id))) or 0 for row in NUMBERED}
+    round, look = next(iter(connection.execute(OPEN_ROUNDS)))
+    unmarked = connection.scalar(UNMARKED)
+    for row, first in ((RoundRow, (round,)), (SnapshotRow, (look, unmarked))):
+        newest = connection.scalar(select(func.max(row.id))) or 0
+        ids[row.__tablename__] = min([newest, *(x - 1 for x in first if x is not None)])
+    kept = connection.execute(select(RollupRow.name, RollupRow.body))
+    caches = {name: text_hash(body) for name, body in kept}
+    found = VerifiedHead(last[0], last[1], _identity(connection), ids, caches)
+    with suppress(OSError):  # a folder that may only be read: then everything is verified the next time
+        note.write_text(json.dumps(asdict(found)), "utf-8")
+
+
+def text_hash(text: str) -> str:
+    """The hash of what is cached."""
+    return sha256(text.encode()).hexdigest()
+
+
+def _note(connection: Connection) -> Path:
+    """Where it is noted: nowhere for a server's record."""
+    name = connection.engine.url.database if connection.dialect.name == "sqlite" else None
+    file = unquote((name or "").removeprefix("file:").partition("?")[0])
+    return Path(f"{file}.verified") if file else Path()
+
+
+def _identity(connection: Connection) -> str:
+    """Which file it is, and how often its schema was touched."""
+    state = _note(connection).with_suffix("").stat()
+    return f"{state.st_dev}:{state.st_ino}:{connection.exec_driver_sql('PRAGMA schema_version').scalar()}"

@@ -1,0 +1,42 @@
+// A table of escaped text: put in its place, sorted by its headers, and its links opened inside the app.
+export default function ({ data, parentElement, setTriggerValue }) {
+  const place = parentElement.querySelector(".place");
+  if (place.shown !== data.html) {
+    place.innerHTML = place.shown = data.html;
+    [...place.querySelector("tbody").rows].forEach((row, number) => { row.number = number; });
+    if (place.order) sort(place);
+  }
+  place.onclick = (event) => {
+    const button = event.target.closest("th button");
+    const link = event.target.closest("a[href]");
+    if (button) {
+      const { key, kind } = button.parentElement.dataset;
+      const first = kind === "number" ? "descending" : "ascending";
+      const then = { [first]: first === "ascending" ? "descending" : "ascending" };
+      const before = place.order?.key === key ? place.order.way : null;
+      place.order = { key, kind, way: before === null ? first : then[before] ?? "none" };
+      sort(place);
+    } else if (link && event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)) {
+      event.preventDefault();
+      setTriggerValue("open", link.getAttribute("href"));
+    }
+  };
+}
+
+function sort(place) {
+  const { key, kind, way } = place.order;
+  const headers = [...place.querySelectorAll("thead th")];
+  const column = headers.findIndex((header) => header.dataset.key === key);
+  if (column < 0) return;
+  headers.forEach((header, at) => header.setAttribute("aria-sort", at === column ? way : "none"));
+  const value = ({ cells }) => cells[column].dataset.value ?? cells[column].textContent;
+  const compare = (a, b) => (kind === "number" ? a - b : a.localeCompare(b, undefined, { numeric: true }));
+  const body = place.querySelector("tbody");
+  const rows = [...body.rows].sort((one, other) => {
+    if (way === "none") return one.number - other.number;
+    const [a, b] = [value(one), value(other)];
+    if (a === "" || b === "") return (a === "") - (b === "") || one.number - other.number;
+    return (way === "ascending" ? 1 : -1) * compare(a, b) || one.number - other.number;
+  });
+  body.append(...rows);
+}

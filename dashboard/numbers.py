@@ -1,0 +1,68 @@
+"""How figures are written, on pages, in reports and in charts: one way for each kind of figure."""
+
+import re
+
+from arena.errors import times_text
+
+MINUS = "−"
+DEAR = 100_000
+"""From so many dollars on nobody reads the cents."""
+UNITS = ((1e9, "B"), (1e6, "M"), (1e3, "k"))
+PATTERN = re.compile(r"%(\+?)(?:\.(\d+))?[fd]")
+"""A number with or without its sign, and with so many digits after the point."""
+
+
+def written(value: float, format: str) -> str:
+    """A figure in a format: a pattern of `PATTERN`, or `dollar`, `gain`, `localized`, `compact`, `times`.
+
+    >>> written(-0.00001, "%+.4f"), written(0.0161, "%+.4f"), written(-12345.6, "%.1f"), written(7, "%d")
+    ('0.0000', '+0.0161', '−12,345.6', '7')
+    >>> written(1403.2, "gain"), written(-346816.01, "gain"), written(0, "gain"), written(-3.5, "dollar")
+    ('▲ +$1,403.20', '▼ −$346,816', '$0.00', '−$3.50')
+    >>> written(0.000013, "dollar"), written(1234567, "compact"), written(1234, "localized")
+    ('$0.000013', '1.2M', '1,234')
+    """
+    if format == "times":
+        return times_text(value)
+    if format in ("dollar", "gain"):
+        return ("" if format == "dollar" else arrow_of(value)) + in_dollars(value, format == "gain")
+    if format == "compact":
+        size, unit = next(((size, unit) for size, unit in UNITS if abs(value) >= size), (1.0, ""))
+        return digits(value / size, 1 if unit else 0) + unit
+    if format == "localized":
+        return digits(value, 0 if value == int(value) else 1)
+    found = PATTERN.fullmatch(format)
+    assert found is not None, format
+    return digits(value, int(found[2] or 0), signed=bool(found[1]))
+
+
+def digits(value: float, places: int, signed: bool = False) -> str:
+    """A number with so many places, thousands apart, a true minus, and no sign before nothing."""
+    size = f"{abs(value):,.{places}f}"
+    if not re.search("[1-9]", size):
+        return size
+    return f"{MINUS if value < 0 else '+' if signed else ''}{size}"
+
+
+def in_dollars(value: float, signed: bool = False) -> str:
+    """Money: to the cent; without cents where there is much, with two digits where there is little.
+
+    >>> in_dollars(1.5), in_dollars(-1.5, signed=True), in_dollars(0.00001234), in_dollars(0)
+    ('$1.50', '−$1.50', '$0.000012', '$0.00')
+    """
+    size = abs(value)
+    amount = f"{size:,.0f}" if size >= DEAR else f"{size:,.2f}"
+    if 0 < size < 0.005:
+        amount = f"{size:.{min(2 - _exponent(size) - 1, 9)}f}"
+    if not re.search("[1-9]", amount):
+        return "$0.00"
+    return f"{MINUS if value < 0 else '+' if signed else ''}${amount}"
+
+
+def _exponent(value: float) -> int:
+    return int(f"{value:e}".partition("e")[2])
+
+
+def arrow_of(value: float) -> str:
+    """What says gain or loss beside the colour."""
+    return "" if abs(value) < 0.005 else "▲ " if value > 0 else "▼ "

@@ -1,0 +1,85 @@
+"""Heads leave the machine in order, each again until it has, and what fails for long is told."""
+
+import asyncio
+import json
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from arena.config import Config, load
+from arena.operations.publisher import FIRST_PAUSE, PATIENCE, publish_due
+from arena.record.record import Record
+from arena.record.write.heads import add_head
+from arena.record.write.operations import read_recent_incidents
+from arena.record.write.publications import read_heads_after, read_published_heads
+from tests.arena.config_files import SMALL, write
+from tests.builders import NOW
+
+APPEND = "import sys; open('heads', 'a').write(sys.stdin.read())"
+FAIL = "import pathlib, sys; sys.exit('no net') if pathlib.Path('down').exists() else None; "
+
+
+def command(program: str) -> str:
+    """A block with a program of Python."""
+    return f"{{command: {json.dumps([sys.executable, '-c', program])}}}"
+
+
+def the_config(folder: Path, block: str) -> Config:
+    return load(write(folder, f"{SMALL}heads: {block}\n"))
+
+
+def go_on(record: Record, number: int) -> None:
+    """One more head."""
+    record.write(add_head, NOW, {"tool": [[number, "0" * 64]]})
+
+
+def lines(folder: Path) -> list[int]:
+    return [json.loads(line)["number"] for line in (folder / "heads").read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("block", ["{file: heads}", command(APPEND)])
+def test_each_head_leaves_once_and_in_order(block: str, record: Record, tmp_path: Path) -> None:
+    config = the_config(tmp_path, block)
+    for number in range(1, 4):
+        go_on(record, number)
+        for _ in range(2):
+            assert asyncio.run(publish_due(config, record, NOW)) == ""
+    published = record.read(read_published_heads)
+    assert lines(tmp_path) == [1, 2, 3] == [published.newest - 2, 2, published.published]
+    assert published.at == NOW
+    kept = [json.loads(line) for line in (tmp_path / "heads").read_text("utf-8").splitlines()]
+    assert kept == record.read(read_heads_after, 0, 9)
+
+
+def test_what_fails_is_tried_again_and_told_when_it_lasts(record: Record, tmp_path: Path) -> None:
+    config = the_config(tmp_path, command(FAIL + APPEND))
+    (tmp_path / "down").touch()
+    go_on(record, 1)
+    told = asyncio.run(publish_due(config, record, NOW))
+    assert told == f"1 head not published: {sys.executable} ended with 1: no net; retrying in 0:00:15"
+    assert asyncio.run(publish_due(config, record, NOW + FIRST_PAUSE / 2)) == ""
+    assert not record.read(read_recent_incidents, 9)
+    go_on(record, 2)
+    assert "2 heads" in asyncio.run(publish_due(config, record, NOW + PATIENCE))
+    [incident] = record.read(read_recent_incidents, 9)
+    assert (incident.incident.kind, incident.ended_at) == ("heads_unpublished", None)
+    assert record.read(read_published_heads).failing_since == NOW
+    (tmp_path / "down").unlink()
+    assert asyncio.run(publish_due(config, record, NOW + PATIENCE + timedelta(hours=1))) == ""
+    assert lines(tmp_path) == [1, 2]
+    [incident] = record.read(read_recent_incidents, 9)
+    assert incident.ended_at is not None
+
+
+def test_a_file_that_moves_gets_all_heads_and_a_line_that_broke_off_is_ended(
+    record: Record, tmp_path: Path
+) -> None:
+    go_on(record, 1)
+    asyncio.run(publish_due(the_config(tmp_path, "{file: old}"), record, NOW))
+    (tmp_path / "heads").write_text('{"num', "utf-8")
+    go_on(record, 2)
+    asyncio.run(publish_due(the_config(tmp_path, "{file: heads}"), record, NOW))
+    first, *others = (tmp_path / "heads").read_text("utf-8").splitlines()
+    assert (first, [json.loads(line)["number"] for line in others]) == ('{"num', [1, 2])

@@ -1,0 +1,81 @@
+"""Verifying goes on where it last found nothing, and begins anew where that can't be trusted."""
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.arena.verify.test_verify import tamper
+from tests.program.running import arena_json
+from tests.records.seasons import play, worked_out
+
+AGENTS = ("{kind: random}", "{kind: market}")
+
+
+def verified(path: Path, *words: str, status: int = 0) -> int:
+    """The head after which the command began, by how it ended."""
+    told = arena_json(path.parent, "verify", "--database", str(path), *words, status=status)
+    assert told["ok"] == (status == 0)
+    return int(told["from_head"])
+
+
+def last_head(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as database:
+        return int(database.execute("SELECT max(number) FROM head").fetchone()[0])
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Path:
+    """The beginning of a season, which was verified."""
+    path = worked_out(play(tmp_path, AGENTS, 2))
+    assert verified(path) == 0
+    return path
+
+
+def test_what_is_new_is_verified_alone_and_all_of_it_when_asked(record: Path) -> None:
+    first = last_head(record)
+    assert verified(record) == first
+    worked_out(play(record.parent, AGENTS, 3))
+    assert last_head(record) > first
+    assert verified(record) == first
+    assert verified(record) == last_head(record)
+    assert verified(record, "--all") == 0
+
+
+CHANGED = {
+    "the schema was touched": "UPDATE mark SET value = value + 1 WHERE rowid = 1",
+    "a cache was forged": "UPDATE rollup SET body = replace(body, 'random', 'market') WHERE name = 'board'",
+}
+
+
+@pytest.mark.parametrize("change", CHANGED)
+def test_a_change_of_what_was_verified_is_found(change: str, record: Path) -> None:
+    if "cache" in change:
+        with closing(sqlite3.connect(record, isolation_level=None)) as database:
+            database.execute(CHANGED[change])
+        assert verified(record, status=1) > 0
+    else:
+        tamper(record, CHANGED[change])
+        assert verified(record, status=1) == 0
+
+
+def test_what_is_new_and_wrong_is_found(record: Path) -> None:
+    """The triggers are gone before the note is made, so nothing else gives it away."""
+    tamper(record)
+    assert verified(record) == 0
+    play(record.parent, AGENTS, 3)
+    statement = "UPDATE forecast SET probability = 7 WHERE rowid = (SELECT max(rowid) FROM forecast)"
+    with closing(sqlite3.connect(record, isolation_level=None)) as database:
+        database.execute(statement)
+    assert verified(record, status=1) > 0
+
+
+def test_a_copy_or_a_spoilt_note_is_verified_whole(record: Path) -> None:
+    copy = Path(shutil.copy(record, record.with_name("copy.db")))
+    shutil.copy(f"{record}.verified", f"{copy}.verified")
+    assert verified(copy) == 0
+    Path(f"{record}.verified").write_text(json.dumps({"number": "x"}), "utf-8")
+    assert verified(record) == 0

@@ -1,0 +1,117 @@
+"""Tables under the keyboard, the finger and the eye: only a click or Enter on a link leads on."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.watching import PATIENCE, Watched, follow, names_of, open_at, rows_of
+from tests.dashboard.serving import Served, serving
+from tests.dashboard.worked import worked_out
+
+pytestmark = pytest.mark.browser
+
+PAGES = {
+    "leaderboard": "Leaderboard",
+    "cohort?cohort=1": "Cohort",
+    "agent?agent=random": "Agent",
+    "duel?a=oracle&b=random": "Duel",
+    "market": "Market",
+    "turn": "Turn",
+    "turn?cohort=1&round=1&agent=oracle": "Turn",
+    "operations": "Operations",
+}
+MOST_TABS = 600
+PHONE, DESK = (390, 844), (1440, 900)
+WHERE_FOCUS_IS = """() => {
+    let here = document.activeElement;
+    while (here?.shadowRoot?.activeElement) here = here.shadowRoot.activeElement;
+    return here.closest(".table") ? here.tagName : null;
+}"""
+
+
+@pytest.fixture(scope="module")
+def worked(record: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with serving(worked_out(record, tmp_path_factory.mktemp("tables"))) as dashboard:
+        yield dashboard
+
+
+@pytest.fixture(params=[PHONE, DESK], ids=["phone", "desk"])
+def screen(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Watched]:
+    width, height = request.param
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, has_touch=width < 600, is_mobile=width < 600
+    )
+    context.set_default_timeout(PATIENCE)
+    watched = Watched(context.new_page()).watch()
+    yield watched
+    watched.page.goto("about:blank")
+    context.close()
+    assert (watched.errors, watched.strangers()) == ([], [])
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_table_is_passed_by_tab_and_sorted_by_its_headers(
+    path: str, worked: Served, screen: Watched
+) -> None:
+    page = screen.page
+    open_at(page, f"{worked.address}/{path}", PAGES[path])
+    expect(page.locator(".table").first).to_be_visible()
+    here = page.url
+    page.locator(".table thead button").first.evaluate("button => button.closest('.scroll').focus()")
+    passed: list[str | None] = []
+    while None not in passed and len(passed) < MOST_TABS:
+        page.keyboard.press("Tab")
+        passed.append(page.evaluate(WHERE_FOCUS_IS))
+    assert {"BUTTON", None} <= set(passed)
+    assert page.url == here
+    for header in page.locator(".table").first.locator("thead th:not(.picture) button").all():
+        tapped(page, header_of=header)
+        order = header.evaluate("button => button.parentElement.ariaSort")
+        assert order in ("ascending", "descending")
+    page.wait_for_timeout(300)
+    assert page.url == here
+
+
+def tapped(page: Page, header_of: Locator) -> None:
+    header_of.scroll_into_view_if_needed()
+    if page.evaluate("navigator.maxTouchPoints"):
+        header_of.tap()
+    else:
+        header_of.click()
+
+
+def test_rows_are_put_in_order_and_put_back(worked: Served, screen: Watched) -> None:
+    page = screen.page
+    open_at(page, f"{worked.address}/leaderboard", "Leaderboard")
+    before = rows_of(page)
+    name = page.locator(".table").first.get_by_role("button", name="Agent")
+    name.click()
+    assert rows_of(page) == sorted(before)
+    name.click()
+    assert rows_of(page) == sorted(before, reverse=True)
+    name.click()
+    assert rows_of(page) == before
+    skill = page.locator(".table").first.get_by_role("button", name="Skill", exact=True)
+    skill.click()
+    values = page.locator(".table").first.locator("td[data-label=Skill]").all()
+    known = [float(value) for cell in values if (value := cell.get_attribute("data-value"))]
+    assert known == sorted(known, reverse=True)
+
+
+def test_enter_on_a_link_opens_it_and_a_reader_finds_the_figures(worked: Served, screen: Watched) -> None:
+    page = screen.page
+    open_at(page, f"{worked.address}/leaderboard", "Leaderboard")
+    link = names_of(page).get_by_role("link").first
+    assert (link.get_attribute("href") or "").startswith("agent?agent=")
+    row = page.locator(".table").first.get_by_role("row").nth(1)
+    row.scroll_into_view_if_needed()
+    skill = row.locator("td[data-label=Skill]").bounding_box()
+    assert skill is not None
+    assert 0 <= skill["x"] < page.evaluate("window.innerWidth")
+    link.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Agent", exact=True)).to_be_visible()
+    open_at(page, f"{worked.address}/market", "Market")
+    follow(page, 0, leads=r"/market\?market=")

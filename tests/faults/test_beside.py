@@ -1,0 +1,127 @@
+"""A command beside a running arena, in a world where no time passes: nobody walks past what another holds."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from agents.model import Ask, Decision, View
+from arena.cohorts.freeze import plan_of
+from arena.config import load
+from arena.errors import ArenaError
+from arena.record.model.cohort import Cohort, Entrant
+from arena.record.queries.cohorts import read_rounds
+from arena.record.record import Record
+from arena.record.write.turns import release_claims
+from arena.rounds.open_world import open_world
+from arena.rounds.round import play_round
+from arena.rounds.season import begin_due_cohort, next_decision_time, play_time
+from arena.rounds.world import Player
+from tests.faults.little import play, write_config
+from tests.program.rehearsal import SUNDAY, content, rows
+from tests.program.running import arena_json
+
+WEEK = timedelta(weeks=1)
+JOBS = ("start", "resolutions", "marks", "boards")
+ELSEWHERE = "another-machine/1/another"
+"""Of who holds that name nobody here knows whether it still lives."""
+
+
+class Killed(BaseException):
+    """What no code of ours can catch."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """A season that was played whole, `whole.db`, and one of which another process holds the first round."""
+    write_config(tmp_path)
+    with (tmp_path / "config.yaml").open("a", encoding="utf-8") as config:
+        config.write("run: {backup: off, catalogue: off, quotes: off, scores: off}\n")
+    with closing(Record.open(str(tmp_path / "whole.db"))) as record:
+        play(record, tmp_path)
+    play_first_round(tmp_path, cohort=1, killed=True)
+    yield tmp_path
+    assert rows(tmp_path, "SELECT verdict FROM turn WHERE verdict = 'failed'") == []
+    assert content(tmp_path)["hash"] == content(tmp_path, "whole.db")["hash"]
+
+
+def play_first_round(folder: Path, cohort: int, killed: bool = False) -> None:
+    """Start a cohort and play its first round, or die in it as a process on another machine."""
+    config = load(folder / "config.yaml")
+
+    async def dies(_view: View, _ask: Ask) -> Decision:
+        raise Killed
+
+    async def go(record: Record) -> None:
+        async with open_world(config, record) as world:
+            plan = plan_of(config, world.now(), record.begun())
+            begin_due_cohort(SUNDAY + (cohort - 1) * WEEK, plan, record)
+
+            def player(of: Cohort, entrant: Entrant) -> Player:
+                return replace(world.player(of, entrant), agent=dies)
+
+            played = replace(world, holder=ELSEWHERE, player=player) if killed else world
+            await play_round(record.cohorts()[cohort - 1], 1, played, record)
+
+    with closing(Record.open(str(folder / "arena.db"))) as record:
+        if killed:
+            with pytest.raises(Killed):
+                asyncio.run(go(record))
+        else:
+            asyncio.run(go(record))
+
+
+def let_go(folder: Path) -> None:
+    """The leases of the one that died are over."""
+    with closing(Record.open(str(folder / "arena.db"))) as record:
+        for stored in record.cohorts():
+            for round in record.read(read_rounds, stored.id):
+                record.write(release_claims, round.id, list(stored.entrant_ids.values()))
+
+
+def test_arena_run_waits_for_the_round_and_once_says_what_it_left(folder: Path) -> None:
+    here = ("run", "--once", "--database", "arena.db")
+    said = arena_json(folder, *here, status=2)
+    assert (said["left"], said["rounds"]) == (["cohort 1", *JOBS], 0)
+    assert rows(folder, "SELECT (SELECT count(*) FROM snapshot), count(*) FROM cohort") == [(1, 1)]
+    let_go(folder)
+    assert arena_json(folder, *here)["left"] == []
+    (folder / "whole.db").unlink()
+    arena_json(folder, "run", "--once", "--database", "whole.db")
+
+
+def test_a_round_that_others_went_past_is_played_and_not_closed(folder: Path) -> None:
+    play_first_round(folder, cohort=2)
+    with pytest.raises(ArenaError, match="another process plays"):
+        next_round(folder, SUNDAY + WEEK)
+    let_go(folder)
+    next_round(folder, SUNDAY + WEEK)
+    with closing(Record.open(str(folder / "arena.db"))) as record:
+        play(record, folder)
+
+
+def test_arena_round_plays_first_what_others_went_past(folder: Path) -> None:
+    play_first_round(folder, cohort=2)
+    let_go(folder)
+    for _ in range(2):
+        next_round(folder, None)
+    with closing(Record.open(str(folder / "arena.db"))) as record:
+        play(record, folder)
+
+
+def next_round(folder: Path, at: datetime | None) -> None:
+    """`arena round`, at a time or at the next."""
+    config = load(folder / "config.yaml")
+
+    async def go(record: Record) -> None:
+        async with open_world(config, record) as world:
+            plan = plan_of(config, world.now(), record.begun())
+            when = at or next_decision_time(plan, record, live=False, now=world.now())
+            await play_time(when, plan, world, record)
+
+    with closing(Record.open(str(folder / "arena.db"))) as record:
+        asyncio.run(go(record))

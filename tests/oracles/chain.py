@@ -1,0 +1,44 @@
+"""The chain of heads as docs/cohorts.md has it, worked out from a SQLite file with nothing of ours."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+from tests.oracles.heads import sha256, written
+
+PLACED = "JOIN entrant AS e ON e.id = {0}.entrant_id"
+OF_ROUND = {
+    "snapshot": "SELECT s.hash FROM snapshot AS s JOIN round AS r ON r.snapshot_id = s.id WHERE r.id = ?",
+    "evidence": "SELECT hash FROM gathering WHERE round_id = ?",
+    "replacement": f"""SELECT e.position, x.hash FROM replacement AS x {PLACED.format("x")}
+        JOIN round AS r ON r.cohort_id = e.cohort_id AND r.number = x.round WHERE r.id = ?""",
+    "turn": f"SELECT e.position, t.hash FROM turn AS t {PLACED.format('t')} WHERE t.round_id = ?",
+    "call": f"""SELECT e.position, c.stage, c.sample, c.attempt, c.hash FROM call AS c {PLACED.format("c")}
+        WHERE c.round_id = ?""",
+    "attempt": f"""SELECT e.position, a.number, a.hash FROM attempt AS a {PLACED.format("a")}
+        WHERE a.round_id = ?""",
+    "fill": f"""SELECT e.position, f.position, f.hash FROM fill AS f JOIN turn AS t ON f.turn_id = t.id
+        {PLACED.format("t")} WHERE t.round_id = ?""",
+}
+
+
+ROUND = """SELECT r.id FROM round AS r JOIN cohort AS c ON r.cohort_id = c.id
+    WHERE c.number = ? AND r.number = ?"""
+
+
+def chain_by_the_page(path: Path) -> list[str]:
+    """The hash of every head, in order."""
+    database, heads, previous = sqlite3.connect(path), list[str](), ""
+    rows = database.execute("SELECT number, cohort, round, at, members FROM head ORDER BY number").fetchall()
+    for number, cohort, round, at, members in rows:
+        facts = json.loads(members)
+        for (id,) in database.execute(ROUND, (cohort, round)).fetchall() if round else ():
+            own = {
+                kind: sorted(map(list, database.execute(query, (id,)))) for kind, query in OF_ROUND.items()
+            }
+            facts |= {kind: lines for kind, lines in own.items() if lines}
+        parts = [[kind, len(facts[kind]), sha256(written(facts[kind]))] for kind in sorted(facts)]
+        previous = sha256(written([number, cohort, round, at, parts, previous]))
+        heads.append(previous)
+    database.close()
+    return heads

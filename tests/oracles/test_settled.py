@@ -1,0 +1,92 @@
+"""Corrections that come up to a month late are paid by every rule, also to cohorts that have ended."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.oracles.settled import profits, rows, unpaid, win_rates
+from tests.program.rehearsal import SUNDAY, clock_at, rehearse
+from tests.program.running import AGREES, agents_of, arena, arena_json
+
+CONFIG = """\
+seed: 7
+markets:
+  venue: simulator
+  show: 60
+  per_event: 6
+  simulator:
+    {start: 2026-01-04, weeks: 8, markets: 150, events: 60, corrected_share: 0.3, corrected_days: 30,
+     refund_share: 0.1, fraction_share: 0.1}
+cohorts: {rounds: 3, count: 3, keep_deciding: 2, rules: RULES}
+agents: [{kind: constant}, {kind: random}, {kind: oracle}, {kind: oracle, name: noisy, noise: 1.5}]
+"""
+RULES = (
+    "realistic",
+    "replay",
+    "seed",
+    "reference",
+    "{from: realistic, fill: quote, fee: none, max_bet: 0.4}",
+)
+
+
+def _agrees(folder: Path, name: str) -> dict[str, Any]:
+    """The leaderboard, after its money was worked out from an export."""
+    arena_json(folder, "export", name, "--force")
+    board = agents_of(arena_json(folder, "leaderboard")["leaderboard"])
+    made, won = profits(folder / name), win_rates(folder / name)
+    assert made.keys() <= board.keys() - {"market"}
+    for agent in made:
+        row = board[agent]
+        assert row["pnl"] == pytest.approx(float(made[agent]), abs=1e-9), agent
+        assert row["win_rate"] == (pytest.approx(won[agent]) if agent in won else None), agent
+    return board
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_a_season_ends_with_everything_paid_by_the_newest_word(tmp_path: Path, rules: str) -> None:
+    (tmp_path / "config.yaml").write_text(CONFIG.replace("RULES", rules), "utf-8")
+    arena_json(tmp_path, "demo", "--headless", "--config", "config.yaml", "--database", "arena.db")
+    _agrees(tmp_path, "x")
+    assert unpaid(tmp_path / "x") == []
+    assert arena_json(tmp_path, "verify").items() >= AGREES.items()
+    listed = arena_json(tmp_path, "cohorts", "list")["cohorts"]
+    late = [one for one in listed if one["corrected_at"]]
+    assert late
+    assert all(one["corrected_at"] > one["ended_at"] for one in late)
+    first = late[0]["cohort"]
+    assert [row["cohort"] for row in rows(tmp_path / "x", "snapshots")].count(str(first)) > 3
+    done = arena(tmp_path, "round")
+    assert "every round has been played" in done.stderr
+
+
+def test_money_and_scores_go_by_one_version_at_every_moment(tmp_path: Path) -> None:
+    """After each round, and after each look at the venue alone, which learns and pays nobody who goes on."""
+    (tmp_path / "config.yaml").write_text(CONFIG.replace("RULES", "realistic"), "utf-8")
+    days = list[str]()
+    while (done := arena(tmp_path, "round", "--json")).returncode == 0:
+        _agrees(tmp_path, "x")
+        newest = max(row["at"] for row in rows(tmp_path / "x", "snapshots"))[:10]
+        if newest not in days:
+            arena_json(tmp_path, "markets", "sync", "--at", f"{newest}T23:00Z")
+            days.append(newest)
+            _agrees(tmp_path, "x")
+    assert "every round has been played" in done.stdout + done.stderr
+    assert unpaid(tmp_path / "x") == []
+    assert arena_json(tmp_path, "verify").items() >= AGREES.items()
+
+
+@pytest.mark.parametrize("once", [False, True])
+def test_arena_run_pays_corrections_too(tmp_path: Path, once: bool) -> None:
+    text = (
+        CONFIG.replace("RULES", "realistic") + "run: {marks: 1w, catalogue: off, quotes: off, backup: off}\n"
+    )
+    (tmp_path / "config.yaml").write_text(text, "utf-8")
+    for week in range(24 if once else 1):
+        clock_at(tmp_path, SUNDAY + timedelta(weeks=week))
+        rehearse(tmp_path, once=once)
+    assert any(row["corrected_at"] for row in arena_json(tmp_path, "cohorts", "list")["cohorts"])
+    _agrees(tmp_path, "x")
+    assert unpaid(tmp_path / "x") == []
+    assert arena_json(tmp_path, "verify").items() >= AGREES.items()
