@@ -13,8 +13,8 @@ from streamlit.web.cli import main as streamlit
 
 from markets.garbage_collection import gc_paused, gc_seldom
 
-APP = Path(__file__).parent / "app.py"
-"""The file that Streamlit runs."""
+WEB = Path(__file__).parent / "web.py"
+"""The file that has the web application."""
 SOON = 0.01
 """Seconds between two looks at whether Streamlit is ready."""
 
@@ -45,4 +45,4 @@ def main() -> None:
     know_components()
     threading.Thread(target=load_first_page, daemon=True).start()
     with gc_seldom():
-        streamlit(["run", str(APP), *sys.argv[1:]], prog_name="streamlit")
+        streamlit(["run", str(WEB), *sys.argv[1:]], prog_name="streamlit")

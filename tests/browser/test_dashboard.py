@@ -80,6 +80,32 @@ def test_a_name_from_elsewhere_is_text_and_nothing_else(served: Served, watched:
     assert page.locator("a[href*='//203.0.113.9'], img[src*='203.0.113.9']").count() == 0
 
 
+PLANT = """([tag, name, value]) => new Promise(told => {
+    document.addEventListener("securitypolicyviolation", event => told(event.effectiveDirective));
+    document.body.append(Object.assign(document.createElement(tag), {[name]: value}));
+})"""
+STRANGE = "https://203.0.113.9/x"
+
+
+@pytest.mark.parametrize(
+    ("directive", "tag", "name", "value"),
+    [
+        ("img-src", "img", "src", STRANGE),
+        ("frame-src", "iframe", "src", STRANGE),
+        ("script-src-elem", "script", "src", STRANGE),
+        ("script-src-elem", "script", "text", "1"),
+    ],
+)
+def test_what_would_be_planted_on_a_page_is_refused_by_the_browser(
+    served: Served, context: BrowserContext, directive: str, tag: str, name: str, value: str
+) -> None:
+    watched = in_look(context, 1440, "light")
+    open_at(watched.page, served.address, "Leaderboard")
+    assert watched.errors == []
+    assert watched.page.evaluate(PLANT, [tag, name, value]) == directive
+    watched.page.close()
+
+
 @pytest.mark.parametrize(("width", "theme"), FEW_LOOKS)
 def test_nothing_sticks_out_at_any_width_in_either_theme(
     served: Served, context: BrowserContext, width: int, theme: str

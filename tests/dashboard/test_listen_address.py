@@ -31,6 +31,15 @@ def command(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(said, capture_output=True, text=True, timeout=60)
 
 
+def ask(port: int, host: str, path: str) -> tuple[int, dict[str, str]]:
+    """What the page of a host is answered with: its status, and its headers."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request("GET", path, headers={"Host": host})
+    answer = connection.getresponse()
+    connection.close()
+    return answer.status, {name.lower(): value for name, value in answer.getheaders()}
+
+
 def knock(port: int, host: str, origin: str, path: str = "") -> int:
     """What a browser is told whose page, from an origin, asks to be connected."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
@@ -136,6 +145,18 @@ def test_behind_a_proxy_it_answers_at_the_address_and_path_of_the_proxy_alone(se
         ]
         told = [knock(dashboard.port, host, origin, "/season") for host, origin in asked]
         assert told == [101, 101, 101, 403, 403]
+        hosts = ("arena.example.com", own, "evil.example", "arena.example.com.evil.example", "")
+        pages = {host: ask(dashboard.port, host, "/season/") for host in hosts}
+        assert [status for status, _ in pages.values()] == [200, 200, 421, 421, 421]
+        pages["missing"] = ask(dashboard.port, own, "/season/_stcore/upload_file")
+        for _, headers in pages.values():
+            assert headers["x-frame-options"] == "DENY"
+            assert headers["x-content-type-options"] == "nosniff"
+            assert headers["referrer-policy"] == "no-referrer"
+            policy = headers["content-security-policy"]
+            assert "default-src 'none'" in policy
+            assert "frame-ancestors 'none'" in policy
+            assert "unsafe" not in policy.partition("script-src")[2].partition(";")[0]
         assert answers(ListenAddress("0.0.0.0", dashboard.port))
 
 

@@ -1,0 +1,71 @@
+"""The pages as a web application: for whom they answer, and what a browser may do with them."""
+
+import re
+from base64 import b64encode
+from hashlib import sha256
+from pathlib import Path
+
+import streamlit as st
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.file_util import get_static_dir
+from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
+
+APP = Path(__file__).parent / "app.py"
+"""The file that Streamlit runs."""
+MISDIRECTED = 421
+
+
+def content_policy() -> str:
+    """Nothing but what this server has, and the scripts that stand in Streamlit's own page.
+
+    Styles may stand anywhere: Streamlit and its charts make them as they go.
+    """
+    page = (Path(get_static_dir()) / "index.html").read_text("utf-8")
+    hashes = (sha256(each.encode()).digest() for each in re.findall("(?s)<script>(.*?)</script>", page))
+    rules = {
+        "default-src": "'none'",
+        "script-src": " ".join(["'self'", *(f"'sha256-{b64encode(hash).decode()}'" for hash in hashes)]),
+        "style-src": "'self' 'unsafe-inline'",
+        "connect-src": "'self'",
+        "font-src": "'self' data:",
+        "img-src": "'self' data:",
+        "frame-ancestors": "'none'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    return "; ".join(f"{name} {sources}" for name, sources in rules.items())
+
+
+HEADERS = {
+    "Content-Security-Policy": content_policy(),
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+
+
+class Guarded:
+    """Refuses requests for another host, as Streamlit does for its websocket, and adds headers to answers."""
+
+    def __init__(self, app: ASGIApp):
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        known = is_host_allowed(Headers(scope=scope).get("host"))
+        refusal = PlainTextResponse("the dashboard is not at this address", MISDIRECTED)
+        await (self.app if known else refusal)(scope, receive, with_headers)
+
+
+app = st.App(APP, middleware=[Middleware(Guarded)])
