@@ -18,6 +18,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event
 from time import sleep
 from typing import Any
 
@@ -235,32 +236,42 @@ def _row(wire: str, mode: str, status: str, log: Sequence[WireRequest], calls: S
     return WireRow(wire, mode, status, len(log), tokens, booked, charged, tuple(faults))
 
 
-def _late(script: Script) -> Script:
-    """The same a moment later, so that a second process comes in the midst of it."""
+def _held(script: Script, begun: Event, both: Event) -> Script:
+    """The same once two processes are at work; tells that one is."""
 
     def given(asked: WireRequest) -> Given:
-        now = script(asked) if callable(script) else script
-        return Manner(now, after=0.4) if isinstance(now, ModelAnswer) else now
+        begun.set()
+        both.wait(60)
+        return script(asked) if callable(script) else script
 
     return given
+
+
+def _holders(folder: Path) -> set[str]:
+    """Who has played, or plays, a turn."""
+    with closing(sqlite3.connect(folder / "arena.db")) as reader:
+        return {holder for (holder,) in reader.execute("SELECT holder FROM claim")}
 
 
 def under_budget(agents: Sequence[tuple[str, str]], budget: float = BUDGET) -> tuple[float, bool]:
     """Dollars charged where two processes may spend so much on two cohorts; whether they did so at once."""
     with TemporaryDirectory() as name, wires() as server:
-        folder = Path(name)
+        folder, begun, both = Path(name), Event(), Event()
         _write(folder, server, agents, "budget: {arena: 0.000001}\n")
         arena(folder, "round")  # a first round, in which nobody can be asked; then a second cohort is due
         _write(folder, server, agents, f"budget: {{arena: {budget}}}\n")
         for wire, mode in agents:
-            server.script(f"{wire}-{mode}", *map(_late, MODES[mode].script))
-        processes = []
+            server.script(f"{wire}-{mode}", *(_held(each, begun, both) for each in MODES[mode].script))
+        earlier, processes = _holders(folder), []
         for _ in range(2):
             processes.append(loaded().start(folder, "round", "--at", "2026-01-11T00:00Z"))
-            while not server.log and processes[0].runs:
-                sleep(0.01)
+            while processes[0].runs and not begun.wait(0.01):
+                pass
+        while processes[1].runs and len(_holders(folder) - earlier) < 2:
+            sleep(0.05)
+        at_once = processes[0].runs
+        both.set()
         ended = {each.wait() for each in processes}
-        at_once = "another process plays" in processes[1].said()
         return sum(map(dollars, server.log)), at_once and ended <= {0, 2}
 
 
