@@ -15,7 +15,7 @@ from portfolio.rules import Rules
 
 Stage = Literal["blind", "final"]
 Rung = Literal["schema", "json", "prompt"]
-DecisionStatus = Literal["played", "partly", "malformed", "declined", "failed", "out", "waiting"]
+DecisionStatus = Literal["played", "partly", "malformed", "declined", "failed", "late", "out", "waiting"]
 USABLE_STATUSES: tuple[DecisionStatus, ...] = ("played", "partly")
 """Turns whose forecasts and orders count."""
 DECIDED_STATUSES: tuple[DecisionStatus, ...] = (*USABLE_STATUSES, "malformed", "declined")

@@ -206,7 +206,8 @@ COLUMNS = (
         "localized",
         "Turns whose answer could not be used, or was refused; they count as skips.",
     ),
-    _score("failed", "Failed", "localized", "Turns without any answer; they count for nothing."),
+    _score("failed", "Failed", "localized", "Turns without any answer; they count as unanswered."),
+    _score("late", "Late", "localized", "Turns that came after their window; they count as unanswered."),
     _score("retried", "Retried", "localized", "Turns that were tried again after they had failed."),
     _score(
         "unscored", "Unscored", "localized", "Forecasts that ended in a fraction or refund: paid, no score."

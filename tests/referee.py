@@ -188,8 +188,8 @@ def line(agent: object, cohorts: Collection[int]) -> dict[str, Any]:
     return {
         "kind": kind, "cohorts": len(played or cohorts),
         "turns": len(verdicts), "malformed": sum(v in ("malformed", "declined") for v in verdicts),
-        "failed": verdicts.count("failed"), "bets": len(bets), "sold": len(sold),
-        "resolved": len(done), "early": len(ended) - len(done),
+        "failed": verdicts.count("failed"), "late": verdicts.count("late"),
+        "bets": len(bets), "sold": len(sold), "resolved": len(done), "early": len(ended) - len(done),
         "unscored": [x.outcome for x in stated].count("unscored"), "brier_stated": own, "brier_market": price,
         "brier_implied": mean(x.brier for x in bets), "brier_anchored": mean(x.brier for x in anchored),
         "skill": price - own if ranked else None, "shown": len(counted), "answered": total(counted, "said"),

@@ -47,6 +47,7 @@ COLUMNS = (
     TableColumn("turns", show=",d", gives_way=1, value="record.turns"),
     TableColumn("malformed", show=",d", gives_way=1, value="record.malformed"),
     TableColumn("failed", show=",d", gives_way=1, value="record.failed"),
+    TableColumn("late", show=",d", gives_way=1, value="record.late"),
     TableColumn("cost_usd", "cost $", ",.4f", 2, "record.cost_usd"),
     TableColumn("flag", "", str.upper, 0, "record.flag"),
     TableColumn("prompt", gives_way=4),
@@ -110,7 +111,7 @@ def _agent(
 
     record = None
     if played is not None:
-        record = attributes(played, "cohorts", "turns", "malformed", "failed", "models", "changes")
+        record = attributes(played, "cohorts", "turns", "malformed", "failed", "late", "models", "changes")
         record |= {"cost_usd": exact(played.cost), "flag": change_flag(played.changes) or None}
     set_up = {key: settings.get(key) for key in SET_UP}
     return {"name": name, "kind": kind, **set_up, "price": None, "record": record}

@@ -33,7 +33,7 @@ Example: arena cohorts diff 1 next
 
 Next: arena round plays the next round.
 """
-STATUSES = ("played", "partly", "malformed", "declined", "failed", "out", "waiting")
+STATUSES = ("played", "partly", "malformed", "declined", "failed", "late", "out", "waiting")
 
 
 def _profit(which: Any) -> Any:
@@ -344,7 +344,7 @@ def end(
     """End a cohort for good: it decides no more, and is tracked until its last position settles.
 
     Nothing is sold: markets pay what they pay, and scores stay on the leaderboard. Missing turns of a round
-    that has begun count as failed. To stop for a while, use arena cohorts pause.
+    that has begun are late. To stop for a while, use arena cohorts pause.
 
     Example: arena cohorts end 3 --yes
 

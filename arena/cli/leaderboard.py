@@ -114,6 +114,11 @@ LEGEND = (
     "hold. Evidence: what a bet on its skill would have made of 1; {bar} is the bar. *Implied: the founding "
     "text's Brier score, of what the bets imply."
 )
+TURNS_AMISS = {
+    "failed": "Turns that failed",
+    "late": "Turns that came too late",
+    "retried": "Turns tried again after a failure",
+}
 SLICES = (
     AGENT,
     SKILL,
@@ -267,7 +272,7 @@ def print_leaderboard(found: Mapping[str, Any], choice: TableChoice) -> None:
         print("Simulated markets, play money: these figures say nothing about real ones.")
     if found["noise"] is not None:
         print(f"Agents with the same settings lie {found['noise']:.4f} apart: smaller gaps are noise.")
-    for key, what in (("failed", "Turns that failed"), ("retried", "Turns tried again after a failure")):
+    for key, what in TURNS_AMISS.items():
         if named := [f"{row['agent']} {row[key]:,}" for row in found["leaderboard"] if row[key]]:
             print_text(f"{what}: {', '.join(named)}.")
     if words := thinking_words({each["agent"]: each["reasoning"] for each in found["thinking"]}):

@@ -42,8 +42,8 @@ def round(
 
     Without --at it plays the next one: in a simulated world the one after the last played, elsewhere the
     latest that is due. Run it again, and only what is missing is played. The exit status is 2 when an agent
-    failed, ran out of budget, is still being played by another process, or when its answer was refused or
-    not usable as a whole.
+    failed, was late, ran out of budget, is still being played by another process, or when its answer was
+    refused or not usable as a whole.
 
     Example: arena round --at 2026-01-11T00:00Z
 
@@ -57,7 +57,7 @@ def round(
     chosen.answer(told, print_reports, when, reports, changed)
     turns = [turn for report in reports for turn in report.turns]
     if any(report.failed or report.waiting for report in reports) or any(
-        turn.decision.status in ("partly", "malformed", "declined") for turn in turns
+        turn.decision.status in ("partly", "malformed", "declined", "late") for turn in turns
     ):
         raise typer.Exit(2)
 

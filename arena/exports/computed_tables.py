@@ -148,6 +148,7 @@ LEADERBOARD_MEANINGS: dict[str, tuple[str, str]] = {
     "turns": ("its turns", COUNT),
     "malformed": ("turns whose answer was malformed or refused", COUNT),
     "failed": ("turns without an answer", COUNT),
+    "late": ("turns that came after their window", COUNT),
     "retried": ("turns that were tried again after they had failed", COUNT),
     "bets": ("accepted bets", COUNT),
     "sold": ("sales", COUNT),

@@ -278,6 +278,8 @@ def _turns_text(report: RoundReport) -> str:
         words.append(f"{', '.join(report.stopped)} stopped by the budget")
     if others := [name for name in report.failed if name not in report.stopped]:
         words.append(f"{', '.join(others)} failed")
+    if late := [turn.entrant for turn in report.turns if turn.decision.status == "late"]:
+        words.append(f"{', '.join(late)} too late")
     if report.unproven and report.turns:
         words.append(unproven_hint(report.unproven))
     return "; ".join([*words, *report.replaced, *report.trouble])

@@ -42,6 +42,7 @@ from portfolio.ledger import post
 from portfolio.marks import mark_all
 from portfolio.matching import SnapshotOffers, WorseOffers
 from portfolio.model import Rejection
+from portfolio.quotes import duration_text
 
 NO_NAMES: Set[str] = frozenset()
 CLOSED_CODE = "closed_since"
@@ -54,8 +55,8 @@ class ClaimedTurn:
     """An entrant whose turn is claimed: its player, what it sees, and what the snapshot offers to all.
 
     `excluded` is why it is not asked, and `waiting` for what it waits, or nothing; `asked` is whether it was
-    asked before. `closed` are markets in which it is too late to trade. With `look_again` it is scored at
-    the prices of when it has answered, and filled at these; `retried` after a failure, at the worse of both.
+    asked before, `missed` whether its window is over. With `look_again` it is scored at the prices of when it
+    has answered, and filled at these; `retried` after a failure, at the worse of both.
     """
 
     entrant: Entrant
@@ -65,11 +66,13 @@ class ClaimedTurn:
     ask: Ask
     view: View
     offers: SnapshotOffers
+    cohort: Cohort
+    now: Callable[[], datetime]
     excluded: str = ""
     waiting: str = ""
     asked: bool = False
+    missed: bool = False
     retried: bool = False
-    closed: Set[MarketId] = frozenset()
     look_again: Callable[[], Awaitable[Snapshot]] | None = None
 
 
@@ -91,7 +94,6 @@ async def play_turns(
     if taken is None:
         raise LookupError(f"round {round.number} of cohort {stored.cohort.number} has no snapshot")
     snapshot = taken[1]
-    closed = closed_since(stored.cohort, snapshot, world.now())
     for wave in play_waves(stored.cohort.entrants):
         statuses = record.read(read_turn_statuses, round.id)
         pending, failed = unfinished_turns(stored, statuses), unfinished_turns(stored, statuses, {"failed"})
@@ -104,7 +106,7 @@ async def play_turns(
             and not set(forecast_sources(x.settings)) & set(pending)
         ]
         if world.dispatch is not None and only is None and not late:
-            delivered = [x.name for x in ready if not exclusion_reason(x, failed, late)]
+            delivered = [x.name for x in ready if not exclusion_reason(x, failed)]
             played, left = await play_by_workers(
                 delivered, stored, round, snapshot.seen_at, again, world, record
             )
@@ -114,10 +116,10 @@ async def play_turns(
         claims = [
             replace(
                 claim,
-                excluded=exclusion_reason(claim.entrant, failed, late),
+                excluded=exclusion_reason(claim.entrant, failed),
                 waiting="" if claim.asked else awaited_by(claim.entrant, stored, statuses, world),
+                missed=late,
                 retried=claim.entrant.name in failed and claim.entrant.name not in pending,
-                closed=closed,
                 look_again=second_look(claim, again, stored.cohort, world),
             )
             for claim in claimed_turns(ready, stored, round, snapshot, world, record)
@@ -188,10 +190,10 @@ def renew_turns(round_id: int, held: dict[int, int], world: World, record: Recor
         del held[lost]
 
 
-def exclusion_reason(entrant: Entrant, failed: Collection[str], late: bool) -> str:
-    """Why an entrant is not asked, or nothing: it is too late, or one it is made from has failed."""
+def exclusion_reason(entrant: Entrant, failed: Collection[str]) -> str:
+    """Why an entrant is not asked, or nothing: one it is made from has failed."""
     without = [name for name in forecast_sources(entrant.settings) if name in failed]
-    return "not played in time" if late else f"{', '.join(without)} failed" if without else ""
+    return f"{', '.join(without)} failed" if without else ""
 
 
 def awaited_by(entrant: Entrant, stored: StoredCohort, statuses: Mapping[int, str], world: World) -> str:
@@ -288,7 +290,9 @@ def claimed_turns(
         )
         asked = bool(calls.get(key))
         told = context.told(view, key)
-        yield ClaimedTurn(entrant, key, tokens[key], player, ask, told, offers, asked=asked)
+        yield ClaimedTurn(
+            entrant, key, tokens[key], player, ask, told, offers, cohort, world.now, asked=asked
+        )
 
 
 def ask_of_player(
@@ -328,6 +332,10 @@ async def play_turn(claim: ClaimedTurn, number: int) -> Turn:
     """Ask the agent, then match its orders with the prices: decide and execute, no writing."""
     view, offers, second = claim.view, claim.offers, None
     decision = await decide_turn(claim)
+    now = claim.now()
+    if decision.status in DECIDED_STATUSES and is_late(claim.cohort, view.snapshot.seen_at, now):
+        took, most = duration_text(now - view.snapshot.seen_at), duration_text(PLAY_WINDOW)
+        decision = Decision(status="late", note=f"answered {took} after its prices, and a turn has {most}")
     if claim.look_again is not None and decision.status in USABLE_STATUSES:
         try:
             second = await claim.look_again()
@@ -335,10 +343,11 @@ async def play_turn(claim: ClaimedTurn, number: int) -> Turn:
             offers = WorseOffers(offers, second, view.snapshot) if claim.retried else fresh
         except VenueError as error:
             decision = Decision(status="failed", note=f"no prices of when it had answered: {error.message}")
-    bets = [bet for bet in decision.bets if bet.market_id not in claim.closed]
-    sales = [sale for sale in decision.sales if sale.market_id not in claim.closed]
+    closed = closed_since(claim.cohort, view.snapshot, now)
+    bets = [bet for bet in decision.bets if bet.market_id not in closed]
+    sales = [sale for sale in decision.sales if sale.market_id not in closed]
     ordered = [*(bet.market_id for bet in decision.bets), *(sale.market_id for sale in decision.sales)]
-    too_late = [market for market in ordered if market in claim.closed]
+    too_late = [market for market in ordered if market in closed]
     fills, refused = execute_at(offers, bets, sales, view.holdings)
     return Turn(
         entrant=claim.entrant.name,
@@ -401,9 +410,11 @@ def looks_outside(entrant: Entrant, cohort: Cohort, world: World) -> bool:
 
 
 async def decide_turn(claim: ClaimedTurn) -> Decision:
-    """The agent's decision. One that waits or is out is not asked; one that breaks has failed and says so."""
+    """The agent's decision. One that waits, is late or out is not asked; one that breaks has failed."""
     if claim.waiting:
         return Decision(status="waiting", note=f"waiting for {claim.waiting}")
+    if claim.missed:
+        return Decision(status="late", note="not played in time")
     if claim.excluded:
         return Decision(status="failed", note=claim.excluded)
     if is_out(claim.view.holdings, claim.view.rules):

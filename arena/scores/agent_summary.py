@@ -42,6 +42,7 @@ class AgentSummary:
     turns: int
     malformed: int
     failed: int
+    late: int
     cost: int | None
     models: tuple[str, ...]
     changes: tuple[ModelChange, ...]
@@ -119,6 +120,7 @@ def agent_summaries(connection: Connection, extra: Collection[Path] = ()) -> dic
             sum(row.turns for row in rows),
             sum(row.malformed for row in rows),
             sum(row.failed for row in rows),
+            sum(row.late for row in rows),
             sum(costs) if len(costs) == len(rows) else None,
             tuple(dict.fromkeys(each.model for each in served if each.name == name)),
             tuple(change for change in changed if change.name == name),

@@ -57,12 +57,12 @@ class LeaderboardRow:
     has no skill. `shown` counts the markets that it was shown, turn by turn, `answered` those on which it
     stated a usable probability, and `resolved` those shown that ended YES or NO, over `events`; `coverage` is
     the share of these that it answered. A market that it left out counts as the price. `unscored` are those
-    that ended in a fraction or a refund; `failed` are turns without any answer, `retried` those that were
-    tried again after they had failed; `early` what was decided before the day on which the model was
-    released, and gives no score. `bets` are all that were accepted, `sold` the sales among its fills. Money
-    is in dollars, open positions at mid. `cost_usd` is of all calls, failed ones, repeats and samples among
-    them; `cost_per_forecast` spreads it over all that the agent answered, resolved or not, and
-    `skill_per_dollar` is the skill divided by the cost.
+    that ended in a fraction or a refund; `failed` are turns without any answer, `late` those after their
+    window, `retried` those that were tried again after they had failed; `early` what was decided before the
+    day on which the model was released, and gives no score. `bets` are all that were accepted, `sold` the
+    sales among its fills. Money is in dollars, open positions at mid. `cost_usd` is of all calls, failed
+    ones, repeats and samples among them; `cost_per_forecast` spreads it over all that the agent answered,
+    resolved or not, and `skill_per_dollar` is the skill divided by the cost.
 
     `implied_band` and `return_band` are the founding text's words for the implied Brier score and the return;
     `implied_skill` and `stated_skill` are Brier skill against a coin's 0.25.
@@ -83,6 +83,7 @@ class LeaderboardRow:
     turns: int
     malformed: int
     failed: int
+    late: int
     retried: int
     bets: int
     sold: int
@@ -195,6 +196,7 @@ def _agent_scores(
         turns=sum(account.turns for account in accounts),
         malformed=sum(account.malformed for account in accounts),
         failed=sum(account.failed for account in accounts),
+        late=sum(account.late for account in accounts),
         retried=sum(account.retried for account in accounts),
         sold=sum(account.sold for account in accounts),
         **_forecast_scores(stated),
@@ -337,8 +339,9 @@ def _by_coverage(row: LeaderboardRow, min_coverage: float) -> LeaderboardRow:
 
 def _why_not(row: LeaderboardRow) -> str:
     """Why an agent is not ranked."""
-    if row.turns and row.failed == row.turns:
-        return f"{row.failed:,} of {count_text(row.turns, 'turn')} failed"
+    if row.turns and row.failed + row.late == row.turns:
+        ways = [words for words, count in (("failed", row.failed), ("were late", row.late)) if count]
+        return f"{row.turns:,} of {count_text(row.turns, 'turn')} {' or '.join(ways)}"
     if not row.resolved:
         return "nothing resolved"
     if not row.answered:
@@ -357,7 +360,7 @@ def _board_state(connection: Connection, cohort: int | None) -> str:
     return f"{scores_basis(connection)}; {accounts_basis(connection)}"
 
 
-LEADERBOARD = CacheKind("board", "board 3", TypeAdapter(Leaderboard), _board_state)
+LEADERBOARD = CacheKind("board", "board 4", TypeAdapter(Leaderboard), _board_state)
 """The leaderboard of all cohorts, or of one by its number."""
 
 

@@ -20,6 +20,7 @@ TURNS = {
     "malformed": "Turns whose answer could not be used",
     "declined": "Turns that the model refused",
     "failed": "Turns without an answer",
+    "late": "Turns that came after their window",
     "out": "Turns without money to bet",
     "waiting": "Turns that waited for the key of its model",
 }

@@ -22,6 +22,7 @@ STATUSES = {
     "malformed": "Malformed",
     "declined": "Declined",
     "failed": "Failed",
+    "late": "Late",
     "out": "Out",
     "waiting": "Waiting",
 }
@@ -30,7 +31,8 @@ MEANT = {
     "partly": "Partly: less than was asked for could be used; the rest counts as skips.",
     "malformed": "Malformed: the answer could not be used, so the turn is a hold and counts as skips.",
     "declined": "Declined: the model refused to answer, so the turn is a hold and counts as skips.",
-    "failed": "Failed: no answer was to be had; the turn counts for nothing.",
+    "failed": "Failed: no answer was to be had; it counts as unanswered.",
+    "late": "Late: it was not played, or answered, within six hours of its prices; it counts as unanswered.",
     "out": "Out: the agent can place no bet and holds nothing, so it was not asked.",
     "waiting": "Waiting: the key of its model was not there; it enters once it is.",
 }

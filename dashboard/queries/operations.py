@@ -52,7 +52,9 @@ def rejected_data(record: RecordSource, kind: str | None) -> tuple[StoredQuarant
 
 def _read(connection: Connection, at: datetime) -> OperationsPage:
     return OperationsPage(
-        failed=tuple(read_failed_turns(connection, FAILED, ("failed", "malformed", "declined", "partly"))),
+        failed=tuple(
+            read_failed_turns(connection, FAILED, ("failed", "late", "malformed", "declined", "partly"))
+        ),
         spenders=tuple(read_agent_spending(connection)),
         daily=tuple(read_daily_spending(connection, midnight(at), DAYS)),
         incidents=tuple(read_recent_incidents(connection, INCIDENTS)),

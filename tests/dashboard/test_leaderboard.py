@@ -65,7 +65,7 @@ def test_it_shows_every_score_of_every_row(
     rows = [row for row in board.rows if row.ranked or row.kind == "market"]
     assert list(table["agent"]) == [row.agent for row in rows]
     own = [c for c in COLUMNS if hasattr(rows[0], c.key) and c.key not in ("ties", "verdict")]
-    assert len(own) == 34
+    assert len(own) == 35
     for column in own:
         for shown, row in zip(table[column.key], rows, strict=True):
             assert same(shown, getattr(row, column.key), column.times), (row.agent, column.key)

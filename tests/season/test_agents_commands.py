@@ -102,6 +102,7 @@ def test_what_a_round_cost_and_what_answered(tmp_path: Path, server: FaultyProvi
         "turns": 1,
         "malformed": 0,
         "failed": 0,
+        "late": 0,
         "cost_usd": pytest.approx(COST),
         "models": ["m-1"],
         "flag": None,

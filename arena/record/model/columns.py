@@ -116,6 +116,7 @@ class AccountSummary:
     sold: int
     depth: str = ""
     retried: int = 0
+    late: int = 0
 
 
 Rows = TypeVar("Rows", ForecastColumns, BetColumns)

@@ -86,8 +86,8 @@ class RoundEnd:
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """Who has failed, so far."""
-        return tuple(name for name, status in self.statuses.items() if status == "failed")
+        """Who has failed or was late, so far."""
+        return tuple(name for name, status in self.statuses.items() if status in ("failed", "late"))
 
     @property
     def stopped(self) -> dict[str, str]:
@@ -114,7 +114,8 @@ def round_incidents(one: RoundEnd, at: datetime, newest: bool) -> list[Incident]
     which, name = f"round {one.number} of cohort {one.cohort}", f"{one.cohort}/{one.number}"
     failed, incidents = place | {"agents": list(one.failed[:MOST_LISTED])}, []
     if one.failed and one.done:
-        words = f"{which} ended without {_name_list(one.failed)}, who failed"
+        late = " or were late" if "late" in one.statuses.values() else ""
+        words = f"{which} ended without {_name_list(one.failed)}, who failed{late}"
         incidents.append(Incident("round_failed", name, at, words, failed | {"reason": "turns_failed"}))
     if one.all_failed and newest:
         words = f"every agent with a model failed in {which}: {_name_list(one.failed)}"

@@ -59,6 +59,7 @@ def read_accounts(connection: Connection, cohort: int | None = None) -> list[Acc
             turns=sum(turns[row.id].values()),
             malformed=turns[row.id]["malformed"] + turns[row.id]["declined"],
             failed=turns[row.id]["failed"],
+            late=turns[row.id]["late"],
             retried=retried.get(row.id, 0),
             sold=sold.get(row.id, 0),
             depth=depths.get((row.number, row.name), ""),

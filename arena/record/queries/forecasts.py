@@ -91,7 +91,7 @@ def int_column(values: Any) -> Ints:
     return np.array(values, dtype=np.int64)
 
 
-WAS_SHOWN = col(TurnRow.status).in_((*DECIDED_STATUSES, "failed"))
+WAS_SHOWN = col(TurnRow.status).in_((*DECIDED_STATUSES, "failed", "late"))
 """Who is out, or waits for a key, was shown nothing."""
 
 
@@ -134,8 +134,8 @@ def read_forecast_columns(
     """What every turn that was played forecast for every market it was shown, beside the price then.
 
     Where a turn has second quotes, the price is theirs. A skip is taken as agreement with the mid, or as
-    even odds from an entrant that sees no prices. A turn that is malformed, declined or failed has said
-    nothing, whatever was read from it.
+    even odds from an entrant that sees no prices. A turn that is malformed, declined, failed or late has
+    said nothing, whatever was read from it.
     """
     shown, turns = _shown_columns(connection, cohort), _turn_columns(connection, cohort)
     turn, item = _turn_market_pairs(turns.snapshot, shown.snapshot)

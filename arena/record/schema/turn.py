@@ -93,7 +93,7 @@ class TurnRow(TableRow, table=True):
     entrant_id: int = parent_field("entrant.id")
     status: str = text_field(
         "played, partly (less than was asked for), malformed (no answer could be read), declined (the model "
-        "refused), failed, out, or waiting for a key",
+        "refused), failed, late (after its window), out, or waiting for a key",
         name="verdict",
     )
     note: str = text_field("why it is not played, or nothing")

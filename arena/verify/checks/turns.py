@@ -95,6 +95,7 @@ EMPTY = {
     "declined": ("fill", "second_quote"),
     "out": ("fill", "second_quote", "forecast"),
     "failed": ("fill", "second_quote", "forecast", "rejection"),
+    "late": ("fill", "second_quote", "forecast", "rejection"),
     "waiting": ("fill", "second_quote", "forecast", "rejection"),
 }
 """Verdicts, and the tables in which turns of that verdict have no row."""

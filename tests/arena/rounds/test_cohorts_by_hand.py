@@ -206,7 +206,7 @@ def test_a_round_that_was_broken_off_keeps_nobody_waiting_once_its_cohort_is_hal
     record.write_unfenced(halt, one(record, 1).id, NOW)
     assert play_next(plan, world, record, 2) == [NOW, NOW + WEEK]
     (round,) = record.read(read_rounds, one(record, 1).id)
-    assert set(record.read(read_turn_statuses, round.id).values()) == {"failed"}
+    assert set(record.read(read_turn_statuses, round.id).values()) == {"late"}
     assert round.done
 
 

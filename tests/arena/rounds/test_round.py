@@ -33,6 +33,7 @@ from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
 from arena.rounds.round import mark_cohort, play_round, track_cohort
 from arena.rounds.season import play_time
 from arena.rounds.world import World
+from arena.verify import verify
 from markets.model import Listing, MarketId, Resolution
 from markets.venue import VenueError
 from portfolio.model import Bet, Lot
@@ -300,7 +301,7 @@ def test_a_failed_turn_stays_failed_once_the_next_round_has_come(record: Record)
     assert model.asked == 2
 
 
-@pytest.mark.parametrize(("time_passes", "status"), [(True, "failed"), (False, "played")])
+@pytest.mark.parametrize(("time_passes", "status"), [(True, "late"), (False, "played")])
 def test_a_round_left_unplayed_is_over_when_the_next_one_comes(
     record: Record, time_passes: bool, status: str
 ) -> None:
@@ -438,15 +439,15 @@ def test_what_has_closed_since_the_snapshot_is_not_traded(record: Record) -> Non
     assert [(refused.code, refused.market_id) for refused in turn.rejections] == [("closed_since", RAIN)]
 
 
-def test_a_live_turn_that_was_missed_has_failed_and_is_not_asked(record: Record) -> None:
+def test_a_live_turn_that_was_missed_is_late_and_not_asked(record: Record) -> None:
     model = LittleModel()
     stored = begun(record, live(a_cohort(["eve"])))
     world = a_world(LittleVenue(), {"eve": asks}, model)
     _open_round(stored, world, record)
     late = replace(world, now=lambda: NOW + timedelta(hours=7))
     decision = turn_of(play(stored, 1, late, record), "eve").decision
-    assert (decision.status, model.asked) == ("failed", 0)
-    assert decision.note == "not played in time"
+    assert (decision.status, decision.note, model.asked) == ("late", "not played in time", 0)
+    assert record.read(verify) == []
 
 
 def test_a_live_round_that_is_begun_late_is_played_on_the_prices_of_then_and_has_its_whole_time(

@@ -11,7 +11,7 @@ from agents import registry
 from agents.model import Agent, Ask, Decision, Forecast, View
 from arena.cohorts.freeze import code_version
 from arena.record.model.cohort import Cohort, Entrant, Turn
-from arena.record.queries.cohorts import StoredCohort
+from arena.record.queries.cohorts import StoredCohort, read_calls
 from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.record import Record
 from arena.record.write.cohorts import add_snapshot
@@ -75,6 +75,17 @@ def buys_late(afternoon: Afternoon) -> Agent:
         mids = afternoon.venue.mids
         said = tuple(Forecast(x.market.id, mids[x.market.id] / 100) for x in view.snapshot.shown)
         return Decision(said, (a_bet(100, "YES", RAIN),))
+
+    return decide
+
+
+def thinks(afternoon: Afternoon, hours: int) -> Agent:
+    """Asks its model, and answers when so many hours have passed."""
+
+    async def decide(view: View, ask: Ask) -> Decision:
+        await asks(view, ask)
+        afternoon.at += hours * HOUR
+        return await says("0.9", ("100", RAIN))(view, ask)
 
     return decide
 
@@ -165,6 +176,31 @@ def test_without_a_price_of_then_nothing_is_traded_and_nothing_is_proven(record:
     stated = record.read(read_forecast_columns)
     assert stated.mid.tolist() == [usd("0.40"), usd("0.60")]
     assert stated.quoted.tolist() == [False, True]
+
+
+def test_an_answer_after_its_window_is_late_and_states_and_trades_nothing(record: Record) -> None:
+    afternoon = Afternoon(LittleVenue())
+    stored = begun(record, live(a_cohort(["ann", "bob"])))
+    agents = {"ann": thinks(afternoon, 7), "bob": says("0.5")}
+    ann = play(stored, 1, afternoon.world(agents, down=0), record)["ann"]
+    note = "answered 7 h after its prices, and a turn has 6 h"
+    assert (ann.decision, ann.fills, ann.second) == (Decision(status="late", note=note), (), None)
+    assert len(record.read(read_calls, 1, [1])[1]) == 1, "it was paid"
+    afternoon.venue.endings += [a_resolution("1", market, at=afternoon.at) for market in (RAIN, SNOW)]
+    afternoon.at = NOW + WEEK
+    play(stored, 2, afternoon.world({**agents, "ann": says("0.5")}), record)
+    (row,) = (row for row in record.read(read_scores) if row.agent == "ann")
+    assert (row.turns, row.failed, row.late, row.retried, row.ranked, row.coverage) == (2, 0, 1, 0, False, 0)
+    assert record.read(verify) == []
+
+
+def test_what_closes_while_an_agent_thinks_is_not_traded(record: Record) -> None:
+    afternoon = Afternoon(LittleVenue(closes_at=NOW + HOUR))
+    stored = begun(record, live(a_cohort(["ann"])))
+    turn = play(stored, 1, afternoon.world({"ann": thinks(afternoon, 2)}), record)["ann"]
+    assert [refused.code for refused in turn.rejections] == ["closed_since"]
+    assert (turn.decision.status, turn.fills) == ("played", ())
+    assert record.read(verify) == []
 
 
 def test_where_the_venue_is_down_when_the_answer_is_in_the_turn_is_tried_again(record: Record) -> None:
