@@ -79,9 +79,8 @@ def test_money_and_scores_go_by_one_version_at_every_moment(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("once", [False, True])
 def test_arena_run_pays_corrections_too(tmp_path: Path, once: bool) -> None:
-    text = (
-        CONFIG.replace("RULES", "realistic") + "run: {marks: 1w, resolutions: 1d, boards: 1w, scores: 1w, catalogue: off, quotes: off, backup: off}\n"
-    )
+    jobs = "marks: 1w, resolutions: 1d, boards: 1w, scores: 1w, catalogue: off, quotes: off, backup: off"
+    text = f"{CONFIG.replace('RULES', 'realistic')}run: {{{jobs}}}\n"
     (tmp_path / "config.yaml").write_text(text, "utf-8")
     for week in range(24 if once else 1):
         clock_at(tmp_path, SUNDAY + timedelta(weeks=week))
