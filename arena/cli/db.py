@@ -131,7 +131,8 @@ def upgrade(
     """Bring the record of an older arena to the current schema. Its facts stay as they are.
 
     A backup comes first, and the upgrade is tried and verified on a copy of it. Commands that play upgrade
-    their record by themselves; those that only read ask for this one. Stop arena run first.
+    their record by themselves; those that only read ask for this one. On PostgreSQL the tables of the queue
+    are upgraded with it. Stop arena run first.
 
     Example: arena db upgrade
 
@@ -164,8 +165,23 @@ def upgrade(
             engine.dispose()
         words = f"The schema was {version} and is now {newest_schema_version()}.\n"
         words += f"The record as it was is in {saved}." if saved else "No backup was made."
-    data = {"from": version, "to": newest_schema_version(), "backup": saved}
+    if queue := _upgrade_queue(address):
+        words += "\nThe queue's tables were upgraded too."
+    data = {"from": version, "to": newest_schema_version(), "backup": saved, "queue": queue}
     chosen.answer(data, print, f"{words}\nNext: {program()} verify{chosen.again()}")
+
+
+def _upgrade_queue(address: str) -> bool:
+    """Whether the queue beside a record on PostgreSQL was behind the library that is installed, if any is."""
+    from arena.record.schema.database import url_of
+
+    if url_of(address).get_backend_name() == "sqlite":
+        return False
+    try:
+        from arena.record.write.turn_queue import upgrade_queue
+    except ModuleNotFoundError:
+        return False
+    return upgrade_queue(address)
 
 
 @command()

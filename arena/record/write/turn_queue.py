@@ -6,15 +6,18 @@ A job that is delivered twice, or that outlives its worker, does no harm.
 
 import asyncio
 import logging
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from procrastinate import App, PsycopgConnector
 from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 from procrastinate.jobs import DeleteJobCondition, Job, Status
 from procrastinate.schema import SchemaManager
+from sqlalchemy import Connection, Engine
 
 from arena.errors import ArenaError
 from arena.record.schema.database import connect, url_of, with_timeouts
@@ -28,9 +31,21 @@ HEARTBEAT_SECONDS = 10.0
 POOL_WAIT = 30.0
 """Seconds that the queue waits for its server before it says that it is away."""
 SCHEMA_LOCK = 7_238_465
-"""Of several that start at once, only one makes the queue's tables."""
+"""Of several that start at once, only one makes the queue's tables, or upgrades them."""
 LOCK_SCHEMA = f"SELECT pg_advisory_xact_lock({SCHEMA_LOCK})"
-HAS_TABLES = "SELECT 1 WHERE to_regclass('procrastinate_jobs') IS NOT NULL"
+VERSION = re.compile(r"\d\d\.\d\d\.\d\d_\d\d")
+"""What the name of a migration begins with; the tables' comment has that of the last one."""
+READ_COMMENT = "SELECT obj_description(to_regclass('procrastinate_jobs')::oid, 'pg_class')"
+WRITE_COMMENT = "COMMENT ON TABLE procrastinate_jobs IS '{}'"
+READ_FUNCTIONS = (
+    "SELECT proname FROM pg_proc WHERE starts_with(proname, 'procrastinate') AND pg_function_is_visible(oid)"
+)
+VERSION_BY_FUNCTION = {
+    "procrastinate_retry_job_v2": "03.04.00_01",
+    "procrastinate_defer_jobs_v1": "03.02.00_01",
+    "procrastinate_fetch_job_v2": "03.01.00_01",
+}
+"""How far tables without a comment are: no earlier arena wrote one. What follows these may be done twice."""
 LIVE_WORKERS = (
     "SELECT 1 FROM procrastinate_workers "
     "WHERE last_heartbeat > now() - make_interval(secs => %(silent)s) LIMIT 1"
@@ -84,7 +99,7 @@ async def open_queue(database: str) -> AsyncIterator[App]:
     """The queue beside a record on PostgreSQL; its tables are made where they are missing."""
     _silence_loggers()
     address = queue_address(database)
-    _make_tables(database)
+    upgrade_queue(database, make=True)
     app = App(connector=PsycopgConnector(conninfo=address, min_size=1, max_size=4, timeout=POOL_WAIT))
     try:
         await app.open_async()
@@ -97,16 +112,60 @@ async def open_queue(database: str) -> AsyncIterator[App]:
         await app.close_async()
 
 
-def _make_tables(database: str) -> None:
-    """The queue's tables, once, whoever comes first."""
-    engine = connect(database)
+def upgrade_queue(database: str, make: bool = False) -> bool:
+    """Bring the queue's tables to the newest version that the library has; whether there was anything to do.
+
+    Where there are none they are made, if so wished. Each step is whole or not done.
+    """
+    engine, changed = connect(database), False
     try:
-        with engine.begin() as connection:
-            connection.exec_driver_sql(LOCK_SCHEMA)
-            if connection.exec_driver_sql(HAS_TABLES).first() is None:
-                connection.connection.cursor().execute(SchemaManager.get_schema())
+        while _take_step(engine, make):
+            changed = True
     finally:
         engine.dispose()
+    return changed
+
+
+def _take_step(engine: Engine, make: bool) -> bool:
+    """Make the tables, or take them through one migration; whoever comes first, while others wait."""
+    found = ((VERSION.match(x.name), x) for x in Path(SchemaManager.get_migrations_path()).glob("*.sql"))
+    migrations = {match[0]: path for match, path in found if match}
+    newest = max(migrations)
+    with engine.begin() as connection:
+        connection.exec_driver_sql(LOCK_SCHEMA)
+        version = _version(connection)
+        if version is None and make:
+            reached, statements = newest, str(SchemaManager.get_schema())
+        elif version is None or version == newest:
+            return False
+        elif version > newest:
+            message = f"the queue's tables were made by a newer procrastinate ({version[:8]})"
+            raise ArenaError(
+                "newer_queue", message, "update it here too: pip install --upgrade procrastinate"
+            )
+        else:
+            reached = min(each for each in migrations if each > version)
+            statements = migrations[reached].read_text("utf-8")
+        connection.connection.cursor().execute(statements)
+        connection.exec_driver_sql(WRITE_COMMENT.format(reached))
+    return True
+
+
+def _version(connection: Connection) -> str | None:
+    """The version of the queue's tables; None where there are none."""
+    there = {name for (name,) in connection.exec_driver_sql(READ_FUNCTIONS)}
+    if not there:
+        return None
+    comment = connection.exec_driver_sql(READ_COMMENT).scalar()
+    if found := VERSION.fullmatch(comment or ""):
+        return found[0]
+    known = next((version for name, version in VERSION_BY_FUNCTION.items() if name in there), None)
+    if known is None:
+        message = "the queue's tables are of a procrastinate before 3.1, which no arena made"
+        raise ArenaError(
+            "older_queue", message, "apply its migrations up to 3.1 by hand, or name another database"
+        )
+    return known
 
 
 async def enqueue_turns(app: App, turns: Sequence[TurnJob]) -> None:

@@ -1,0 +1,104 @@
+"""The queue's tables go along with the library: what an older one made is brought to what this one makes."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from procrastinate.schema import SchemaManager
+
+from arena.errors import ArenaError
+from arena.record.record import Record
+from arena.record.write.turn_queue import (
+    TurnJob,
+    enqueue_turns,
+    open_locks,
+    open_queue,
+    queue_address,
+    upgrade_queue,
+)
+from tests.program.running import arena_json
+
+JOBS = [TurnJob(1, 1, "ann", "0.1.0"), TurnJob(1, 2, "ann", "0.1.0")]
+CATALOGUE = (
+    "table_name, column_name, data_type FROM information_schema.columns WHERE table_name ~ '^procrastinate'",
+    "proname, prosrc FROM pg_proc WHERE proname ~ '^procrastinate'",
+    "indexname, indexdef FROM pg_indexes WHERE tablename ~ '^procrastinate'",
+    "tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE tgname ~ '^procrastinate'",
+    "typname, enumlabel FROM pg_enum JOIN pg_type ON pg_type.oid = enumtypid",
+    "obj_description('procrastinate_jobs'::regclass, 'pg_class')",
+)
+
+
+def made_until(address: str, last: str) -> None:
+    """The tables as the library made them whose newest migration that was; none says how far they are."""
+    with psycopg.connect(queue_address(address)) as connection:
+        for path in sorted(Path(SchemaManager.get_migrations_path()).glob("*.sql")):
+            if path.name[: len(last)] <= last:
+                connection.execute(path.read_bytes())
+                connection.commit()
+
+
+def catalogue(address: str) -> list[list[Any]]:
+    """All that the server knows of the queue's tables."""
+    with psycopg.connect(queue_address(address)) as connection:
+        return [sorted(connection.execute(f"SELECT {query}".encode()).fetchall()) for query in CATALOGUE]
+
+
+async def queued(address: str, jobs: list[TurnJob]) -> set[str]:
+    """Jobs put into the queue, and what is in it then."""
+    async with open_queue(address) as app:
+        await enqueue_turns(app, jobs)
+        return await open_locks(app, JOBS)
+
+
+@pytest.mark.parametrize("last", ["03.01.00_50", "03.02.00_01", "03.02.00_50", "03.04.00_01", "03.04.00_50"])
+def test_tables_of_an_older_library_become_those_of_this_one_with_the_jobs_in_them(
+    new_database: Callable[[], str], last: str
+) -> None:
+    old, new = new_database(), new_database()
+    made_until(old, last)
+    with psycopg.connect(queue_address(old)) as connection:
+        connection.execute(
+            "INSERT INTO procrastinate_jobs (queue_name, task_name, queueing_lock) VALUES ('turns', 'a', %s)",
+            [JOBS[0].lock],
+        )
+    assert asyncio.run(queued(old, JOBS[1:])) == {job.lock for job in JOBS}
+    assert asyncio.run(queued(new, [])) == set()
+    assert catalogue(old) == catalogue(new)
+    assert not upgrade_queue(old)
+
+
+def test_an_upgrade_that_fails_midway_goes_on_from_where_it_came_to(
+    new_database: Callable[[], str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    address = new_database()
+    assert not upgrade_queue(address)  # nobody asked for any
+    assert upgrade_queue(address, make=True)
+    known = sorted(Path(SchemaManager.get_migrations_path()).glob("*.sql"))
+    (tmp_path / known[-1].name).write_bytes(known[-1].read_bytes())
+    (tmp_path / "03.98.00_01_pre_one.sql").write_text("CREATE TABLE procrastinate_one (id int)", "utf-8")
+    two = tmp_path / "03.98.00_50_post_two.sql"
+    two.write_text("CREATE TABLE procrastinate_two (id int); SELECT 1/0", "utf-8")
+    monkeypatch.setattr(SchemaManager, "get_migrations_path", lambda: str(tmp_path))
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        upgrade_queue(address)
+    two.write_text("CREATE TABLE procrastinate_two (id int)", "utf-8")
+    assert upgrade_queue(address)
+    assert not upgrade_queue(address)
+    monkeypatch.undo()
+    with pytest.raises(ArenaError, match="newer procrastinate"):
+        upgrade_queue(address)
+
+
+def test_the_command_upgrades_the_queue_beside_the_record(
+    new_database: Callable[[], str], tmp_path: Path
+) -> None:
+    address = new_database()
+    Record.open(address).close()
+    made_until(address, "03.02.00_50")
+    done = arena_json(tmp_path, "db", "upgrade", "--database", address)
+    assert (done["from"] == done["to"], done["queue"]) == (True, True)
+    assert not arena_json(tmp_path, "db", "upgrade", "--database", address)["queue"]
