@@ -77,7 +77,9 @@ def _orders(frozen: Rules) -> list[str]:
     if frozen.max_of_volume is not None and frozen.max_of_volume_cohort is not None:
         parts = share(frozen.max_of_volume), share(frozen.max_of_volume_cohort)
         depth = "A decision trades at most {} of a market's volume, and a cohort {}.".format(*parts)
+    late = "Orders are filled, and forecasts scored, at the prices of when an answer is in."
     return [
+        *([late] if frozen.fill_at == "answer" else []),
         f"{fill.format(worst=cents(frozen.worst_price))} {fee} {depth}".rstrip(),
         f"A quote older than {age}, or wider than {gap}, takes no order.",
     ]

@@ -23,7 +23,8 @@ class Rules(BaseModel):
 
     `max_of_volume` and `max_of_volume_cohort` are the most that an agent trades in a market, by a decision
     and over a cohort, as parts of what had been traded there by the round's snapshot; None is no limit.
-    What is left out of a frozen cohort is as by default.
+    `fill_at` is whose prices count: the snapshot's, or those of when an agent's answer is in. What is left
+    out of a frozen cohort is as by default.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -43,11 +44,13 @@ class Rules(BaseModel):
     max_quote_age: int = int(timedelta(minutes=15).total_seconds())
     max_of_volume: int | None = None
     max_of_volume_cohort: int | None = None
+    fill_at: Literal["snapshot", "answer"] = "snapshot"
 
     @model_serializer(mode="wrap")
     def _without_what_is_off(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         values: dict[str, Any] = handler(self)
-        return {key: value for key, value in values.items() if value is not None}
+        off = {"fill_at": "snapshot"}
+        return {key: value for key, value in values.items() if value is not None and value != off.get(key)}
 
     @property
     def unlimited(self) -> bool:

@@ -281,9 +281,10 @@ def prices_line(rules: Rules, prices: bool) -> str:
         return f"Prices are not shown to you, but every bet and sale is made at the market's price. {refused}"
     if rules.fill == "mid":
         return f"You buy and sell at the YES price shown, whatever the size. {refused}"
+    late = "Prices of when your answer is in count, not those shown. " if rules.fill_at == "answer" else ""
     return (
         "You buy at the ask and sell at the bid, so you pay the spread. Large orders get worse prices, by up "
-        f"to {dollars(rules.worst_price)} a share; what is left then is not filled. {refused}"
+        f"to {dollars(rules.worst_price)} a share; what is left then is not filled. {late}{refused}"
     )
 
 

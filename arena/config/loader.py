@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from agents.model import model_settings
 from agents.model_table.limits import with_limits
 from arena.config.document import Document, read
@@ -42,8 +44,9 @@ def load(
     prompts = read_prompts(document, agents, 40 if sections is None else sections.markets.show)
     agents = fit_prices(document, agents, prompts)
     agents = _with_limits(agents, 40 if sections is None else sections.markets.show)
-    if sections is not None and sections.budget.limits:
-        _check_prices(document, agents)
+    if sections is not None:
+        _check_prices(document, agents, sections)
+        _check_fill_at(document, venue, sections)
     if environ is not None:
         try:
             environ = environment(path.parent, environ)
@@ -74,6 +77,16 @@ def load(
     )
 
 
+def _check_fill_at(document: Document, venue: BaseModel | None, sections: FixedSections) -> None:
+    """Prices of when an answer is in are to be had at live venues alone."""
+    if sections.cohorts.rules.fill_at == "snapshot" or venue is None:
+        return
+    if VENUES.load(sections.markets.venue, document).stamp != "live":
+        words = f"prices of {sections.markets.venue} don't move while an agent thinks"
+        hint = "Remove it: the snapshot's prices count, or choose a live venue"
+        document.add(("cohorts", "rules", "fill_at"), "answer", "snapshot", f"{words}. {hint}")
+
+
 def _fixed_sections(document: Document) -> FixedSections | None:
     data = {key: value for key, value in document.value.items() if key not in SEPARATE_SECTIONS}
     for choice in (VENUES, SOURCES):
@@ -93,11 +106,13 @@ def _with_limits(agents: Mapping[int, AgentConfig], markets: int) -> dict[int, A
     return fitted
 
 
-def _check_prices(document: Document, agents: Mapping[int, AgentConfig]) -> None:
+def _check_prices(document: Document, agents: Mapping[int, AgentConfig], sections: FixedSections) -> None:
     """A budget can only be kept where prices are known, and all that an option can add to them."""
     from agents.model_table.cost import price_for, unbounded_option
     from agents.providers import near_model
 
+    if not sections.budget.limits:
+        return
     for place, agent in agents.items():
         settings = model_settings(agent.settings)
         if settings is None or settings.max_cost is not None:

@@ -143,6 +143,8 @@ class RulesBlock(ConfigSection):
     """No fill on an older quote."""
     max_of_volume: Share | None = None
     """The most that a decision trades in a market, as a share of its volume; a cohort five times that."""
+    fill_at: Literal["snapshot", "answer"] | None = None
+    """Whose prices count: the round's `snapshot`, or at live venues those of when the `answer` is in."""
 
     @field_validator("fill")
     @classmethod

@@ -152,8 +152,12 @@ def _config(
 
 
 def _rules(block: RulesBlock) -> RulesBlock:
-    """The config's rules. Those of live markets, which have books, give way to those for records without."""
-    return block.model_copy(update={"start_from": "replay"}) if block.start_from == "realistic" else block
+    """The config's rules. Those of live markets, which have books, give way to those for records without.
+
+    No time passes, so the snapshot's prices count.
+    """
+    without_books = {"start_from": "replay"} if block.start_from == "realistic" else {}
+    return block.model_copy(update=without_books | {"fill_at": None})
 
 
 def _with_recorded_data(freeze: FreezeCohort, bundle: Bundle) -> FreezeCohort:

@@ -371,13 +371,13 @@ def second_look(
 ) -> Callable[[], Awaitable[Snapshot]] | None:
     """How to look a second time at what a turn was shown, once its answer is in; None where the first counts.
 
-    It is for who may know more by then: who looks outside, or plays `again` what was begun before. Only a
-    live venue can be asked, and a simulated one as time goes on. The agent that is the market states the
-    price that was shown, whenever it does.
+    It is for who may know more by then: who looks outside, or plays `again` what was begun before; and for
+    all where the rules say so. Only a live venue can be asked, and a simulated one as time goes on. The
+    agent that is the market states the price that was shown, whenever it does.
     """
     first, again = claim.view.snapshot, again or claim.token > 1
     if cohort.stamp == "live":
-        wanted = again or looks_outside(claim.entrant, cohort, world)
+        wanted = again or cohort.rules.fill_at == "answer" or looks_outside(claim.entrant, cohort, world)
     else:
         wanted = again and cohort.stamp == "simulated" and world.pretended and world.now() > first.seen_at
     if not wanted or claim.entrant.kind == "market":

@@ -44,6 +44,8 @@ LIMITS = {
 }
 DEPTH = {"max_of_volume": int, "max_of_volume_cohort": int}
 """Limits that cohorts with a bottomless fill rule, and all of before, are without."""
+WHOSE_PRICES = {"fill_at": str}
+"""Only cohorts say so that are filled at the prices of when an answer is in."""
 LINE_UP = {"position": int, "name": str, "kind": str, "settings": dict}
 
 
@@ -75,6 +77,7 @@ class FrozenCohort:
     max_quote_age: int
     max_of_volume: int | None = None
     max_of_volume_cohort: int | None = None
+    fill_at: str = "snapshot"
     offset: int | None = None
 
     def decides_at(self, number: int) -> str | None:
@@ -105,7 +108,9 @@ def frozen_of(text: str) -> FrozenCohort | None:
     own, parts = _shaped(shape, timed), _shaped(shape, PARTS)
     if own is None or parts is None or moment(own["starts_at"]) is None:
         return None
-    limits = RULES | LIMITS | (DEPTH if DEPTH.keys() & parts["rules"].keys() else {})
+    limits = RULES | LIMITS
+    for optional in (DEPTH, WHOSE_PRICES):
+        limits |= optional if optional.keys() & parts["rules"].keys() else {}
     rules, guard = _shaped(parts["rules"], limits), _shaped(parts["guard"], GUARD)
     line_up = [_shaped(entrant, LINE_UP) for entrant in parts["entrants"]]
     prompts = tuple(hash for hash in parts["prompts"].values() if isinstance(hash, str))

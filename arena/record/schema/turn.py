@@ -130,8 +130,8 @@ class AttemptRow(TableRow, table=True):
 class SecondQuoteRow(TableRow, table=True):
     """Prices of when an agent had answered, of turns that are filled and scored at these.
 
-    Those are the turns of agents that can look outside, and those that were played late or tried again: one
-    row for each market that the turn was shown.
+    Those are the turns of agents that can look outside, those that were played later or tried again, and all
+    under rules with `fill_at: answer`: one row for each market that the turn was shown.
     """
 
     __tablename__ = "second_quote"

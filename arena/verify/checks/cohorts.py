@@ -208,7 +208,7 @@ def _turn(
     settings = sha256_of(replaced["settings"]) if replaced else None
     yield from check_turn(facts, turn, wishes, number, books, settings)
     yield from check_forecasts(facts, turn.forecasts, shown.by_market)
-    yield from check_second_quotes(facts, turn.second, shown.by_market, shown.seen_at)
+    yield from check_second_quotes(facts, shown, turn)
     yield from check_fills(facts, together)
     yield from check_depth(facts, together)
     yield from check_room(facts, together, books)

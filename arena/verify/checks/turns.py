@@ -21,7 +21,7 @@ from arena.verify.differences import Difference
 from arena.verify.hashes import check_hash, json_in, without
 from arena.verify.ledger import LedgerSums
 from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery, rows_of
-from arena.verify.round import CheckedTurn
+from arena.verify.round import CheckedRound, CheckedTurn
 from arena.verify.row_names import check_fields, check_numbers, differs
 
 QUESTION = ("round_id", "entrant_id", "stage", "sample")
@@ -160,16 +160,25 @@ def _sealed(facts: RecordReader, turn: CheckedTurn, settings: str | None) -> Ite
     yield from check_hash(facts, TurnRow.__table__, row, content, why)
 
 
-def check_second_quotes(
-    facts: RecordReader, second: list[tuple[Row, Row | None]], there: Collection[str], seen_at: str
-) -> Iterator[Difference]:
-    """Second quotes of a market that was not in the snapshot, or from before it; see `check_quoted`."""
-    table = SecondQuoteRow.__table__
+def check_second_quotes(facts: RecordReader, shown: CheckedRound, turn: CheckedTurn) -> Iterator[Difference]:
+    """Second quotes of a market that was not in the snapshot, or from before it; see `check_quoted`.
+
+    Where the rules fill at the prices of when an answer is in, every usable turn has them.
+    """
+    table, second, frozen = SecondQuoteRow.__table__, turn.second, shown.cohort.frozen
+    entrant = shown.cohort.entrants.get(turn.row["entrant_id"])
+    wanted = frozen is not None and (frozen.fill_at, frozen.stamp) == ("answer", "live")
+    wanted = wanted and turn.row["verdict"] in ("played", "partly")
+    wanted = wanted and entrant is not None and entrant["kind"] != "market"
+    if wanted and not second and any(item["shown"] for item, *_ in shown.places):
+        why = "its rules fill at the prices of when the answer is in, and there are none"
+        yield differs(facts, TurnRow.__table__, turn.row, "verdict", "failed", why)
     for row, quote in second:
-        if row["market_id"] not in there:
+        if row["market_id"] not in shown.by_market:
             yield differs(facts, table, row, "market_id", "one of the snapshot", "nobody was shown others")
-        if row["taken_at"] < seen_at:
-            yield differs(facts, table, row, "taken_at", f"{seen_at} or later", "the snapshot came first")
+        if row["taken_at"] < shown.seen_at:
+            late = f"{shown.seen_at} or later"
+            yield differs(facts, table, row, "taken_at", late, "the snapshot came first")
         if row["taken_at"] != second[0][0]["taken_at"]:
             yield differs(facts, table, row, "taken_at", second[0][0]["taken_at"], "all were read together")
         if row["quoted_at"] is not None and row["quoted_at"] > row["taken_at"]:

@@ -20,6 +20,7 @@ from arena.record.write.heads import add_head, last_lines
 from arena.record.write.resolutions import add_resolutions
 from arena.record.write.turns import TurnUnderClaim, claim_turns
 from arena.verify import Difference, verify
+from markets.model import Snapshot
 from portfolio.ledger import Account
 from portfolio.model import Entry, Fill, Holdings, LotKey
 from portfolio.rules import REALISTIC
@@ -129,6 +130,20 @@ def test_bets_that_together_exceed_the_cap(tmp_path: Path) -> None:
     season.look(1, NOW, *(the_book(market, NOW) for market in MARKETS))
     season.turn(1, "ann", decides(a_bet(1_500, market=SUN), a_bet(1_500, market=RAIN)), rules=RULES)
     assert fields(season) == {("fill", "wanted")}
+
+
+@pytest.mark.parametrize("looks_again", [True, False])
+def test_where_the_rules_fill_at_the_answer_every_usable_turn_has_second_quotes(
+    looks_again: bool, tmp_path: Path
+) -> None:
+    season = Season(Record.open(str(tmp_path / "record.db")))
+    at_answer = RULES.model_copy(update={"fill_at": "answer"})
+    season.start(replace(a_cohort(1, NOW, at_answer, "ann"), stamp="live"))
+    listings = [the_book(market, NOW) for market in MARKETS]
+    season.look(1, NOW, *listings)
+    again = Snapshot(NOW, tuple(listings), (), NOW + timedelta(minutes=1))
+    season.turn(1, "ann", decides(a_bet(100, market=SUN)), second=again if looks_again else None)
+    assert (("turn", "verdict") in fields(season)) == (not looks_again)
 
 
 CAPPED = {"max_of_volume": 20_000, "max_of_volume_cohort": 100_000}
