@@ -14,7 +14,16 @@ from tests.provider.server import FaultyProvider, faulty
 from tests.records.little_world import WEEK
 from tests.season.test_run_live import CONFIG, LATER, time_of
 from tests.serving import Reply
-from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_book, a_book_end, a_market, an_end
+from tests.venue_server.polymarket import (
+    CLOB,
+    GAMMA,
+    PolymarketWire,
+    Raw,
+    a_book,
+    a_book_end,
+    a_market,
+    an_end,
+)
 from tests.venue_server.server import VenueServer, venue_server
 
 NAMES = ("1001", "1002")
@@ -35,7 +44,7 @@ def provider() -> Iterator[FaultyProvider]:
 
 def priced(wire: PolymarketWire, bid: str, ask: str) -> None:
     """Both markets cost so much from now on."""
-    shown = {"bestBid": float(bid), "bestAsk": float(ask), "lastTradePrice": float(bid)}
+    shown: Raw = {"bestBid": float(bid), "bestAsk": float(ask), "lastTradePrice": float(bid)}
     wire.markets = [a_market(name, endDate=LATER, **shown) for name in NAMES]
     wire.books = [a_book(name, [(bid, "9000")], [(ask, "9000")]) for name in NAMES]
 
