@@ -1,49 +1,80 @@
 """What Streamlit runs: a page for each file in dashboard/views/, and what to do where there is no record."""
 
 import os
+from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 import streamlit as st
+from markupsafe import Markup
+from streamlit.delta_generator import DeltaGenerator
 
 from arena.errors import ArenaError
+from dashboard.blocks import badge, bar
 from dashboard.links import FIRST, arrive, page_of
+from dashboard.listing import put
 from dashboard.live import follow
+from dashboard.model import CohortLine
 from dashboard.pages import DashboardPage, pages
 from dashboard.queries.season import season
-from dashboard.source import source
+from dashboard.source import RecordSource, source
 from dashboard.words import code
 
 # No string under it: Streamlit would show it, as all that stands alone in the file that it runs.
 ADDRESS = "ARENA_DATABASE"
 
+LOOK = Path(__file__).parent / "assets" / "streamlit.css"
 # Without a picture of our own Streamlit would fetch the page's icon from a stranger.
 BADGE = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" width="64" height="64">
-<rect width="16" height="16" rx="3" fill="#0072B2"/>
+<rect width="16" height="16" rx="3" fill="#3450c4"/>
 <path d="M3 12 6.5 7.5l2.5 2L13 4" fill="none" stroke="#fff" stroke-width="1.8"/></svg>"""
 
 
 def open_page(page: DashboardPage) -> None:
     """A page on the record that is there, or a sentence on how to get one."""
     st.set_page_config(page_title=f"{page.title} · Paper Arena")
+    st.html(LOOK)
     arrive(page.name)
-    st.title(page.title, anchor=False)
-    address = os.environ.get(ADDRESS)
-    if not address:
-        _say("No record was named.", "`arena dashboard --database PATH` opens one, `arena demo` makes one.")
-        return
-    record = None
+    address, record, cohorts = os.environ.get(ADDRESS), None, tuple[CohortLine, ...]()
+    bar_place = st.container()
     try:
-        record = source(address)
-        if page.needs_a_cohort and not season(record).cohorts:
-            _say("The record holds no cohort yet.", "`arena round` plays the first, `arena demo` a season.")
-        else:
-            page.view().show(record)
+        if address:
+            record = source(address)
+            cohorts = season(record).cohorts
+        _bar(page, cohorts, bar_place)
+        _show(page, record, cohorts)
     except ArenaError as error:
-        _say(f"The record can't be shown: {code(error.message)}.", error.hint)
-    follow(address, record)
+        if record is None:
+            _bar(page, (), bar_place)
+        _say(page, f"The record can't be shown: {code(error.message)}.", error.hint)
+    if address:
+        follow(address, record)
 
 
-def _say(what: str, hint: str) -> None:
+def _bar(page: DashboardPage, cohorts: Sequence[CohortLine], place: DeltaGenerator) -> None:
+    """Where one can go, and whether what is shown is played live."""
+    played = badge(cohorts[-1].stamp, cohorts[-1].venue) if cohorts else Markup("")
+    with place:
+        put(bar([(one.title, name) for name, one in pages().items() if one.order], page.title, played), "bar")
+
+
+def _show(page: DashboardPage, record: RecordSource | None, cohorts: Sequence[CohortLine]) -> None:
+    if record is None:
+        _say(
+            page,
+            "No record was named.",
+            "`arena dashboard --database PATH` opens one, `arena demo` makes one.",
+        )
+    elif page.needs_a_cohort and not cohorts:
+        _say(page, "The record holds no cohort yet.", "`arena round` plays the first, `arena demo` a season.")
+    else:
+        if not page.is_headed:
+            st.title(page.title, anchor=False)
+        page.view().show(record)
+
+
+def _say(page: DashboardPage, what: str, hint: str) -> None:
+    st.title(page.title, anchor=False)
     st.info(f"{what}\n\n{hint}", icon=":material/info:")
 
 
@@ -56,7 +87,7 @@ def main(first: str = FIRST) -> None:
     shown = [page_of(name, partial(open_page, page), first) for name, page in pages().items()]
     again = partial(open_page, pages()[first])
     shown.append(st.Page(again, title=pages()[first].title, url_path=first, visibility="hidden"))
-    st.navigation(shown, position="top").run()
+    st.navigation(shown, position="hidden").run()
 
 
 if __name__ == "__main__":

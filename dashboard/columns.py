@@ -323,7 +323,7 @@ PART_COLUMNS = (
         "How likely a skill as far from 0 would be if there were none.",
         _gain("p"),
     ),
-    LeaderboardColumn("rows", "Forecasts", "localized", "Resolved ones in this part.", _gain("rows")),
+    LeaderboardColumn("rows", "Resolved forecasts", "localized", "In this part.", _gain("rows")),
     LeaderboardColumn("markets", "Markets", "localized", "Resolved ones in this part.", _gain("markets")),
     LeaderboardColumn("events", "Events", "localized", "Resolved ones in this part.", _gain("events")),
     LeaderboardColumn(

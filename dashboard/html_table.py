@@ -1,7 +1,7 @@
 """A table as HTML, for pages and reports: the one place where markup is made, all of it of escaped text.
 
 Rows lead on by real links, headers are buttons, and in a narrow place each row is a card. What it looks like
-stands in assets/table.css; on a page assets/table.js sorts it.
+stands in assets/arena.css; on a page assets/arena.js sorts it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,6 +37,16 @@ class HtmlColumn:
         """By what it is sorted and to which side it stands."""
         kinds: dict[str, Kind] = {"text": "text", "long": "text", "picture": "picture"}
         return kinds.get(self.format, "time" if self.format in ("time", "day") else "number")
+
+
+@dataclass(frozen=True, slots=True)
+class HtmlCell:
+    """A cell that says more than its value: what is shown, by what it is sorted, and a line below."""
+
+    shown: Markup | str
+    value: float | str | None = None
+    below: str = ""
+    look: str = ""
 
 
 def number(label: str, format: str, help: str) -> HtmlColumn:
@@ -112,8 +122,9 @@ def _title(key: str, column: HtmlColumn, sortable: bool) -> Markup:
 
 
 def _name(value: Any, column: HtmlColumn, pictures: Sequence[Any], href: str | None) -> Markup:
-    text = _text(value, column)
-    inside = Markup('<a href="{}">{}</a>').format(href, text) if href else text
+    named = HtmlCell(_text(value, column)) if not isinstance(value, HtmlCell) else value
+    text, below = escape(named.shown), Markup("<small>{}</small>").format(named.below) if named.below else ""
+    inside = (Markup('<a href="{}">{}</a>').format(href, text) if href else text) + below
     drawn = Markup().join(drawing for drawing in pictures if drawing is not None)
     return Markup('<th scope="row" role="rowheader" class="{}" title="{}"{}>{}{}</th>').format(
         column.kind, text, _sorted_by(value, column), drawn, inside
@@ -124,6 +135,8 @@ def _cell(value: Any, column: HtmlColumn) -> Markup:
     classes = "text long" if column.format == "long" else str(column.kind)
     if column.format == "gain" and value:
         classes += " gain" if value > 0 else " loss"
+    if isinstance(value, HtmlCell):
+        classes += f" {value.look}"
     return Markup('<td role="cell" class="{}" data-label="{}"{}>{}</td>').format(
         classes, column.label, _sorted_by(value, column), _text(value, column)
     )
@@ -131,6 +144,8 @@ def _cell(value: Any, column: HtmlColumn) -> Markup:
 
 def _sorted_by(value: Any, column: HtmlColumn) -> Markup:
     """What a cell is sorted by where that is not its text; the figure itself, to the last digit."""
+    if isinstance(value, HtmlCell) and column.kind != "picture":
+        return Markup(' data-value="{}"').format("" if value.value is None else value.value)
     if column.kind not in ("number", "time"):
         return Markup("")
     if isinstance(value, datetime):
@@ -140,6 +155,9 @@ def _sorted_by(value: Any, column: HtmlColumn) -> Markup:
 
 def _text(value: Any, column: HtmlColumn) -> Markup:
     """A value as it is read, escaped whatever it says."""
+    if isinstance(value, HtmlCell):
+        below = Markup("<small>{}</small>").format(value.below) if value.below else ""
+        return escape(value.shown) + below
     if value is None or value == "" or value != value:
         return escape(EMPTY)
     if isinstance(value, Markup):

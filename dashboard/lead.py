@@ -2,10 +2,16 @@
 
 from collections.abc import Iterable
 
+from arena.scores.comparisons import MARKET
+from arena.scores.leaderboard import Leaderboard
+from arena.scores.profiles.detailed_profile import ProfileFigures
 from dashboard.model import CohortLine
+from dashboard.numbers import with_true_minus
 from dashboard.words import count, day, plain
 from portfolio.rules import DEPTH_UNKNOWN, UNLIMITED
 
+BY_CHANCE = 0.05
+"""Chance alone makes a miscalibration as large less often than this: then it is called one."""
 STAMPS = {
     "simulated": "Simulated season: play money on made-up markets, whose true odds are known.",
     "replay": "Replay: not evidence of skill.",
@@ -36,7 +42,48 @@ def progress(line: CohortLine) -> str:
 
 def leading(sentence: str) -> str:
     """The sentence that leads a board, in Markdown: it names agents, whose names may be anything."""
-    return plain(sentence, most=2_000)
+    return plain(with_true_minus(sentence), most=2_000)
+
+
+def headline(board: Leaderboard) -> str:
+    """Who beats the market, in a few words: the heading of a board."""
+    ranked = [row for row in board.rows if row.ranked and row.kind != MARKET and not row.copies]
+    proven, ahead = ([row.agent for row in ranked if row.verdict == name] for name in ("proven", "ahead"))
+    if not any(row.skill_low is not None for row in ranked):
+        return "Too early to say who beats the market."
+    if proven:
+        more = f" {counted(len(ahead), 'more')} {'is' if len(ahead) == 1 else 'are'} ahead, not yet proven."
+        first = f"{proven[0]} beats" if len(proven) == 1 else f"{counted(len(proven), 'agents')} beat"
+        return f"{first} the market, proven.{more if ahead else ''}"
+    if len(ahead) == 1:
+        return f"{ahead[0]} is ahead of the market, not yet proven."
+    if ahead:
+        return f"{counted(len(ahead), 'agents')} are ahead of the market, none proven yet."
+    close = any(row.verdict == "close" for row in ranked)
+    return "Nobody is ahead of the market yet." if close else "No agent beats the market."
+
+
+def counted(number: int, noun: str) -> str:
+    """A small number in words, at the start of a sentence.
+
+    >>> counted(2, "agents"), counted(12, "agents")
+    ('Two agents', '12 agents')
+    """
+    words = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
+    return f"{words[number] if number < len(words) else f'{number:,}'} {noun}"
+
+
+def calibration(brief: ProfileFigures | None) -> tuple[str, str]:
+    """How well what an agent is sure of comes true, in words, and what is to be known of that."""
+    if brief is None:
+        return "being computed", ""
+    if brief.sure is None:
+        return "–", "gives no side 70%"
+    sure, p = brief.sure, brief.miscalibration_p
+    verdict = "no more off than chance"
+    if p is not None and p < BY_CHANCE:
+        verdict = "too sure" if sure.said > sure.came else "not sure enough"
+    return f"says {sure.said:.0%}, happens {sure.came:.0%}", f"{verdict}, n = {sure.forecasts:,}"
 
 
 def stamps(lines: Iterable[CohortLine]) -> list[str]:

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, NoReturn
-from urllib.parse import urlencode
+from typing import Literal, NoReturn, cast
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import streamlit as st
 
 from dashboard.pages import pages
 
-To = Literal["leaderboard", "cohort", "agent", "duel", "market", "turn", "operations"]
-FIRST = "leaderboard"
+To = Literal["arena", "leaderboard", "cohort", "agent", "duel", "market", "turn", "operations"]
+FIRST = "arena"
 """The page at the root of the address."""
 ROOT = "root"
 """What Streamlit calls its path; nobody sees it, and its own name is free for who types that."""
@@ -32,7 +32,7 @@ class Way:
         >>> Way("agent", {"agent": "a&b c"}).href
         'agent?agent=a%26b+c'
         """
-        return f"{self.to}?{urlencode(self.shown)}"
+        return f"{self.to}?{urlencode(self.shown)}" if self.shown else self.to
 
 
 def way(to: To, **shown: str | int) -> Way:
@@ -40,16 +40,18 @@ def way(to: To, **shown: str | int) -> Way:
     return Way(to, shown)
 
 
-def go_to(chosen: Way) -> NoReturn:
-    """Be where a way leads."""
-    go(chosen.to, **chosen.shown)
+def follow_link(href: str) -> None:
+    """Be where a link of our own leads; an address that is none of ours leads nowhere."""
+    found = urlsplit(href)
+    if not found.scheme and not found.netloc and found.path in pages():
+        go(cast(To, found.path), **dict(parse_qsl(found.query)))
 
 
 def page_of(name: str, run: Callable[[], None], first: str = FIRST) -> st.Page:
     """The page of a file in dashboard/views/, as Streamlit knows it."""
     page, is_first = pages()[name], name == first
     path = ROOT if is_first else name
-    return st.Page(run, title=page.title, icon=page.icon, url_path=path, default=is_first)
+    return st.Page(run, title=page.title, url_path=path, default=is_first)
 
 
 def link(label: str, to: To, help: str | None = None, **shown: str | int) -> None:

@@ -1,13 +1,14 @@
-"""A table on a page: drawn by dashboard/html_table.py, and its links opened as those of the page are."""
+"""Our own HTML on a page of Streamlit's, with its links opened as those of the page are."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 import streamlit as st
+from markupsafe import Markup
 
 from dashboard.html_table import HtmlColumn, html_table
-from dashboard.links import Way, go_to
+from dashboard.links import Way, follow_link
 
 
 def listing(
@@ -18,18 +19,21 @@ def listing(
 ) -> None:
     """A table; where there are ways, a row a way, the row's name leads there."""
     hrefs = [None if way is None else way.href for way in ways]
-    html = html_table(data, columns, says, hrefs, sortable=True)
-    clicked = _component()(data={"html": html}, key=f"table of {says}", on_open_change=_nothing).open
-    if clicked in hrefs and (way := ways[hrefs.index(clicked)]) is not None:
-        go_to(way)
+    put(html_table(data, columns, says, hrefs, sortable=True), f"table of {says}")
+
+
+def put(html: Markup, key: str) -> None:
+    """Markup of dashboard/blocks.py, html_table.py or svg.py, under a key of its own on the page."""
+    if html and (clicked := _component()(data={"html": html}, key=key, on_open_change=_nothing).open):
+        follow_link(clicked)
 
 
 @lru_cache(maxsize=1)
 def _component() -> Callable[..., Any]:
-    """What puts a table on the page; `dashboard.serve` says where its files are."""
+    """What puts it there; `dashboard.serve` says where its files are."""
     place = '<div class="place"></div>'
-    return st.components.v2.component("dashboard.table", html=place, css="table.css", js="table.js")
+    return st.components.v2.component("dashboard.html", html=place, css="arena.css", js="arena.js")
 
 
 def _nothing() -> None:
-    """A click is answered where the table is drawn, with the ways that it has now."""
+    """A click is answered where the markup is put, and nowhere else."""

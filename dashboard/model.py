@@ -1,5 +1,6 @@
 """What the pages are made of: answers of the queries, frozen."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -25,6 +26,7 @@ class CohortLine:
     rounds: int
     played: int
     stamp: str
+    venue: str
     rules: Rules
     paused: bool = False
     stopped: bool = False
@@ -33,12 +35,37 @@ class CohortLine:
     depth: str = ""
 
 
+MODELS, PEOPLE = frozenset(("llm", "crowd")), frozenset(("recorded",))
+"""Kinds of agents that are models, or made of them; and people. All others are rules to compare with."""
+
+
 @dataclass(frozen=True, slots=True)
 class SeasonOverview:
-    """The record at a glance: cohorts oldest first, agents as (name, kind) in line-up order."""
+    """The record at a glance: cohorts oldest first, agents as (name, kind) in line-up order.
+
+    `models` are the models of those that have one, as the newest cohort names them.
+    """
 
     cohorts: tuple[CohortLine, ...]
     agents: tuple[tuple[str, str], ...]
+    models: Mapping[str, str]
+
+    @property
+    def is_invented(self) -> bool:
+        """Whether all of it is simulated, and so what its calls cost as well."""
+        return all(line.stamp == "simulated" for line in self.cohorts)
+
+    def group(self, agent: str) -> str:
+        """What an agent is: one of the models, people, or a baseline."""
+        kind = dict(self.agents).get(agent, "market")
+        return "models" if kind in MODELS else "people" if kind in PEOPLE else "baselines"
+
+    def about(self, agent: str) -> str:
+        """Who made it, or by which rule it plays."""
+        model, kind = self.models.get(agent, ""), dict(self.agents).get(agent, "market")
+        if model:
+            return model.partition("/")[0] if model.endswith(f"/{agent}") else model
+        return "the price" if kind == "market" else f"{kind} · {self.group(agent).removesuffix('s')}"
 
 
 @dataclass(frozen=True, slots=True)

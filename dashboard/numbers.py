@@ -1,4 +1,4 @@
-"""How figures are written, on pages, in reports and in charts: one way for each kind of figure."""
+"""How figures are written, in tiles, sentences, tables and charts: one way for each kind of figure."""
 
 import re
 
@@ -8,12 +8,15 @@ MINUS = "−"
 DEAR = 100_000
 """From so many dollars on nobody reads the cents."""
 UNITS = ((1e9, "B"), (1e6, "M"), (1e3, "k"))
-PATTERN = re.compile(r"%(\+?)(?:\.(\d+))?[fd]")
-"""A number with or without its sign, and with so many digits after the point."""
+PATTERN = re.compile(r"%(\+?)(?:\.(\d+))?[fd](%?)")
+"""A number with or without its sign, with so many digits after the point, and in percent if that follows."""
 
 
 def written(value: float, format: str) -> str:
-    """A figure in a format: a pattern of `PATTERN`, or `dollar`, `gain`, `localized`, `compact`, `times`.
+    """A figure in a format: a pattern of `PATTERN`, or one of the names below.
+
+    `dollar` and `gain` are money, `short` money on an axis, `compact` and `localized` counts, and `times`
+    evidence.
 
     >>> written(-0.00001, "%+.4f"), written(0.0161, "%+.4f"), written(-12345.6, "%.1f"), written(7, "%d")
     ('0.0000', '+0.0161', '−12,345.6', '7')
@@ -21,19 +24,29 @@ def written(value: float, format: str) -> str:
     ('▲ +$1,403.20', '▼ −$346,816', '$0.00', '−$3.50')
     >>> written(0.000013, "dollar"), written(1234567, "compact"), written(1234, "localized")
     ('$0.000013', '1.2M', '1,234')
+    >>> written(14.26, "%+.1f%"), written(-0.04, "%+.1f%"), written(-53_319, "short"), written(2500, "short")
+    ('+14.3%', '0.0%', '−$53k', '+$2.5k')
     """
     if format == "times":
         return times_text(value)
     if format in ("dollar", "gain"):
         return ("" if format == "dollar" else arrow_of(value)) + in_dollars(value, format == "gain")
+    if format == "short":
+        size = compact(abs(value)).replace(".0", "")
+        return f"{'' if size == '0' else MINUS if value < 0 else '+'}${size}"
     if format == "compact":
-        size, unit = next(((size, unit) for size, unit in UNITS if abs(value) >= size), (1.0, ""))
-        return digits(value / size, 1 if unit else 0) + unit
+        return compact(value)
     if format == "localized":
         return digits(value, 0 if value == int(value) else 1)
     found = PATTERN.fullmatch(format)
     assert found is not None, format
-    return digits(value, int(found[2] or 0), signed=bool(found[1]))
+    return digits(value, int(found[2] or 0), signed=bool(found[1])) + found[3]
+
+
+def compact(value: float) -> str:
+    """A large number in short."""
+    size, unit = next(((size, unit) for size, unit in UNITS if abs(value) >= size), (1.0, ""))
+    return digits(value / size, 1 if unit and abs(value) < 20 * size else 0) + unit
 
 
 def digits(value: float, places: int, signed: bool = False) -> str:
@@ -66,3 +79,12 @@ def _exponent(value: float) -> int:
 def arrow_of(value: float) -> str:
     """What says gain or loss beside the colour."""
     return "" if abs(value) < 0.005 else "▲ " if value > 0 else "▼ "
+
+
+def with_true_minus(sentence: str) -> str:
+    """A sentence that was made for a terminal, whose negative figures get the sign that a page has.
+
+    >>> with_true_minus("-0.0141 to +0.0003, of gpt-5.6 in -1-1")
+    '−0.0141 to +0.0003, of gpt-5.6 in -1-1'
+    """
+    return re.sub(r"(?<![\w.-])-(?=\$?\d+[.,]\d)", MINUS, sentence)

@@ -1,6 +1,7 @@
 """The pages by name: each is a file in dashboard/views/, which says how it stands among the others."""
 
 import ast
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,13 +17,16 @@ FOLDER = Path(__file__).parent / "views"
 
 @dataclass(frozen=True, slots=True)
 class DashboardPage:
-    """A page before it is opened: its title and its sign, its place in the row, whether it needs a cohort."""
+    """A page before it is opened: its title, its place in the bar, whether it needs a cohort.
+
+    One of no place is reached from others alone. One that is `headed` by what it shows says so itself.
+    """
 
     name: str
     title: str
-    icon: str
-    order: int
+    order: int | None
     needs_a_cohort: bool
+    is_headed: bool
 
     def view(self) -> ModuleType:
         """The page itself, with all that it draws on."""
@@ -33,7 +37,10 @@ class DashboardPage:
 def pages() -> dict[str, DashboardPage]:
     """All pages in their order."""
     found = [page(name) for name in names(FOLDER)]
-    return {page.name: page for page in sorted(found, key=lambda page: page.order)}
+    return {
+        page.name: page
+        for page in sorted(found, key=lambda page: math.inf if page.order is None else page.order)
+    }
 
 
 def page(name: str) -> DashboardPage:
@@ -43,7 +50,8 @@ def page(name: str) -> DashboardPage:
     'Leaderboard'
     """
     said = _constants(find(FOLDER, name))
-    return DashboardPage(name, said["TITLE"], said["ICON"], said["ORDER"], said["NEEDS_A_COHORT"])
+    headed = said.get("HEADED", False)
+    return DashboardPage(name, said["TITLE"], said["ORDER"], said["NEEDS_A_COHORT"], headed)
 
 
 def _constants(file: Path) -> dict[str, Any]:

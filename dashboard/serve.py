@@ -15,6 +15,8 @@ from markets.garbage_collection import gc_paused, gc_seldom
 
 WEB = Path(__file__).parent / "web.py"
 """The file that has the web application."""
+THEME = WEB.parent / "assets" / "theme.toml"
+"""How Streamlit's own parts look."""
 SOON = 0.01
 """Seconds between two looks at whether Streamlit is ready."""
 
@@ -36,7 +38,7 @@ def know_components() -> None:
 
     By itself it reads what each installed package says of itself, a quarter of a second of the start.
     """
-    ours = ComponentManifest("dashboard", "1", [ComponentConfig("table", "assets")])
+    ours = ComponentManifest("dashboard", "1", [ComponentConfig("html", "assets")])
     manifest_scanner.scan_component_manifests = lambda *_: [(ours, Path(__file__).parent)]
 
 
@@ -45,4 +47,4 @@ def main() -> None:
     know_components()
     threading.Thread(target=load_first_page, daemon=True).start()
     with gc_seldom():
-        streamlit(["run", str(WEB), *sys.argv[1:]], prog_name="streamlit")
+        streamlit(["run", str(WEB), f"--theme.base={THEME}", *sys.argv[1:]], prog_name="streamlit")

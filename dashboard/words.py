@@ -3,6 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 
+from dashboard.numbers import in_dollars
 from markets.millionths import ONE, decimal
 
 SECONDS_A_DAY = 86_400
@@ -54,7 +55,7 @@ def dollars(millionths: int) -> str:
     ('$10,000', '$50.50')
     """
     amount = decimal(millionths)
-    return f"${amount:,.0f}" if amount == int(amount) else f"${amount:,.2f}"
+    return f"${amount:,.0f}" if amount == int(amount) else in_dollars(float(amount))
 
 
 def usd(millionths: int) -> str:
@@ -63,7 +64,7 @@ def usd(millionths: int) -> str:
     >>> usd(1_234_500_000), usd(0)
     ('$1,234.50', '$0.00')
     """
-    return f"${millionths / ONE:,.2f}"
+    return in_dollars(millionths / ONE)
 
 
 def share(millionths: int) -> str:
@@ -119,9 +120,7 @@ def gained(millionths: float) -> str:
     >>> gained(1_234_500_000), gained(-5_000_000), gained(0)
     ('+$1,234.50', '−$5.00', '$0.00')
     """
-    amount = round(millionths / ONE, 2)
-    sign = "+" if amount > 0 else "−" if amount < 0 else ""
-    return f"{sign}${abs(amount):,.2f}"
+    return in_dollars(millionths / ONE, signed=True)
 
 
 def escaped(text: str) -> str:

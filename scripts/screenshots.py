@@ -56,7 +56,7 @@ class Shot:
 def shots(market: str) -> list[Shot]:
     """Every page once; `market` is the one to be shown."""
     return [
-        Shot("leaderboard", "", 1_740),
+        Shot("arena", "", 1_700),
         Shot("cohort", "cohort?cohort=2"),
         Shot("agent", "agent?agent=sharp"),
         Shot("agent-forecasts", "agent?agent=sharp&part=forecasts"),
@@ -70,9 +70,9 @@ def shots(market: str) -> list[Shot]:
     ]
 
 
-DARK = Shot("leaderboard-dark", "", 1_740, theme="dark")
+DARK = Shot("arena-dark", "", 1_700, theme="dark")
 NARROW = [
-    Shot("leaderboard-390", "", 1_700, PHONE),
+    Shot("arena-390", "", 1_700, PHONE),
     Shot("agent-390", "agent?agent=sharp", 1_700, PHONE),
 ]
 

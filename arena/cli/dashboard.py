@@ -46,8 +46,6 @@ FLAGS = (
     "--logger.level=warning",
     "--logger.hideWelcomeMessage=true",
     "--runner.postScriptGC=false",
-    "--theme.light.primaryColor=#0072B2",
-    "--theme.dark.primaryColor=#56B4E9",
 )
 """How Streamlit is run: without telemetry, without its greeting, for which it asks a stranger for the
 address of this machine, without its own CSV export, which would not quote what a spreadsheet takes for a

@@ -92,7 +92,7 @@ def _refresh_agents(record: Record, connection: Connection, at: datetime, progre
         figures = []
         for agent in inputs.agents:
             profile = compute_profile(inputs, agent, slices, blind_of(connection, agent))
-            figures.append(profile_figures(profile.profile))
+            figures.append(profile_figures(profile))
             yield PROFILE.row(connection, at, profile, agent)
         yield FIGURES.row(connection, at, tuple(figures))
         duels = compute_duels(inputs)

@@ -1,6 +1,7 @@
 """What the page of an agent asks of the record."""
 
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -88,9 +89,11 @@ def agent_page(record: RecordSource, name: str) -> AgentPage:
 
 
 @cached
-def curve(record: RecordSource, name: str) -> tuple[PnlPoint, ...]:
-    """What all its accounts together had made, over time: each as last marked by then."""
-    return ask(record, lambda connection: _read_curve(connection, name))
+def equity_curves(
+    record: RecordSource, names: tuple[str, ...], instants: int = INSTANTS
+) -> dict[str, tuple[PnlPoint, ...]]:
+    """What all accounts of each of these agents together had made, over time: each as last marked by then."""
+    return ask(record, lambda connection: _read_curves(connection, names, instants))
 
 
 @cached
@@ -136,19 +139,30 @@ def _ids(chosen: Sequence[StoredCohort], name: str) -> list[int]:
     return [stored.entrant_ids[name] for stored in chosen]
 
 
-def _read_curve(connection: Connection, name: str) -> tuple[PnlPoint, ...]:
-    chosen = _chosen(connection, name)
-    worth = read_equity_at(connection, _wanted(read_account_spans(connection, _ids(chosen, name))))
-    return _curve(name, worth, {one.entrant_ids[name]: one.cohort.bankroll for one in chosen})
+def _read_curves(
+    connection: Connection, names: Collection[str], instants: int
+) -> dict[str, tuple[PnlPoint, ...]]:
+    stored = read_cohorts(connection)
+    given = {
+        name: {one.entrant_ids[name]: one.cohort.bankroll for one in stored if name in one.entrant_ids}
+        for name in names
+    }
+    ids = [id for mine in given.values() for id in mine]
+    worth = defaultdict[int, list[EntrantEquity]](list)
+    for one in read_equity_at(connection, _wanted(read_account_spans(connection, ids), instants)):
+        worth[one.entrant_id].append(one)
+    return {
+        name: _curve(name, [one for id in mine for one in worth[id]], mine) for name, mine in given.items()
+    }
 
 
-def _wanted(spans: Sequence[AccountSpan]) -> list[tuple[int, datetime]]:
-    """Evenly spaced instants of the agent's whole life, for each account those at which it was open."""
+def _wanted(spans: Sequence[AccountSpan], instants: int) -> list[tuple[int, datetime]]:
+    """Evenly spaced instants of the whole time, for each account those at which it was open."""
     if not spans:
         return []
     first, last = min(s.first_at for s in spans), max(s.last_at for s in spans)
-    step = (last - first) / (INSTANTS - 1)
-    grid = [first + step * place for place in range(INSTANTS - 1)]
+    step = (last - first) / (instants - 1)
+    grid = [first + step * place for place in range(instants - 1)]
     return [(s.entrant_id, at) for s in spans for at in (*_within(grid, s), s.last_at)]
 
 

@@ -19,7 +19,14 @@ def _read_season(connection: Connection) -> SeasonOverview:
     stored = read_cohorts(connection)
     depths = read_cohort_depths(connection)
     kinds = {entrant.name: entrant.kind for one in stored for entrant in one.cohort.entrants}
-    return SeasonOverview(tuple(line_of(connection, one, depths) for one in stored), tuple(kinds.items()))
+    models = {
+        entrant.name: str(entrant.settings["model"])
+        for one in stored
+        for entrant in one.cohort.entrants
+        if entrant.settings.get("model")
+    }
+    lines = tuple(line_of(connection, one, depths) for one in stored)
+    return SeasonOverview(lines, tuple(kinds.items()), models)
 
 
 def line_of(connection: Connection, stored: StoredCohort, depths: Mapping[int, str]) -> CohortLine:
@@ -33,6 +40,7 @@ def line_of(connection: Connection, stored: StoredCohort, depths: Mapping[int, s
         frozen.rounds,
         played,
         frozen.stamp,
+        frozen.venue,
         frozen.rules,
         paused=stored.paused_at is not None,
         stopped=stored.stopped_at is not None,

@@ -13,7 +13,6 @@ from markupsafe import Markup
 from dashboard.charts.calibration import PANEL, calibration
 from dashboard.charts.curves import pnl_curves
 from dashboard.charts.intervals import skill_intervals
-from dashboard.charts.skill import skill_and_return, spots_of
 from dashboard.columns import UNRANKED, LeaderboardColumn, with_bar
 from dashboard.html_table import html_table
 from dashboard.lead import cohort_label, progress, stamps
@@ -26,7 +25,7 @@ from dashboard.times import moment
 from dashboard.words import count
 
 HOME = Path(__file__).parent
-TABLE = HOME.parent / "assets" / "table.css"
+TABLE = HOME.parent / "assets" / "arena.css"
 WIDE = 1120
 """How wide a chart is that has a line to itself, in pixels, axes and all."""
 Told = Callable[[int, int], None]
@@ -91,19 +90,13 @@ def _sections(facts: ReportFacts, told: Told) -> Iterator[ReportSection]:
     rows, looks = facts.ranking.rows, facts.looks
     scored = any(row.skill is not None for row in rows)
     panels = facts.calibrations if any(one.scored for one in facts.calibrations) else ()
-    whole = 2 * scored + len(facts.curves) + len(panels)
+    whole = scored + len(facts.curves) + len(panels)
     if scored:
         skill = drawn(skill_intervals(rows, looks).properties(width=WIDE - 260), "Skill of each agent", WIDE)
         told(1, whole)
         yield ReportSection("Skill, and how sure it is", "Right of the line beats the price.", [skill])
-        scatter = skill_and_return(spots_of(rows), looks).properties(width=WIDE - 80)
-        yield ReportSection(
-            "Skill against return",
-            "Above the line earns money. Luck moves return far more than skill.",
-            [drawn(scatter, "Skill against return, a point an agent", WIDE)],
-        )
     for place, one in enumerate(facts.curves, start=1):
-        told(2 * scored + place, whole)
+        told(scored + place, whole)
         yield _profit(one, facts)
     if panels:
         words = (

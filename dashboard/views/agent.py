@@ -26,8 +26,7 @@ from dashboard.queries.season import season
 from dashboard.source import RecordSource
 from dashboard.words import code, plain
 
-TITLE = "Agent"
-ICON = ":material/person:"
+TITLE = "Agents"
 NEEDS_A_COHORT = True
 ORDER = 3
 
@@ -58,7 +57,7 @@ def show(source: RecordSource) -> None:
 
     def record() -> None:
         agent_evidence.show(evidence, look)
-        agent_record.show(page, queries.curve(source, name), found, look)
+        agent_record.show(page, queries.equity_curves(source, (name,))[name], found, look)
         if lines:
             show_founding(lines, cohorts, faces)
 

@@ -30,8 +30,7 @@ from dashboard.source import RecordSource, cached
 from dashboard.table import agent_ways, bars, cells, config, who
 from dashboard.words import code
 
-TITLE = "Cohort"
-ICON = ":material/groups:"
+TITLE = "Cohorts"
 NEEDS_A_COHORT = True
 ORDER = 2
 

@@ -24,7 +24,6 @@ from dashboard.source import RecordSource
 from dashboard.words import code, count, plain
 
 TITLE = "Duel"
-ICON = ":material/swords:"
 NEEDS_A_COHORT = True
 ORDER = 4
 

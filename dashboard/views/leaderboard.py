@@ -5,27 +5,27 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from arena.scores.slices import Slice
+from dashboard.blocks import box
 from dashboard.cache import cache_note
 from dashboard.choice import choice, typed
 from dashboard.columns import COLUMNS, OF_ALL, PART_COLUMNS, SHORT, LeaderboardColumn, columns_of, with_bar
 from dashboard.lead import cohort_label, leading, stamps
-from dashboard.listing import listing
+from dashboard.listing import listing, put
 from dashboard.model import LeaderboardLine, SeasonOverview
 from dashboard.order import MEANT, READINGS, SORTS, matching, ordered
 from dashboard.palette import AgentLook, looks
 from dashboard.parts.leaderboard_money import show_money
-from dashboard.parts.leaderboard_now import show_happening
 from dashboard.parts.leaderboard_unranked import show_unranked
 from dashboard.queries.leaderboard import LeaderboardPage, leaderboard_page, parts
 from dashboard.queries.season import season
 from dashboard.source import RecordSource
+from dashboard.svg import CHOSEN, REST, scatter
 from dashboard.table import agent_ways, as_csv, bands, bars, cells, config, part_bars, who
 from portfolio.rules import SEED
 
 TITLE = "Leaderboard"
-ICON = ":material/leaderboard:"
 NEEDS_A_COHORT = True
-ORDER = 1
+ORDER = None
 
 BY_SEED = (
     "Played by the founding text's rules, so the board may be put in order of implied Brier or profit. The "
@@ -53,7 +53,7 @@ def show(record: RecordSource) -> None:
         by = choice("Part of the season", "slice", SLICES, WHOLE, "list") if chosen == ALL else WHOLE
     shown = leaderboard_page(record, None if chosen == ALL else int(chosen))
     with top:
-        _lead(record, known, shown, chosen)
+        _lead(known, shown, chosen)
     if by != WHOLE:
         _part(record, by, shown, drawn)
     elif shown.board is None:
@@ -62,8 +62,8 @@ def show(record: RecordSource) -> None:
         _whole(shown, drawn, chosen)
 
 
-def _lead(record: RecordSource, known: SeasonOverview, shown: LeaderboardPage, chosen: str) -> None:
-    """The first words: who leads and whether that means anything yet; then what is going on."""
+def _lead(known: SeasonOverview, shown: LeaderboardPage, chosen: str) -> None:
+    """The first words: who leads, and whether that means anything yet."""
     if shown.board is not None:
         st.markdown(leading(shown.board.value.sentence))
     cohorts = [line for line in known.cohorts if chosen in (ALL, str(line.number))]
@@ -73,7 +73,6 @@ def _lead(record: RecordSource, known: SeasonOverview, shown: LeaderboardPage, c
         st.caption(BY_SEED)
     if note := cache_note(shown.board):
         st.info(note, icon=":material/history:")
-    show_happening(record)
 
 
 def _whole(shown: LeaderboardPage, drawn: Mapping[str, AgentLook], chosen: str) -> None:
@@ -96,10 +95,9 @@ def _whole(shown: LeaderboardPage, drawn: Mapping[str, AgentLook], chosen: str) 
         st.info("No agent has such a name. Clear the search to see all.", icon=":material/search_off:")
     every = [line.row.agent for line in shown.lines]
     _download(as_csv(every, shown.lines, COLUMNS), f"leaderboard-{chosen}.csv")
-    # Loaded here: charts take a while to load, and the table is on its way by now.
-    from dashboard.parts.leaderboard_plane import show_all
-
-    show_all([line.row for line in lines], drawn, reading)
+    of = "skill" if reading == "stated" else f"brier_{reading}"
+    points = [(line.row.agent, getattr(line.row, of), line.row.return_pct) for line in lines]
+    _plane(points, "skill" if reading == "stated" else "score")
 
 
 def _table(
@@ -152,9 +150,21 @@ def _part(record: RecordSource, by: str, shown: LeaderboardPage, drawn: Mapping[
     listing(data, said, config(PART_COLUMNS), agent_ways(agents, drawn))
     _download(as_csv(agents, rows, PART_COLUMNS), f"leaderboard-{by}.csv")
     returns = {line.row.agent: line.row.return_pct for line in shown.lines}
-    from dashboard.parts.leaderboard_plane import show_part
+    points = [(part.gain.agent, part.gain.skill, returns.get(part.gain.agent)) for part in rows]
+    _plane(points, "skill", "Skill is that in this part, the return of the whole season. ")
 
-    show_part([part.gain for part in rows], returns, drawn)
+
+def _plane(points: Sequence[tuple[str, float | None, float | None]], of: str, about: str = "") -> None:
+    """Skill, or the score of another reading, against return; the first three are named."""
+    known = [(name, x, y) for name, x, y in points if x is not None and y is not None]
+    unit = "%+.3f" if of == "skill" else "%.2f"
+    looks = [*CHOSEN[:3], *[REST] * len(known)]
+    spots = [(name, x, y, look) for (name, x, y), look in zip(known, looks, strict=False)]
+    said = "Right of the line beats the price, above it earns money. Luck moves return far more than skill."
+    if of != "skill":
+        said = "Left is the lower, better Brier score; above the line earns money."
+    chart = scatter(spots, f"Each agent's {of} and return", unit, "%+.0f%")
+    put(box(f"{of.capitalize()} against return", chart, about + said), "plane")
 
 
 def _surest(rows: Sequence[Slice]) -> list[Slice]:

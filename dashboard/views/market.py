@@ -11,8 +11,7 @@ from dashboard.queries.season import season
 from dashboard.source import RecordSource
 from dashboard.words import code
 
-TITLE = "Market"
-ICON = ":material/query_stats:"
+TITLE = "Markets"
 NEEDS_A_COHORT = True
 ORDER = 5
 

@@ -14,7 +14,6 @@ from dashboard.times import far, moment
 from dashboard.words import count, plain, usd
 
 TITLE = "Operations"
-ICON = ":material/monitor_heart:"
 NEEDS_A_COHORT = False
 ORDER = 7
 

@@ -10,9 +10,8 @@ from dashboard.source import RecordSource
 from dashboard.words import code
 
 TITLE = "Turn"
-ICON = ":material/psychology:"
 NEEDS_A_COHORT = True
-ORDER = 6
+ORDER = None
 
 
 def show(record: RecordSource) -> None:

@@ -34,11 +34,11 @@ def test_an_agent_s_cohort_opens_from_its_row_and_the_way_back_shows_the_agent(
     worked: Served, watched: Watched
 ) -> None:
     page = watched.page
-    open_at(page, f"{worked.address}/agent?agent=random", "Agent")
+    open_at(page, f"{worked.address}/agent?agent=random", "Agents")
     follow(page, 1, leads=r"/cohort\?cohort=1$")
-    expect(page.get_by_role("heading", name="Cohort", exact=True)).to_be_visible(timeout=PATIENCE)
+    expect(page).to_have_title("Cohorts · Paper Arena", timeout=PATIENCE)
     back(page)
-    expect(page.get_by_role("heading", name="Agent", exact=True)).to_be_visible(timeout=PATIENCE)
+    expect(page).to_have_title("Agents · Paper Arena", timeout=PATIENCE)
     expect(page).to_have_url(re.compile(r"/agent\?agent=random$"), timeout=PATIENCE)
     expect(page.get_by_role("combobox")).to_have_value("random", timeout=PATIENCE)
     settled(page)

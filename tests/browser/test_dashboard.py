@@ -22,18 +22,18 @@ from tests.records.seasons import HOSTILE
 
 pytestmark = pytest.mark.browser
 
-PAGES = {"": "Leaderboard", "cohort": "Cohort"}
+PAGES = {"": "Arena", "leaderboard": "Leaderboard", "cohort": "Cohorts"}
 
 
 def test_the_leaderboard_is_there_and_its_cohort_can_be_chosen_and_linked_to(
     served: Served, watched: Watched, record: Path
 ) -> None:
     page = watched.page
-    open_at(page, served.address, "Leaderboard")
+    open_at(page, f"{served.address}/leaderboard", "Leaderboard")
     assert rows_of(page)[0] == read(str(record), None)["leaderboard"][0]["agent"]
     sentence = page.get_by_text("Too early to rank")
     expect(sentence).to_be_visible()
-    expect(page.get_by_test_id("stVegaLiteChart").locator("svg, canvas").first).to_be_visible()
+    expect(page.get_by_role("img", name="skill and return")).to_be_visible()
     whole = sentence.text_content() or ""
     choose(page, "Cohort 1")
     expect(page).to_have_url(re.compile("cohort=1"))
@@ -48,14 +48,14 @@ def test_the_leaderboard_is_there_and_its_cohort_can_be_chosen_and_linked_to(
 
 def test_the_cohort_page_comes_back_by_its_link(served: Served, watched: Watched) -> None:
     page = watched.page
-    open_at(page, f"{served.address}/cohort", "Cohort")
+    open_at(page, f"{served.address}/cohort", "Cohorts")
     choose(page, "Cohort 1")
     page.get_by_role("radio", name="Anchored").click()
     expect(page).to_have_url(re.compile("reading=anchored"))
     page.get_by_role("radio", name="%").click()
     expect(page).to_have_url(re.compile("unit=percent"))
     settled(page)
-    open_at(page, page.url, "Cohort")
+    open_at(page, page.url, "Cohorts")
     expect(page.get_by_role("combobox").first).to_have_value(re.compile("Cohort 1 "), timeout=PATIENCE)
     expect(page.get_by_text("Anchored: bets read as a move")).to_be_visible()
     expect(page.get_by_text("% of bankroll").first).to_be_visible()
@@ -64,7 +64,7 @@ def test_the_cohort_page_comes_back_by_its_link(served: Served, watched: Watched
 
 def test_the_table_can_be_taken_home(served: Served, watched: Watched) -> None:
     page = watched.page
-    open_at(page, f"{served.address}/?cohort=2", "Leaderboard")
+    open_at(page, f"{served.address}/leaderboard?cohort=2", "Leaderboard")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download CSV").click()
     assert download.value.suggested_filename == "leaderboard-2.csv"
@@ -75,7 +75,7 @@ def test_the_table_can_be_taken_home(served: Served, watched: Watched) -> None:
 
 def test_a_name_from_elsewhere_is_text_and_nothing_else(served: Served, watched: Watched) -> None:
     page = watched.page
-    open_at(page, served.address, "Leaderboard")
+    open_at(page, f"{served.address}/leaderboard", "Leaderboard")
     assert HOSTILE in rows_of(page)
     assert page.locator("a[href*='//203.0.113.9'], img[src*='203.0.113.9']").count() == 0
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 Spoiled = tuple[Path, dict[str, tuple[str, str]]]
 
 TAGS = ("script", "iframe", "object", "embed", "video", "base", "hr", "blockquote", "del")
-OURS = "/_stcore/bidi-components/dashboard.table/"
+OURS = "/_stcore/bidi-components/dashboard.html/"
 """Where the style of our own tables is served."""
 MADE = (
     *(f"{tag}:not([data-testid])" for tag in TAGS),
@@ -97,7 +97,7 @@ def test_the_page_of_a_market_shows_them_as_they_are(
     for market, (question, category) in spoiled[1].items():
         if not thorough and question not in worst:
             continue
-        open_at(page, f"{dashboard.address}/market?{urlencode({'market': market})}", "Market")
+        open_at(page, f"{dashboard.address}/market?{urlencode({'market': market})}", "Markets")
         heading = page.get_by_role("heading", level=3).first
         assert (heading.text_content() or "").replace(JOINER, "") == flat(question, 1_000)
         assert heading.locator(IN_A_TITLE).count() == 0

@@ -18,7 +18,7 @@ def test_it_is_searched_and_read_in_another_way_and_comes_back_by_its_link(
     served: Served, watched: Watched, record: Path
 ) -> None:
     page = watched.page
-    open_at(page, served.address, "Leaderboard")
+    open_at(page, f"{served.address}/leaderboard", "Leaderboard")
     engine = connect(record, read_only=True)
     with reading(engine) as connection:
         assert rows_of(page) == [row.agent for row in compute_leaderboard(connection).rows]
@@ -37,17 +37,17 @@ def test_it_is_searched_and_read_in_another_way_and_comes_back_by_its_link(
 
 def test_a_part_of_the_season_is_chosen_by_its_address(served: Served, watched: Watched) -> None:
     page = watched.page
-    open_at(page, f"{served.address}/?slice=price", "Leaderboard")
-    expect(page.get_by_text("Skill in this part; the return is that of the whole season.")).to_be_visible()
+    open_at(page, f"{served.address}/leaderboard?slice=price", "Leaderboard")
+    expect(page.get_by_text("in this part, the return of the whole season")).to_be_visible()
     assert len(rows_of(page)) >= 2
 
 
 def test_a_row_leads_to_its_agent_and_back_leads_back(served: Served, watched: Watched) -> None:
     page = watched.page
-    open_at(page, served.address, "Leaderboard")
+    open_at(page, f"{served.address}/leaderboard", "Leaderboard")
     follow(page, 0, leads=rf"/agent\?agent={rows_of(page)[0]}$")
     back(page)
-    expect(page.get_by_role("heading", name="Leaderboard", exact=True)).to_be_visible(timeout=PATIENCE)
+    expect(page).to_have_title("Leaderboard · Paper Arena", timeout=PATIENCE)
     settled(page)
     page.wait_for_timeout(1_000)
     assert "/agent" not in page.url
@@ -55,7 +55,7 @@ def test_a_row_leads_to_its_agent_and_back_leads_back(served: Served, watched: W
 
 def test_curves_have_ranges_and_the_line_up_is_told(served: Served, watched: Watched) -> None:
     page = watched.page
-    open_at(page, f"{served.address}/cohort?cohort=1&range=1w&unit=percent", "Cohort")
+    open_at(page, f"{served.address}/cohort?cohort=1&range=1w&unit=percent", "Cohorts")
     expect(page.get_by_role("radio", name="1W")).to_be_checked()
     expect(page.get_by_text("% of bankroll").first).to_be_visible()
     assert rows_of(page, 2)[0] == "market"

@@ -54,7 +54,7 @@ def chosen(page: Page) -> None:
 def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path, watched: Watched) -> None:
     page = watched.page
     with serving(growing) as dashboard:
-        open_at(page, f"{dashboard.address}/cohort", "Cohort")
+        open_at(page, f"{dashboard.address}/cohort", "Cohorts")
         expect(page.get_by_text("1 of 4 rounds decided")).to_be_visible()
         page.get_by_role("radio", name="%").click()
         expect(page).to_have_url(re.compile("unit=percent"), timeout=PATIENCE)
@@ -78,7 +78,7 @@ def test_a_page_opened_before_the_first_round_wakes_up(
 ) -> None:
     page = watched.page
     with serving(tmp_path / "arena.db") as dashboard:
-        open_at(page, dashboard.address, "Leaderboard")
+        open_at(page, dashboard.address, "Arena")
         expect(page.get_by_text("The record can't be shown")).to_be_visible()
         copy = tmp_path / "copy.db"
         shutil.copy(growing, copy)

@@ -25,7 +25,7 @@ def hostile(record: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 def test_a_row_opens_its_market_and_the_way_back_stays_open(served: Served, watched: Watched) -> None:
     page = watched.page
-    open_at(page, f"{served.address}/market", "Market")
+    open_at(page, f"{served.address}/market", "Markets")
     question = rows_of(page)[1]
     follow(page, 1, leads=r"/market\?market=")
     heading = page.get_by_role("heading", level=3).first
@@ -41,7 +41,7 @@ def test_a_row_opens_its_market_and_the_way_back_stays_open(served: Served, watc
 
 def test_words_searched_for_survive_the_way_there_and_back(served: Served, watched: Watched) -> None:
     page = watched.page
-    open_at(page, f"{served.address}/market", "Market")
+    open_at(page, f"{served.address}/market", "Markets")
     word = rows_of(page)[0].split()[2]
     page.get_by_placeholder("Words of the question").fill(word)
     page.get_by_placeholder("Words of the question").press("Enter")

@@ -13,11 +13,12 @@ from tests.dashboard.worked import worked_out
 pytestmark = pytest.mark.browser
 
 PAGES = {
+    "arena": "Arena",
     "leaderboard": "Leaderboard",
-    "cohort?cohort=1": "Cohort",
-    "agent?agent=random": "Agent",
+    "cohort?cohort=1": "Cohorts",
+    "agent?agent=random": "Agents",
     "duel?a=oracle&b=random": "Duel",
-    "market": "Market",
+    "market": "Markets",
     "turn": "Turn",
     "turn?cohort=1&round=1&agent=oracle": "Turn",
     "operations": "Operations",
@@ -112,6 +113,6 @@ def test_enter_on_a_link_opens_it_and_a_reader_finds_the_figures(worked: Served,
     assert 0 <= skill["x"] < page.evaluate("window.innerWidth")
     link.focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="Agent", exact=True)).to_be_visible()
-    open_at(page, f"{worked.address}/market", "Market")
+    expect(page.get_by_role("heading", name="Agents", exact=True)).to_be_visible()
+    open_at(page, f"{worked.address}/market", "Markets")
     follow(page, 0, leads=r"/market\?market=")

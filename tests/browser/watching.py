@@ -68,7 +68,7 @@ def in_look(context: BrowserContext, width: int, theme: str) -> Watched:
 def open_at(page: Page, address: str, title: str) -> None:
     """The page behind an address, all drawn."""
     page.goto(address)
-    expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible(timeout=PATIENCE)
+    expect(page).to_have_title(f"{title} · Paper Arena", timeout=PATIENCE)
     settled(page)
 
 

@@ -42,18 +42,18 @@ def test_the_folder_holds_the_first_pages() -> None:
 def test_a_page_says_what_it_is(name: str) -> None:
     said, page = said_by(name), load("dashboard.views", name)
     assert said.title
-    assert said.icon.startswith(":material/")
-    assert isinstance(said.order, int)
+    assert isinstance(said.order, int | None)
     assert isinstance(said.needs_a_cohort, bool)
-    assert (said.title, said.icon) == (page.TITLE, page.ICON)
+    assert said.title == page.TITLE
     assert (said.order, said.needs_a_cohort) == (page.ORDER, page.NEEDS_A_COHORT)
     assert (page.__doc__ or "").strip().endswith(".")
 
 
 def test_no_two_pages_share_a_place_or_a_title() -> None:
     found = pages().values()
-    assert len({page.order for page in found}) == len({page.title for page in found}) == len(VIEWS)
-    assert [page.order for page in found] == sorted(page.order for page in found)
+    placed = [page.order for page in found if page.order is not None]
+    assert len({page.title for page in found}) == len(VIEWS)
+    assert placed == sorted(set(placed)) == [page.order for page in found][: len(placed)]
 
 
 @pytest.mark.parametrize("state", ["none", "missing", "empty", "begun", "lonely", "whole"])
@@ -62,7 +62,8 @@ def test_a_page_opens_on_a_record_in_any_state(
     name: str, state: str, records: dict[str, Path | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = opened(name, records[state], monkeypatch)
-    assert page.title[0].value == load("dashboard.views", name).TITLE
+    view = load("dashboard.views", name)
+    assert page.title[0].value == view.TITLE or getattr(view, "HEADED", False)
     assert not tables(page) or state in ("begun", "lonely", "whole")
     assert tables(page) or page.info
 
@@ -74,4 +75,4 @@ def test_the_app_opens_on_its_first_page(
     know_table(monkeypatch)
     page = AppTest.from_file(str(APP), default_timeout=20).run()
     assert not page.exception
-    assert page.title[0].value == "Leaderboard"
+    assert "resolved" in page.title[0].value

@@ -22,7 +22,7 @@ PLACE = (
 TRADED = f"{PLACE} JOIN fill ON fill.turn_id = turn.id ORDER BY turn.id DESC LIMIT 1"
 FAILED = f"{PLACE} WHERE turn.verdict IN ('failed', 'malformed') ORDER BY turn.id DESC LIMIT 1"
 ASKED = f"{PLACE} JOIN call USING (round_id, entrant_id) ORDER BY turn.id LIMIT 1"
-VIEWS = ("leaderboard", "cohort", "agent", "duel", "market", "turn", "operations")
+VIEWS = ("arena", "leaderboard", "cohort", "agent", "duel", "market", "turn", "operations")
 READINGS = ("stated", "anchored", "implied")
 
 

@@ -51,8 +51,13 @@ def charts() -> Draft7Validator:
 
 def tables(page: AppTest) -> list[pd.DataFrame]:
     """The tables of a page, with the figures that their cells are sorted by and the texts of the others."""
-    shown = [json.loads(table.proto.json)["html"] for table in page.get("bidi_component")]
-    return [table_of(html) for html in shown]
+    return [table_of(html) for html in markup(page) if "<table" in html]
+
+
+def markup(page: AppTest) -> list[str]:
+    """What the page shows of our own markup, read as XML is: what is not escaped in it fails."""
+    shown = [json.loads(part.proto.json)["html"] for part in page.get("bidi_component")]
+    return [ET.tostring(ET.fromstring(f"<div>{html}</div>"), encoding="unicode") for html in shown]
 
 
 def table_of(html: str) -> pd.DataFrame:
@@ -69,7 +74,7 @@ def _value(cell: ET.Element, kind: str) -> object:
     if kind == "picture":
         return cell.find("svg")
     if kind == "text":
-        return None if text == "–" else text
+        return cell.get("data-value", None if text == "–" else text)
     raw = cell.attrib["data-value"]
     if not raw:
         return None
@@ -79,7 +84,8 @@ def _value(cell: ET.Element, kind: str) -> object:
 def words(page: AppTest) -> str:
     """All text on the page, but for its tables."""
     parts = [*page.title, *page.subheader, *page.markdown, *page.caption, *page.info]
-    return "\n".join(str(part.value) for part in parts)
+    own = ["".join(ET.fromstring(html).itertext()) for html in markup(page) if "<table" not in html]
+    return "\n".join([*(str(part.value) for part in parts), *own])
 
 
 def in_address(page: AppTest, key: str) -> str:

@@ -28,7 +28,7 @@ from dashboard.charts.agent import PARTS, evidence_curve, histogram, reliability
 from dashboard.charts.style import Chart
 from dashboard.palette import looks
 from dashboard.parts.agent_top import conclusions
-from dashboard.queries.agent import AgentEvidence, _read_curve, agent_evidence
+from dashboard.queries.agent import AgentEvidence, _read_curves, agent_evidence
 from dashboard.source import source
 from markets.millionths import ONE
 from tests.builders import NOW
@@ -142,7 +142,7 @@ def test_the_curve_is_the_sum_of_the_newest_marks_of_all_accounts(connection: Co
         ]
         for one in read_cohorts(connection)
     }
-    curve = _read_curve(connection, name)
+    curve = _read_curves(connection, [name], 200)[name]
     for point in curve:
         known = [[mark.total for mark in own if mark.at <= point.at] for own in marks.values()]
         gain = sum(totals[-1] - 10_000 * ONE for totals in known if totals)
@@ -220,7 +220,7 @@ def test_costs_failures_and_settings_are_told(tmp_path: Path, monkeypatch: pytes
 
 def test_what_was_not_worked_out_says_how_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("agent", play(tmp_path), monkeypatch, agent="oracle")
-    assert "was not worked out yet. `arena run` works it out" in words(page)
+    assert "is being computed" in words(page)
     assert figure(page, "Skill") == "–"
     assert len(tables(page)[0]) == 2
 
@@ -238,7 +238,7 @@ def test_what_is_no_longer_fresh_says_since_when_it_stands(
     opened_record.write(put_rollups, [replace(row, basis=f"{PROFILE.method}: before")])
     opened_record.close()
     page = opened("agent", database, monkeypatch, agent="oracle")
-    assert "something has ended since" in words(page)
+    assert "newer results are being computed" in words(page)
     assert NOW.strftime("%H:%M UTC") in words(page)
     assert figure(page, "Skill") != "–"
 

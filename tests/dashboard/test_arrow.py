@@ -17,7 +17,6 @@ from streamlit.testing.v1 import AppTest
 from dashboard.arrow import arrow, of_rows
 from dashboard.charts.curves import pnl_curves
 from dashboard.charts.operations import daily_cost
-from dashboard.charts.skill import Spot, skill_and_return
 from dashboard.charts.style import Chart
 from dashboard.model import PnlPoint, RoundDecision
 from dashboard.palette import looks
@@ -79,10 +78,8 @@ def sides(chart: "Any") -> None:  # run as a script of its own: it imports what 
     draw(chart, says="ours")
 
 
-SPOTS = [Spot("ann", 0.02, 0.01, 0.03, 12.5, 40), Spot("ben", -0.01, None, None, -3.0, 4)]
 POINTS = [PnlPoint("ann", START, -500.0, -5.0), PnlPoint("ben", START + timedelta(days=7), 1250.0, 12.5)]
 CHARTS = (
-    skill_and_return(SPOTS, LOOKS),
     pnl_curves(POINTS, [RoundDecision(1, START)], LOOKS, "dollars"),
     daily_cost([(START, 1_500_000)]),
 )
@@ -123,4 +120,4 @@ print(len(page.exception), drawn, len(page.get("vega_lite_chart")), "pandas" in 
 def test_the_first_page_is_drawn_without_pandas(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARENA_DATABASE", str(season))
     said = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True, check=True).stdout
-    assert said.split() == ["0", "1", "1", "False"]
+    assert said.split() == ["0", "3", "0", "False"]

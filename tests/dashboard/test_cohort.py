@@ -148,7 +148,7 @@ def test_without_anything_worked_out_it_says_so_and_shows_curves_and_money(
 ) -> None:
     page = opened("cohort", raw, monkeypatch)
     said = words(page)
-    assert "Skill, intervals and calibration have not been worked out yet" in said
-    assert "Calibration and its bands have not been worked out yet" in said
+    assert "Skill, intervals and calibration are being computed" in said
+    assert "Calibration and its bands are being computed" in said
     assert charts(page) == 1
     assert "pnl" in tables(page)[0]

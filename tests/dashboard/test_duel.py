@@ -104,7 +104,7 @@ def test_one_alone_has_nobody_to_fight(no_bets: Path, monkeypatch: pytest.Monkey
 
 def test_what_was_not_worked_out_says_how_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("duel", play(tmp_path), monkeypatch, a="oracle", b="random")
-    assert "was not worked out yet" in words(page)
+    assert "is being computed" in words(page)
     assert not tables(page)
 
 

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import math
 import sqlite3
 from collections.abc import Callable
@@ -16,21 +15,18 @@ from arena.errors import times_text
 from arena.record.schema.database import Connection, connect, reading
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, compute_leaderboard
 from arena.scores.profiles.detailed_profile import FIGURES
-from arena.scores.profiles.rank_moves import RANK_MOVES
 from arena.scores.slices import compute_slices
 from dashboard.charts.bars import Scale, band, interval, scale_of
-from dashboard.charts.skill import Spot, skill_and_return
 from dashboard.columns import COLUMNS, PART_COLUMNS
 from dashboard.model import LeaderboardLine
 from dashboard.order import SORTS, ordered
-from dashboard.palette import MARKET, looks
+from dashboard.palette import MARKET
 from dashboard.table import as_csv
 from dashboard.views.leaderboard import BY_SEED
 from dashboard.words import JOINER
 from markets.millionths import ONE
-from tests.dashboard.opening import healthy, in_address, opened, tables, words
+from tests.dashboard.opening import healthy, in_address, markup, opened, tables, words
 from tests.records.full_record import build
-from tests.records.seasons import HOSTILE
 
 Answer = TypeVar("Answer")
 MONEY = ("pnl", "return_pct", "win_rate", "cost_per_forecast")
@@ -69,7 +65,7 @@ def test_it_shows_every_score_of_every_row(
     for column in own:
         for shown, row in zip(table[column.key], rows, strict=True):
             assert same(shown, getattr(row, column.key), column.times), (row.agent, column.key)
-    html = json.loads(page.get("bidi_component")[0].proto.json)["html"]
+    html = "".join(markup(page))
     assert f"proven needs {times_text(board.bar)}" in html
 
 
@@ -165,20 +161,11 @@ def test_a_part_of_the_season_shows_the_skill_in_it(
         assert table.loc[gain.agent]["reason"] == (gain.reason or "")
 
 
-def test_it_says_what_is_going_on(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = words(opened("leaderboard", season, monkeypatch))
-    kept = asked(season, RANK_MOVES.read)
-    assert kept is not None
-    assert f"{kept.value.markets} market" in said
-    for block in ("Next round", "Newest decisions", "Resolved in a week", "Spend", "Health"):
-        assert f"**{block}**" in said
-
-
 def test_without_anything_worked_out_it_says_so_and_shows_the_money(
     raw: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = opened("leaderboard", raw, monkeypatch, columns="all")
-    assert "have not been worked out yet: `arena run`" in words(page)
+    assert "are being computed" in words(page)
     table = tables(page)[0].set_index("agent")
     for row in ranked(raw).rows:
         if row.agent in table.index:
@@ -193,8 +180,8 @@ def test_old_figures_are_called_old(season: Path, monkeypatch: pytest.MonkeyPatc
         connection.execute("UPDATE rollup SET basis = basis || ' and more' WHERE name = 'board'")
     connection.close()
     said = words(opened("leaderboard", record, monkeypatch))
-    assert "and the record has changed since" in said
-    assert "have changed since" not in words(opened("leaderboard", season, monkeypatch))
+    assert "newer results are being computed" in said
+    assert "being computed" not in words(opened("leaderboard", season, monkeypatch))
 
 
 def a_line(agent: str, **figures: Any) -> LeaderboardLine:
@@ -251,9 +238,19 @@ def test_the_band_of_luck_is_grey_and_the_profit_has_the_agents_colour() -> None
     assert (grey.attrib["fill"], point.attrib["fill"]) == (MARKET, "#0072B2")
 
 
-def test_a_better_score_stands_further_right_in_every_reading() -> None:
-    spots = [Spot("ann", 0.1, None, None, 5.0, 3), Spot(HOSTILE, 0.2, 0.1, 0.3, -5.0, 3)]
-    known = looks([("ann", "llm"), (HOSTILE, "llm")])
-    for of, reverse in (("skill", False), ("anchored", True), ("implied", True)):
-        *_, marks = skill_and_return(spots, known, of).to_dict()["layer"]
-        assert marks["encoding"]["x"]["scale"]["reverse"] is reverse
+def test_scores_stand_in_their_order_beside_returns_in_every_reading(
+    season: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for reading_, key in (("stated", "skill"), ("anchored", "brier_anchored")):
+        page = opened("leaderboard", season, monkeypatch, reading=reading_)
+        plane = next(html for html in markup(page) if "against return" in html)
+        places: dict[str, float] = {}
+        for point in ET.fromstring(plane).iter("circle"):
+            title = point.find("title")
+            assert title is not None
+            places.setdefault((title.text or "").rpartition(": ")[0], float(point.attrib["cx"]))
+        rows = [row for row in ranked(season).rows if row.agent in places]
+        assert len(rows) > 2
+        assert sorted(rows, key=lambda row: places[row.agent]) == sorted(
+            rows, key=lambda row: (getattr(row, key), places[row.agent])
+        )

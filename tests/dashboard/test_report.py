@@ -99,7 +99,7 @@ def test_its_figures_and_its_sentence_are_those_of_the_leaderboard(
         for column in numbers:
             shown, value = row[column.key], known[column.key]
             assert pd.isna(shown) if value is None else shown == value * column.times, column.key
-    assert found.tags.count("img") == 2 + said["cohorts"] + len(rows) - 1
+    assert found.tags.count("img") == 1 + said["cohorts"] + len(rows) - 1
 
 
 def test_nothing_in_it_acts_or_is_loaded_whatever_names_say(season: Path, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ START = datetime(2026, 1, 4, tzinfo=UTC)
 
 
 def a_line(**changes: Any) -> CohortLine:
-    line = CohortLine(1, START, None, rounds=5, played=2, stamp="live", rules=REALISTIC)
+    line = CohortLine(1, START, None, rounds=5, played=2, stamp="live", venue="polymarket", rules=REALISTIC)
     return replace(line, **changes)
 
 
@@ -38,12 +38,12 @@ def test_the_sentence_that_leads_a_board_names_agents_as_plain_text() -> None:
     assert ":fire:" not in said
 
 
-def test_old_figures_say_since_when_and_what_works_them_out() -> None:
+def test_old_figures_say_since_when_and_ask_nobody_for_a_command() -> None:
     assert cache_note(CacheEntry(0, START, is_current=True)) == ""
-    assert cache_note(CacheEntry(0, START, is_current=False)).startswith(
-        "These figures are of 4 Jan 2026, 00:00 UTC, and the"
-    )
-    assert "have not been worked out yet: `arena run`" in cache_note(None)
+    old = cache_note(CacheEntry(0, START, is_current=False))
+    assert old.startswith("Figures of 4 Jan 2026, 00:00 UTC; newer results")
+    assert cache_note(None).endswith("are being computed. This page shows it as soon as it is there.")
+    assert "`" not in old + cache_note(None)
 
 
 def test_a_replay_is_stamped_and_live_play_is_not() -> None:

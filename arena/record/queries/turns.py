@@ -367,6 +367,103 @@ def read_newest_turns(
     return turns
 
 
+@dataclass(frozen=True, slots=True)
+class ExplainedTrade:
+    """A trade of a turn with the probability that was stated and why; money and prices in millionths."""
+
+    cohort: int
+    round: int
+    agent: str
+    kind: str
+    market_id: MarketId
+    question: str
+    action: str
+    side: str
+    shares: int
+    amount: int
+    probability: int
+    reason: str
+    mid: int | None
+
+
+STATED_IN_TURN = (
+    joined(TurnRow, EntrantRow, RoundRow, CohortRow)
+    .join(ForecastRow, and_(ForecastRow.turn_id == TurnRow.id, ForecastRow.stage == "final"))
+    .join(
+        SnapshotItemRow,
+        and_(
+            SnapshotItemRow.snapshot_id == RoundRow.snapshot_id,
+            SnapshotItemRow.market_id == ForecastRow.market_id,
+        ),
+    )
+    .join(MarketVersionRow)
+    .outerjoin(QuoteRow)
+)
+STATED = {
+    "cohort": CohortRow.number,
+    "round": RoundRow.number,
+    "agent": EntrantRow.name,
+    "kind": EntrantRow.kind,
+    "market_id": ForecastRow.market_id,
+    "question": MarketVersionRow.question,
+    "probability": ForecastRow.probability,
+    "reason": ForecastRow.reason,
+    "mid": QuoteRow.mid,
+}
+FILL_ON_FORECAST = and_(FillRow.turn_id == TurnRow.id, FillRow.market_id == ForecastRow.market_id)
+EXPLAINED_TRADES = (
+    select_as(
+        **STATED, action=FillRow.action, side=FillRow.side, shares=FillRow.shares, amount=FillRow.amount
+    )
+    .select_from(STATED_IN_TURN.join(FillRow, FILL_ON_FORECAST))
+    .where(col(TurnRow.round_id).in_(IDS))
+    .order_by(ForecastRow.reason == "", col(FillRow.amount).desc(), ForecastRow.market_id, EntrantRow.name)
+    .limit(bindparam("most"))
+)
+
+
+def read_explained_trades(connection: Connection, rounds: int, most: int) -> list[ExplainedTrade]:
+    """The trades of the newest rounds, those first that have a reason, then the largest."""
+    ids = list(connection.scalars(NEWEST_ROUNDS.limit(rounds)))
+    rows = connection.execute(EXPLAINED_TRADES, {"ids": ids, "most": most})
+    return read_nouns(ExplainedTrade, rows)
+
+
+@dataclass(frozen=True, slots=True)
+class FarForecast:
+    """A probability that lay far from the price that its agent was shown, in millionths."""
+
+    cohort: int
+    round: int
+    agent: str
+    kind: str
+    market_id: MarketId
+    question: str
+    probability: int
+    reason: str
+    mid: int
+
+
+FROM_PRICE = func.abs(ForecastRow.__table__.c.probability - QuoteRow.__table__.c.mid)
+FAR_FORECASTS = (
+    select_as(**STATED)
+    .select_from(STATED_IN_TURN)
+    .where(col(TurnRow.round_id).in_(IDS), col(QuoteRow.mid).is_not(None))
+    .order_by(
+        FROM_PRICE.desc(),
+        ForecastRow.market_id,
+        EntrantRow.name,
+    )
+    .limit(bindparam("most"))
+)
+
+
+def read_far_forecasts(connection: Connection, rounds: int, most: int) -> list[FarForecast]:
+    """The probabilities of the newest rounds that lay furthest from the price then."""
+    ids = list(connection.scalars(NEWEST_ROUNDS.limit(rounds)))
+    return read_nouns(FarForecast, connection.execute(FAR_FORECASTS, {"ids": ids, "most": most}))
+
+
 TRADE_COUNT = _sum_of(func.count(), FILL_OF_TURN)
 BUSIEST_TURNS = (
     select_as(agent=EntrantRow.name, status=TurnRow.status, trades=TRADE_COUNT)

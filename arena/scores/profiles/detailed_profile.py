@@ -11,7 +11,9 @@ from pydantic import TypeAdapter
 
 from arena.record.model.columns import (
     BetColumns,
+    Floats,
     ForecastColumns,
+    Ints,
     answered_rows,
     rows_of_agent,
     take_rows,
@@ -32,8 +34,17 @@ from arena.scores.rules.reliability.diagram import ReliabilityDiagram, diagram
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
 from arena.scores.slices import BY, Slice, slice_gains
 
-METHOD = "profiles 3"
+METHOD = "profiles 4"
 """The way in which profiles are computed, and so what is taken from them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SureForecasts:
+    """Forecasts that gave one side 70% or more: how likely on average, and how often that side came true."""
+
+    forecasts: int
+    said: float
+    came: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +55,7 @@ class ProfileFigures:
     luck: Luck | None
     miscalibration: float | None
     miscalibration_p: float | None
+    sure: SureForecasts | None
 
 
 FIGURES = CacheKind("briefs", METHOD, TypeAdapter(tuple[ProfileFigures, ...]))
@@ -54,6 +66,8 @@ WORLDS = 250
 """The draws by which the calibration of a part is judged."""
 Parts = Mapping[str, Sequence[Slice]]
 BINS = 20
+SURE = 0.7
+"""So likely a side is to be called for a forecast to be sure of it."""
 MOST = 5
 """The forecasts that are named as the best, and as the worst."""
 
@@ -84,7 +98,7 @@ class DetailedProfile:
 
     `slices` and `calibrated` are by category, horizon, price and cohort; `histogram` counts the stated
     probabilities in twenty bins of equal width, resolved or not; `anchored` and `implied` are the diagrams
-    of its bets in those readings.
+    of its bets in those readings. `sure` are the forecasts in which it was sure of a side, if any.
     """
 
     profile: AgentProfile
@@ -95,6 +109,7 @@ class DetailedProfile:
     calibrated: dict[str, tuple[Calibrated, ...]]
     best: tuple[NotableForecast, ...]
     worst: tuple[NotableForecast, ...]
+    sure: SureForecasts | None
 
 
 PROFILE = CacheKind("profile", METHOD, TypeAdapter(DetailedProfile))
@@ -126,17 +141,34 @@ def compute_profile(
         calibrated={by: tuple(slice_calibrations(counted, by, seed)) for by in PROFILE_SLICES},
         best=best,
         worst=worst,
+        sure=sure_forecasts(probability(counted.forecast), counted.outcome),
     )
 
 
-def profile_figures(profile: AgentProfile) -> ProfileFigures:
+def sure_forecasts(forecast: Floats, outcome: Ints) -> SureForecasts | None:
+    """How those with an outcome did that gave one side 70% or more; None where there is none.
+
+    >>> sure_forecasts(np.array([0.9, 0.2, 0.5, 0.8]), np.array([1, 1, 1, -1]))
+    SureForecasts(forecasts=2, said=0.85, came=0.5)
+    """
+    side = np.maximum(forecast, 1 - forecast)
+    sure = (side >= SURE - 1e-9) & (outcome >= 0)
+    if not sure.any():
+        return None
+    came = (forecast[sure] > 0.5) == (outcome[sure] == 1)
+    return SureForecasts(int(sure.sum()), round(float(side[sure].mean()), 12), float(came.mean()))
+
+
+def profile_figures(found: DetailedProfile) -> ProfileFigures:
     """The few figures of a profile that stand on the leaderboard."""
+    profile = found.profile
     drawn, money = profile.calibration, profile.money
     return ProfileFigures(
         agent=profile.agent,
         luck=None if money is None else money.luck,
         miscalibration=none_for_nan(drawn.parts.miscalibration),
         miscalibration_p=none_for_nan(drawn.null.p_value),
+        sure=found.sure,
     )
 
 

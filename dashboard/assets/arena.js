@@ -1,9 +1,9 @@
-// A table of escaped text: put in its place, sorted by its headers, and its links opened inside the app.
+// HTML of our own, all of it escaped: put in its place, tables sorted by their headers, links opened in the app.
 export default function ({ data, parentElement, setTriggerValue }) {
   const place = parentElement.querySelector(".place");
   if (place.shown !== data.html) {
     place.innerHTML = place.shown = data.html;
-    [...place.querySelector("tbody").rows].forEach((row, number) => { row.number = number; });
+    place.querySelectorAll("tbody").forEach((body) => [...body.rows].forEach((row, number) => { row.number = number; }));
     if (place.order) sort(place);
   }
   place.onclick = (event) => {

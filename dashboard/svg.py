@@ -1,0 +1,472 @@
+"""Charts as SVG, drawn of our own figures and escaped names: the same on a page, in a report and on a site.
+
+Colours are classes, to which assets/arena.css gives their look in light and dark: `c1` to `c4` are those that
+are chosen, `rest` all others. What has axes is drawn twice, for a desk and for a phone, and the style sheet
+shows the one that fits. What a chart shows is its label, for those who can't see it; there is no script.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate, pairwise
+from math import floor, log10, sqrt
+from statistics import median
+
+from markupsafe import Markup
+
+from arena.scores.rules.money.luck import Luck
+from arena.scores.rules.reliability.diagram import ReliabilityDiagram
+from dashboard.numbers import written
+from dashboard.thin import thin
+from markets.millionths import ONE
+
+Points = Sequence[tuple[float, float]]
+"""Places on the x axis, instants in seconds, and the values there."""
+Band = Sequence[tuple[float, float, float]]
+"""Places on the x axis, and from where to where a band goes there."""
+REST, CHOSEN = "rest", ("c1", "c2", "c3", "c4")
+STEPS = (1.0, 1.5, 2.0, 2.5, 4.0, 5.0, 7.5)
+LETTER, LINE = 6.4, 15
+"""About how wide a letter of a label is, and how far labels stand apart."""
+MOST = 300
+"""Points of a line: more can't be told apart."""
+TWO_SIDED = 1.96
+"""So many standard deviations hold 95 in 100."""
+SHORT = timedelta(days=3)
+"""A time whose axis needs hours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line: its points, its class, what stands behind its name at its end, and whether it is dashed."""
+
+    name: str
+    points: Points
+    look: str = REST
+    end: str = ""
+    dashed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """From values to places on a picture; what lies beyond stands at the edge."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        """The place of a value."""
+        inside = min(max(value, self.low), self.high) - self.low
+        return round(self.start + inside / ((self.high - self.low) or 1) * (self.end - self.start), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """How large a chart is, and the room at its sides for what stands there."""
+
+    name: str
+    width: int
+    height: int
+    left: int
+    right: int
+
+    def scales(self, x: tuple[float, float], y: tuple[float, float]) -> tuple[Scale, Scale]:
+        """Across and up."""
+        return Scale(*x, self.left, self.width - self.right), Scale(*y, self.height - 26, 12)
+
+
+FRAMES = (Frame("wide", 760, 380, 56, 176), Frame("narrow", 350, 260, 44, 104))
+SQUARES = (Frame("wide", 520, 380, 44, 120), Frame("narrow", 350, 290, 40, 84))
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Three round values between two others, 0 among them where it lies between.
+
+    >>> ticks(-18, 22), ticks(3, 97), ticks(0, 0.9), ticks(-1, 30)
+    ([-15.0, 0.0, 15.0], [25.0, 50.0, 75.0], [0.0, 0.4, 0.8], [0.0, 15.0, 30.0])
+    """
+    unit = 10.0 ** floor(log10(high - low))
+    for step in sorted((size * part for size in STEPS for part in (unit / 10, unit)), reverse=True):
+        for middle in [0.0, step, -step] if low <= 0 <= high else [round((low + high) / 2 / step) * step]:
+            if low <= middle - step and middle + step <= high:
+                return [round(middle + step * place, 12) + 0.0 for place in (-1, 0, 1)]
+    return [low, (low + high) / 2, high]
+
+
+def line_chart(
+    lines: Sequence[Line],
+    says: str,
+    unit: str,
+    band: Band = (),
+    note: str = "",
+    base: float | None = 0.0,
+    x_text: Callable[[float], str] | None = None,
+) -> Markup:
+    """Lines over time with their names at their ends, the chosen ones before the others.
+
+    `unit` is a format of dashboard/numbers.py, `band` is shaded, and `note` says of what.
+    """
+    lines = [Line(x.name, thin(x.points, MOST), x.look, x.end, x.dashed) for x in lines if x.points]
+    spans = [point for line in lines for point in line.points]
+    if not spans:
+        return Markup("")
+    x = min(at for at, _ in spans), max(at for at, _ in spans)
+    values = [value for _, value in spans] + [edge for _, *edges in band for edge in edges]
+    values += [] if base is None else [base]
+    room = (max(values) - min(values) or abs(max(values)) or 1.0) * 0.06
+    y = min(values) - room, max(values) + room
+    drawn = [_lines(frame, lines, band, note, base, unit, x_text, x, y) for frame in FRAMES]
+    return _charts(FRAMES, drawn, says)
+
+
+def _lines(
+    frame: Frame,
+    lines: Sequence[Line],
+    band: Band,
+    note: str,
+    base: float | None,
+    unit: str,
+    x_text: Callable[[float], str] | None,
+    x: tuple[float, float],
+    y: tuple[float, float],
+) -> Markup:
+    across, up = frame.scales(x if x[0] < x[1] else (x[0] - 1, x[1] + 1), y)
+    order = sorted(lines, key=lambda line: (line.look != REST, _place(line.look)), reverse=False)
+    named = [line for line in order if line.look != REST]
+    ends = [(up.at(line.points[-1][1]), line.name, line.end, line.look) for line in named]
+    return Markup().join(
+        [
+            _polygon(band, across, up),
+            *(_level(frame, up.at(value), written(value, unit), value == base) for value in ticks(*y)),
+            *_times(frame, across, x, x_text),
+            *(_path(line, across, up) for line in order),
+            *_ends(frame, across.at(x[1]), ends),
+            _text(frame.left + 6, frame.height - 32, note, "axis") if note and frame.name == "wide" else "",
+        ]
+    )
+
+
+def _place(look: str) -> int:
+    return -CHOSEN.index(look) if look in CHOSEN else -len(CHOSEN)
+
+
+def _polygon(band: Band, across: Scale, up: Scale) -> Markup:
+    if not band:
+        return Markup("")
+    edges = [(x, high) for x, _, high in band] + [(x, low) for x, low, _ in reversed(band)]
+    return Markup('<polygon class="band" points="{}"/>').format(_pairs(edges, across, up))
+
+
+def _pairs(points: Points, across: Scale, up: Scale) -> str:
+    return " ".join(f"{across.at(x)},{up.at(y)}" for x, y in points)
+
+
+def _level(frame: Frame, y: float, text: str, is_base: bool) -> Markup:
+    """A tick of the upright axis, with its line across."""
+    line = Markup('<line class="{}" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(
+        "base" if is_base else "grid", frame.left, frame.width - frame.right, y, y
+    )
+    return line + _text(frame.left - 8, y + 4, text, "axis", "end")
+
+
+def _times(
+    frame: Frame, across: Scale, x: tuple[float, float], text: Callable[[float], str] | None
+) -> Iterator[Markup]:
+    """Three ticks of the lower axis: where it starts and ends, and its middle."""
+    says = text or _moment(timedelta(seconds=x[1] - x[0]))
+    places = [x[0]] if x[0] == x[1] else [x[0], (x[0] + x[1]) / 2, x[1]]
+    sides = ["start", "middle", "end"] if len(places) == 3 else ["middle"]
+    for place, side in zip(places, sides, strict=True):
+        yield _text(across.at(place), frame.height - 8, says(place), "axis", side)
+
+
+def _moment(span: timedelta) -> Callable[[float], str]:
+    """How instants of such a time are written."""
+
+    def says(at: float) -> str:
+        when = datetime.fromtimestamp(at, UTC)
+        if span > timedelta(days=300):
+            return f"{when:%b %Y}"
+        return f"{when.day} {when:%b}" + (f" {when:%H:%M}" if span <= SHORT else "")
+
+    return says
+
+
+def _path(line: Line, across: Scale, up: Scale) -> Markup:
+    dash = Markup(' stroke-dasharray="5 4"') if line.dashed else ""
+    title = f"{line.name} {line.end}".strip()
+    if len(line.points) == 1:
+        [(x, y)] = line.points
+        mark = Markup('<circle class="{} dot" cx="{}" cy="{}" r="3.5"><title>{}</title></circle>')
+        return mark.format(line.look, across.at(x), up.at(y), title)
+    drawn = Markup('<polyline class="{} line" points="{}"{}><title>{}</title></polyline>')
+    return drawn.format(line.look, _pairs(line.points, across, up), dash, title)
+
+
+def _ends(frame: Frame, x: float, ends: Sequence[tuple[float, str, str, str]]) -> Iterator[Markup]:
+    """Names at the ends of lines, moved apart where they would lie on one another."""
+    ends = sorted(ends)
+    places = spread([y for y, *_ in ends], 14, frame.height - 30)
+    for (y, name, value, look), place in zip(ends, places, strict=True):
+        yield Markup('<circle class="{} dot" cx="{}" cy="{}" r="3.5"/>').format(look, x, y)
+        text = shortened(name, int((frame.right - 14) / LETTER) - (len(value) + 1 if value else 0))
+        yield _text(x + 10, place + 4, f"{text} {value}".strip(), f"{look} name")
+
+
+def spread(places: Sequence[float], low: float, high: float) -> list[float]:
+    """Places from top to bottom, moved apart by the height of a line and kept inside.
+
+    >>> spread([20, 22, 100], 10, 110), spread([108, 109], 10, 110)
+    ([20, 35, 100], [95, 110])
+    """
+    found = list(accumulate(places, lambda before, place: max(place, before + LINE)))
+    limit = high
+    for number in range(len(found) - 1, -1, -1):
+        found[number] = max(min(found[number], limit), low)
+        limit = found[number] - LINE
+    return found
+
+
+def shortened(name: str, letters: int) -> str:
+    """A name of at most so many letters, the last of which says that more were there."""
+    return name if len(name) <= letters else f"{name[: max(letters - 1, 1)]}…"
+
+
+def _text(x: float, y: float, text: str, look: str, anchor: str = "start") -> Markup:
+    return Markup('<text class="{}" x="{}" y="{}" text-anchor="{}">{}</text>').format(
+        look, x, y, anchor, text
+    )
+
+
+def _charts(frames: Sequence[Frame], drawn: Sequence[Markup], says: str) -> Markup:
+    one = Markup('<svg class="{} chart" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>')
+    return Markup().join(
+        one.format(frame.name, frame.width, frame.height, says, inside)
+        for frame, inside in zip(frames, drawn, strict=True)
+    )
+
+
+def luck_band(points: Points, luck: Luck | None = None, scale: float = 1.0) -> Band:
+    """What luck alone makes of an account by each instant, in 95 seasons of 100.
+
+    At fair prices each change of an account's worth is as likely to be of the other sign, so by an instant
+    luck is as wide as the changes until then, added as squares. Where the end is known from the bets
+    themselves (`luck`, in millionths, drawn in units of `scale`), the band grows by that share towards it.
+    """
+    squares = list(accumulate(((b - a) ** 2 for (_, a), (_, b) in pairwise(points)), initial=0.0))
+    total = squares[-1] if squares else 0.0
+    if not total:
+        return ()
+    mean, low, high = 0.0, -TWO_SIDED * sqrt(total), TWO_SIDED * sqrt(total)
+    if luck is not None and luck.low is not None and luck.high is not None:
+        mean, low, high = (value / ONE * scale for value in (luck.mean, luck.low, luck.high))
+    shares = [square / total for square in squares]
+    return [
+        (at, mean * part + (low - mean) * sqrt(part), mean * part + (high - mean) * sqrt(part))
+        for (at, _), part in zip(points, shares, strict=True)
+    ]
+
+
+def calibration_chart(curves: Sequence[tuple[str, ReliabilityDiagram, str]], says: str) -> Markup:
+    """What was said against what happened, with the band of the first: names, diagrams and classes."""
+    drawn = [_calibration(frame, [one for one in curves if one[1].points]) for frame in SQUARES]
+    return _charts(SQUARES, drawn, says) if any(found.points for _, found, _ in curves) else Markup("")
+
+
+def _calibration(frame: Frame, curves: Sequence[tuple[str, ReliabilityDiagram, str]]) -> Markup:
+    across, up = frame.scales((0.0, 1.0), (0.0, 1.0))
+    parts = list[Markup | str]()
+    for _, found, _ in curves[:1]:
+        parts.append(_polygon([(p.forecast, p.low, p.high) for p in found.points], across, up))
+    for share in (0.0, 0.5, 1.0):
+        parts.append(_level(frame, up.at(share), f"{share:.0%}", False))
+        parts.append(_text(across.at(share), frame.height - 8, f"{share:.0%}", "axis", "middle"))
+    parts.append(Markup('<polyline class="base" points="{}"/>').format(_pairs([(0, 0), (1, 1)], across, up)))
+    for name, found, look in reversed(curves):
+        points = thin(found.points, 40)
+        line = Line(
+            name, [(point.forecast, point.recalibrated) for point in points], look, dashed=look == REST
+        )
+        parts.append(_path(line, across, up))
+        most = max(point.weight for point in points)
+        for point in points if look != REST else ():
+            parts.append(
+                Markup('<circle class="{} dot" cx="{}" cy="{}" r="{}"><title>{}</title></circle>').format(
+                    look,
+                    across.at(point.forecast),
+                    up.at(point.recalibrated),
+                    round(2 + 4 * sqrt(point.weight / most), 1),
+                    f"{name} says {point.forecast:.0%}, happens {point.recalibrated:.0%}, n = {point.rows:,}",
+                )
+            )
+    ends = [(up.at(found.points[-1].recalibrated), name, "", look) for name, found, look in curves]
+    places = [across.at(found.points[-1].forecast) for _, found, _ in curves]
+    parts += _ends(frame, max(places, default=0), ends)
+    return Markup().join(parts)
+
+
+SMALL = (132, 26)
+"""The size of a picture in a table's cell."""
+FAR = 3
+"""How many times as far as the other side a scale goes for those who lie far off on one."""
+
+
+def cell_scale(spans: Sequence[tuple[float, float]]) -> Scale:
+    """One scale for a column, 0 on it. One who lies far off does not make all others too small to see.
+
+    >>> [(found.low, found.high) for found in map(cell_scale, ([(-1, 1), (-1, 2), (-90, -80)], []))]
+    [(-6, 2), (-1.0, 1.0)]
+    """
+    lows, highs = [-min(low, 0) for low, _ in spans], [max(high, 0) for _, high in spans]
+    low, high = max(lows, default=0), max(highs, default=0)
+    if not low and not high:
+        return Scale(-1.0, 1.0, 7, SMALL[0] - 7)
+    low, high = (
+        min(low, max(FAR * high, FAR * median(lows)) or low),
+        min(high, max(FAR * low, FAR * median(highs)) or high),
+    )
+    return Scale(-low, high, 7, SMALL[0] - 7)
+
+
+def interval(value: float, low: float | None, high: float | None, look: str, scale: Scale) -> Markup:
+    """A point, the interval around it, and a line at 0; without an interval the point is hollow."""
+    if low is None or high is None:
+        ring = Markup('<circle class="{} ring" cx="{}" cy="13" r="4"/>').format(look, scale.at(value))
+        return _cell(ring, scale)
+    bar = Markup('<rect class="{} span" x="{}" y="10.5" width="{}" height="5" rx="2.5"/>')
+    left, right = scale.at(low), scale.at(high)
+    return _cell(bar.format(look, left, round(max(right - left, 1), 1)) + _point(value, look, scale), scale)
+
+
+def before_band(value: float, low: float, high: float, look: str, scale: Scale) -> Markup:
+    """A point before a grey band: where it would be by luck alone."""
+    grey = Markup('<rect class="band" x="{}" y="4" width="{}" height="18"/>')
+    left, right = scale.at(low), scale.at(high)
+    return _cell(grey.format(left, round(max(right - left, 1), 1)) + _point(value, look, scale), scale)
+
+
+def step(start: float, end: float, look: str, scale: Scale) -> Markup:
+    """A bar from one value to another: a part of a sum."""
+    left, right = sorted((scale.at(start), scale.at(end)))
+    bar = Markup('<rect class="{} part" x="{}" y="6" width="{}" height="14"/>')
+    return _cell(bar.format(look, left, round(max(right - left, 1), 1)), scale)
+
+
+def _point(value: float, look: str, scale: Scale) -> Markup:
+    """A dot; an arrow where the value lies beyond the scale."""
+    x = scale.at(value)
+    if scale.low <= value <= scale.high:
+        return Markup('<circle class="{} dot" cx="{}" cy="13" r="4.5"/>').format(look, x)
+    tip = -7 if value < scale.low else 7
+    return Markup('<path class="{} dot" d="M{} 13l{} -6v12z"/>').format(look, x + tip, round(-1.6 * tip, 1))
+
+
+def _cell(inside: Markup, scale: Scale) -> Markup:
+    """A picture in a cell, with its line at 0."""
+    zero = Markup('<path class="base" d="M{} 1V{}"/>').format(scale.at(0), SMALL[1] - 1)
+    size = Markup('width="{}" height="{}" viewBox="0 0 {} {}"').format(*SMALL, *SMALL)
+    return Markup('<svg class="cell" {} aria-hidden="true">{}{}</svg>').format(size, zero, inside)
+
+
+def sparkline(values: Sequence[float], look: str = REST) -> Markup | None:
+    """A small line, its end marked; nothing of less than two values."""
+    if len(values) < 2:
+        return None
+    across = Scale(0, len(values) - 1, 2, 84)
+    up = Scale(min(values), max(values), 20, 4) if min(values) < max(values) else Scale(0, 1, 12, 12)
+    points = list(enumerate(values))
+    return Markup(
+        '<svg class="spark" width="90" height="24" viewBox="0 0 90 24" aria-hidden="true">'
+        '<polyline class="{0} line" points="{1}"/><circle class="{0} dot" cx="{2}" cy="{3}" r="2.5"/></svg>'
+    ).format(look, _pairs(points, across, up), across.at(points[-1][0]), up.at(values[-1]))
+
+
+def gap_chart(gap: float, low: float | None, high: float | None, left: str, right: str, says: str) -> Markup:
+    """One bar over 0: who is closer, and how far chance leaves it open."""
+    frames = (Frame("wide", 760, 120, 24, 24), Frame("narrow", 350, 120, 12, 12))
+    reach = 1.25 * max(abs(value or 0.0) for value in (gap, low, high)) or 0.01
+    drawn = [_gap(frame, gap, low, high, left, right, reach) for frame in frames]
+    return _charts(frames, drawn, says)
+
+
+def _gap(
+    frame: Frame, gap: float, low: float | None, high: float | None, left: str, right: str, reach: float
+) -> Markup:
+    across = Scale(-reach, reach, frame.left, frame.width - frame.right)
+    middle, look = across.at(0), "c1" if gap >= 0 else "c2"
+    room = int((frame.width / 2 - 70) / LETTER)
+    parts = [
+        Markup('<line class="grid" x1="{}" x2="{}" y1="62" y2="62"/>').format(
+            frame.left, frame.width - frame.right
+        ),
+        Markup('<path class="base" d="M{} 34V90"/>').format(middle),
+        _text(frame.left, 22, f"← {shortened(left, room)} closer", "c2 name"),
+        _text(frame.width - frame.right, 22, f"{shortened(right, room)} closer →", "c1 name", "end"),
+    ]
+    if low is not None and high is not None:
+        bar = Markup('<rect class="{} span" x="{}" y="52" width="{}" height="20" rx="10"/>')
+        start, end = across.at(low), across.at(high)
+        parts.append(bar.format(look, start, round(max(end - start, 2), 1)))
+    parts.append(Markup('<circle class="{} dot" cx="{}" cy="62" r="9"/>').format(look, across.at(gap)))
+    parts += [
+        _text(across.at(value), 112, written(value, "%+.3f"), "axis", "middle")
+        for value in ticks(-reach, reach)
+    ]
+    return Markup().join(parts)
+
+
+def columns_chart(
+    edges: Sequence[float], counts: Sequence[int], says: str, unit: str, looks: Sequence[str] = ()
+) -> Markup:
+    """How many lie between each two edges, as columns; one class for each, or `c1` for all."""
+    frames = (Frame("wide", 760, 200, 44, 16), Frame("narrow", 350, 180, 36, 8))
+    most = max(counts, default=0) or 1
+    drawn = []
+    for frame in frames:
+        across, up = frame.scales((edges[0], edges[-1]), (0.0, float(most)))
+        parts = [_level(frame, up.at(value), written(value, "localized"), value == 0) for value in {0, most}]
+        for place, count in enumerate(counts):
+            left, right, top = across.at(edges[place]), across.at(edges[place + 1]), up.at(count)
+            bar = Markup(
+                '<rect class="{} part" x="{}" y="{}" width="{}" height="{}"><title>{}</title></rect>'
+            )
+            span = f"{written(edges[place], unit)} to {written(edges[place + 1], unit)}: {count:,}"
+            size = round(max(right - left - 1, 1), 1), round(up.at(0) - top, 1)
+            parts.append(bar.format(looks[place] if looks else "c1", left, top, *size, span))
+        for value, side in ((edges[0], "start"), ((edges[0] + edges[-1]) / 2, "middle"), (edges[-1], "end")):
+            parts.append(_text(across.at(value), frame.height - 8, written(value, unit), "axis", side))
+        drawn.append(Markup().join(parts))
+    return _charts(frames, drawn, says)
+
+
+def scatter(spots: Sequence[tuple[str, float, float, str]], says: str, x_unit: str, y_unit: str) -> Markup:
+    """Points by two figures each, 0 on both axes: names, places across and up, and classes."""
+    if not spots:
+        return Markup("")
+    drawn = [_scatter(frame, spots, x_unit, y_unit) for frame in FRAMES]
+    return _charts(FRAMES, drawn, says)
+
+
+def _scatter(
+    frame: Frame, spots: Sequence[tuple[str, float, float, str]], x_unit: str, y_unit: str
+) -> Markup:
+    x, y = _around([*(x for _, x, _, _ in spots)]), _around([0.0, *(y for _, _, y, _ in spots)])
+    across, up = frame.scales(x, y)
+    zero = Markup('<path class="base" d="M{} 12V{}"/>').format(across.at(0), frame.height - 26)
+    parts = [_level(frame, up.at(value), written(value, y_unit), value == 0) for value in ticks(*y)] + [zero]
+    parts += [_text(across.at(v), frame.height - 8, written(v, x_unit), "axis", "middle") for v in ticks(*x)]
+    for name, right, high, look in sorted(spots, key=lambda spot: spot[3] != REST):
+        title = f"{name}: {written(right, x_unit)}, {written(high, y_unit)}"
+        mark = Markup('<circle class="{} dot" cx="{}" cy="{}" r="5"><title>{}</title></circle>')
+        parts.append(mark.format(look, across.at(right), up.at(high), title))
+        if look != REST:
+            parts.append(_text(across.at(right) + 9, up.at(high) + 4, name, f"{look} name"))
+    return Markup().join(parts)
+
+
+def _around(values: Sequence[float]) -> tuple[float, float]:
+    """From where to where an axis goes that has all of them."""
+    room = (max(values) - min(values) or 1.0) * 0.08
+    return min(values) - room, max(values) + room

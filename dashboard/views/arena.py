@@ -1,0 +1,298 @@
+"""The first page: whether anyone beats the market, the race, what was decided last, and the short board."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import streamlit as st
+from markupsafe import Markup
+
+from arena.errors import VERDICTS, times_text
+from arena.operations.status import Status
+from arena.record.queries.turns import ExplainedTrade
+from arena.scores.comparisons import MARKET
+from arena.scores.leaderboard import Leaderboard
+from dashboard.blocks import Quote, Tile, box, columns, quotes, tag, tiles
+from dashboard.cache import cache_note
+from dashboard.choice import choice
+from dashboard.columns import place
+from dashboard.figures import outcome
+from dashboard.html_table import HtmlCell, HtmlColumn, html_table, number, words
+from dashboard.lead import calibration, headline, leading, stamps
+from dashboard.links import link, way
+from dashboard.listing import put
+from dashboard.model import LeaderboardLine, PnlPoint, SeasonOverview
+from dashboard.numbers import written
+from dashboard.palette import looks
+from dashboard.parts.leaderboard_money import show_money
+from dashboard.parts.leaderboard_unranked import show_unranked
+from dashboard.queries.agent import equity_curves
+from dashboard.queries.arena import Dispute, NewestDecisions, newest_decisions
+from dashboard.queries.leaderboard import leaderboard_page
+from dashboard.queries.season import season
+from dashboard.queries.status import arena_status
+from dashboard.source import RecordSource
+from dashboard.svg import CHOSEN, REST, Line, Scale, cell_scale, interval, line_chart, luck_band, sparkline
+from dashboard.times import moment
+from dashboard.words import cents, count, dollars, plain
+
+TITLE = "Arena"
+NEEDS_A_COHORT = True
+HEADED = True
+ORDER = 1
+
+GROUPS = {"all": "All", "models": "Models", "baselines": "Baselines", "people": "People"}
+INSTANTS = 40
+"""At so many instants the race is drawn."""
+NAMED = 3
+"""So many agents are coloured, the first of the board."""
+RACED = 30
+"""So many agents have a line."""
+LONGEST = 220
+"""A reason is quoted as far as this."""
+
+Curves = Mapping[str, Sequence[PnlPoint]]
+
+
+def show(record: RecordSource) -> None:
+    """The page, from the verdict to the board."""
+    known, shown = season(record), leaderboard_page(record)
+    status, board = arena_status(record), shown.board
+    st.title(plain(headline(board.value)) if board else "Nothing is resolved yet.", anchor=False)
+    st.caption(_about(known, status, board.value if board else None))
+    if note := cache_note(board):
+        st.info(note, icon=":material/history:")
+    ranked = [line for line in shown.lines if line.is_on_board]
+    players = [line.row.agent for line in ranked if line.row.kind != MARKET] or [n for n, _ in known.agents]
+    curves = equity_curves(record, tuple(players[:RACED]), INSTANTS)
+    colours = dict(zip(players, CHOSEN[:NAMED], strict=False))
+    left = [box("Equity, all cohorts", race(known, curves, colours, shown.lines))]
+    if board:
+        left.insert(0, tiles(figures(board.value)))
+    put(columns(Markup().join(left), _side(newest_decisions(record)), look="lead"), "head")
+    if board is None:
+        show_money(shown.money, looks(known.agents))
+        return
+    there = {known.group(line.row.agent) for line in ranked}
+    options = {key: label for key, label in GROUPS.items() if key == "all" or key in there}
+    group = choice("Agents", "show", options, "all")
+    chosen = [line for line in ranked if group in ("all", known.group(line.row.agent))]
+    put(board_table(chosen, known, curves, colours, board.value.bar), "board")
+    with st.container(horizontal=True, gap="medium"):
+        link("All columns, parts of the season, CSV", "leaderboard")
+    show_unranked([line for line in shown.lines if not line.is_on_board], looks(known.agents))
+
+
+def _about(known: SeasonOverview, status: Status, board: Leaderboard | None) -> str:
+    """What this is, in a line: play money, how much was played, when it goes on; then the whole verdict."""
+    said = f"{count(len(known.agents), 'agent')}, play money, {count(len(known.cohorts), 'cohort')}"
+    events = max((row.events for row in board.rows), default=0) if board else 0
+    said += f", {count(events, 'event')} resolved." if events else "."
+    newest = max((one.at for one in status.last), default=None)
+    if newest:
+        said += f" Newest round: {moment(newest)}"
+        at = status.calendar.next_round
+        said += f"; {next_round(at, status.at, known.cohorts[-1].stamp)}." if at else "."
+    marks = stamps(known.cohorts)
+    return "  \n".join([" ".join([plain(said), *marks]), *([leading(board.sentence)] if board else [])])
+
+
+def next_round(at: datetime, now: datetime, stamp: str) -> str:
+    """When it goes on.
+
+    >>> at = datetime(2026, 1, 4)
+    >>> next_round(at, at - timedelta(days=3), "live"), next_round(at, at, "simulated")
+    ('next in 3 days', '`arena round` plays the next')
+    """
+    if stamp != "live":
+        return "`arena round` plays the next"
+    seconds = (at - now).total_seconds()
+    for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size:
+            return f"next in {count(int(seconds // size), unit)}"
+    return "next due now"
+
+
+def figures(board: Leaderboard) -> list[Tile]:
+    """How many beat the market, who does most surely, and how many events it takes until more is known."""
+    ranked = [row for row in board.rows if row.ranked and row.kind != MARKET]
+    proven, ahead = (sum(row.verdict == name for row in ranked) for name in ("proven", "ahead"))
+    surest = next((row for row in ranked if row.skill_low is not None and row.skill is not None), None)
+    said = f"ahead of the market, {proven} of them proven" if proven + ahead else "ahead of the market"
+    found = [Tile(f"{proven + ahead} of {len(ranked)}", said)]
+    if surest is not None and surest.skill is not None:
+        help = "Brier points better than the price on the same forecasts."
+        found.append(Tile(written(surest.skill, "%+.4f"), f"surest skill, {surest.agent}", help))
+    if board.leader:
+        found.append(Tile("Decided", f"{board.leader} leads, proven"))
+    elif board.events_needed:
+        found.append(Tile(f"≈ {board.events_needed:,} events", "more until the lead is decided"))
+    else:
+        found.append(Tile("Open", "how many more events decide it can't be told yet"))
+    return found
+
+
+def race(
+    known: SeasonOverview, curves: Curves, colours: Mapping[str, str], lines: Sequence[LeaderboardLine]
+) -> Markup:
+    """The equity of all agents, the first coloured, on the band that luck makes of the first one's bets."""
+    drawn = [
+        Line(
+            name,
+            _percents(points),
+            colours.get(name, REST),
+            written(points[-1].percent, "%+.1f%"),
+            dashed=known.group(name) == "baselines",
+        )
+        for name, points in curves.items()
+        if points
+    ]
+    first = next(iter(colours), "")
+    luck = next((line.luck for line in lines if line.row.agent == first), None)
+    points = curves.get(first, ())
+    scale = points[-1].percent / points[-1].dollars if points and points[-1].dollars else 0.0
+    band = luck_band(_percents(points), luck if scale > 0 else None, scale)
+    if not drawn:
+        return Markup('<p class="quiet">The race starts with the first round: arena round.</p>')
+    says = f"Profit or loss of {count(len(drawn), 'agent')} in percent of their bankrolls, over time"
+    note = f"shaded: what luck alone makes of {first}'s bets, 95 seasons in 100" if band else ""
+    return line_chart(drawn, says, "%+.0f%", band, note)
+
+
+def _percents(points: Sequence[PnlPoint]) -> list[tuple[float, float]]:
+    return [(point.at.timestamp(), point.percent) for point in points]
+
+
+def _side(found: NewestDecisions) -> Markup:
+    """What was decided last, with a reason each, and the largest disagreements with the market."""
+    trades = quotes(map(_trade, found.trades)) or Markup(
+        '<p class="quiet">No trades yet: arena round plays a round.</p>'
+    )
+    parts = [box("Newest decisions", trades)]
+    if found.disputes:
+        parts.append(box("Furthest from the market", quotes(map(_dispute, found.disputes))))
+    return Markup().join(parts)
+
+
+def _trade(trade: ExplainedTrade) -> Quote:
+    did = "bought" if trade.action == "buy" else "sold"
+    price = cents(round(trade.amount / trade.shares * 100) * 10_000) if trade.shares else "–"
+    seen = "" if trade.mid is None else f", price {_percent(trade.mid)}"
+    return Quote(
+        who=trade.agent,
+        did=f"{did} {trade.side} at {price}, {dollars(round(trade.amount, -6))}",
+        why=shortened_reason(trade.reason),
+        where=f"{trade.question} · says {_percent(trade.probability)}{seen}",
+        href=way("turn", cohort=trade.cohort, round=trade.round, agent=trade.agent).href,
+    )
+
+
+def _dispute(found: Dispute) -> Quote:
+    forecast, market = found.forecast, found.market
+    ended = outcome(market.ended, market.payout)
+    then = f"ended {ended}" if ended else f"price {_percent(found.price)}"
+    return Quote(
+        who=forecast.agent,
+        did=f"says {_percent(forecast.probability)}, {then}",
+        why=shortened_reason(forecast.reason),
+        where=forecast.question,
+        href=way("market", market=forecast.market_id).href,
+    )
+
+
+def _percent(millionths: int) -> str:
+    return f"{millionths / 1_000_000:.0%}"
+
+
+def shortened_reason(text: str) -> str:
+    """A reason as far as it is quoted."""
+    flat = " ".join("".join(c for c in text if c.isprintable() or c.isspace()).split())
+    return flat if len(flat) <= LONGEST else f"{flat[:LONGEST].rsplit(' ', 1)[0]} …"
+
+
+def board_table(
+    lines: Sequence[LeaderboardLine],
+    known: SeasonOverview,
+    curves: Curves,
+    colours: Mapping[str, str],
+    bar: float,
+) -> Markup:
+    """The short board: how good, how sure, what it earned, whether it means what it says, what it cost."""
+    rows = [line.row for line in lines]
+    scale = cell_scale(
+        [
+            (min(row.skill, row.skill_low or row.skill), max(row.skill, row.skill_high or row.skill))
+            for row in rows
+            if row.skill is not None
+        ]
+    )
+    agents = [row.agent for row in rows]
+    look = {name: colours.get(name, REST) for name in agents}
+    money = " (invented)" if known.is_invented else ""
+    data: dict[str, list[object]] = {
+        "rank": [
+            Markup('<span class="rank">{}</span>').format("" if r.kind == MARKET else place(r)) for r in rows
+        ],
+        "agent": [HtmlCell(name, name, known.about(name)) for name in agents],
+        "skill": [_skill(line, look[line.row.agent], scale) for line in lines],
+        "verdict": [_verdict(line, bar) for line in lines],
+        "brier_implied": [row.brier_implied for row in rows],
+        "pnl": [row.pnl for row in rows],
+        "equity": [sparkline([p.percent for p in curves.get(name, ())], look[name]) for name in agents],
+        "calibration": [_calibration(line) for line in lines],
+        "skill_per_dollar": [row.skill_per_dollar for row in rows],
+    }
+    shown = {
+        "rank": HtmlColumn("Rank", format="picture"),
+        "agent": words(
+            "Agent", "Before it the places that it may really hold; below, who made it or its rule."
+        ),
+        "skill": number(
+            "Skill, 95% interval", "%+.4f", "Brier points better than the price; in order of the low end."
+        ),
+        "verdict": words(
+            "Verdict",
+            f"Below: what a bet on its skill has made of 1; proven needs {times_text(bar)}.",
+        ),
+        "brier_implied": number("Implied Brier", "%.3f", "The founding text's score; lower is better."),
+        "pnl": number("P/L", "gain", "Profit or loss in play dollars, open positions at mid."),
+        "equity": HtmlColumn("Equity", "All its accounts together, over time.", "picture"),
+        "calibration": words("Calibration", "Of forecasts that gave one side 70% or more."),
+        "skill_per_dollar": number(f"Skill per ${money}", "%+.4f", "Skill divided by what its calls cost."),
+    }
+    hrefs = [way("agent", agent=r.agent).href if r.agent in dict(known.agents) else None for r in rows]
+    return html_table(data, shown, "Leaderboard: one row an agent", hrefs, sortable=True)
+
+
+def _skill(line: LeaderboardLine, look: str, scale: Scale) -> HtmlCell:
+    row = line.row
+    if row.skill is None:
+        return HtmlCell("–", None, row.reason or "")
+    drawn = interval(row.skill, row.skill_low, row.skill_high, look, scale)
+    shown = Markup('<span class="pair">{} {}</span>').format(written(row.skill, "%+.4f"), drawn)
+    if row.kind == MARKET:
+        return HtmlCell(shown, row.skill, "by definition", "two")
+    if row.skill_low is None or row.skill_high is None:
+        return HtmlCell(shown, row.skill, row.reason or "", "two")
+    span = f"{written(row.skill_low, '%+.4f')} to {written(row.skill_high, '%+.4f')}"
+    return HtmlCell(shown, row.skill, span, "two")
+
+
+def _verdict(line: LeaderboardLine, bar: float) -> HtmlCell:
+    row = line.row
+    if row.kind == MARKET:
+        return HtmlCell("", "")
+    if row.copies:
+        return HtmlCell(tag("copy", "copy"), "copy", f"of {row.copies}")
+    below = "" if row.evidence is None else f"{times_text(row.evidence)} of {times_text(bar)}"
+    if row.verdict == "none":
+        return (
+            HtmlCell(tag("behind", "none"), "behind", below) if row.skill_low is not None else HtmlCell("–")
+        )
+    return HtmlCell(tag(VERDICTS[row.verdict], row.verdict), row.verdict, below)
+
+
+def _calibration(line: LeaderboardLine) -> HtmlCell:
+    if line.row.kind == MARKET and line.brief is None:
+        return HtmlCell("–")
+    said, below = calibration(line.brief)
+    return HtmlCell(said, said, below, "two")

@@ -1,0 +1,157 @@
+"""The first page: its verdict, race, board and quotes say what the record and the leaderboard say."""
+
+import sqlite3
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from arena.record.schema.database import connect, reading
+from arena.scores.leaderboard import Leaderboard, LeaderboardRow, read_leaderboard
+from arena.scores.profiles.detailed_profile import ProfileFigures, SureForecasts
+from arena.scores.rules.money.luck import Luck
+from dashboard.lead import calibration, headline
+from dashboard.queries.arena import newest_decisions
+from dashboard.source import source
+from dashboard.svg import REST, Line, line_chart, luck_band, spread
+from dashboard.views.arena import figures, shortened_reason
+from tests.dashboard.opening import markup, opened, tables, words
+from tests.dashboard.records import shared
+from tests.records.seasons import HOSTILE
+
+DAY = 86_400.0
+START = datetime(2026, 1, 4, tzinfo=UTC).timestamp()
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return shared("demo", tmp_path_factory)
+
+
+def board_of(record: Path) -> Leaderboard:
+    engine = connect(record, read_only=True)
+    with reading(engine) as connection:
+        found = read_leaderboard(connection)
+    engine.dispose()
+    return found
+
+
+def test_its_board_is_that_of_the_command(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page, rows = opened("arena", demo, monkeypatch), [row for row in board_of(demo).rows if row.ranked]
+    table = tables(page)[0].set_index("agent")
+    assert [name for name in table.index if name != "market"] == [row.agent for row in rows]
+    for row in rows:
+        line = table.loc[row.agent]
+        assert line["skill"] == pytest.approx(row.skill)
+        assert line["pnl"] == pytest.approx(row.pnl)
+    assert page.title[0].value == headline(board_of(demo))
+    assert "Simulated season: play money" in words(page)
+
+
+def test_groups_leave_their_own(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    models = tables(opened("arena", demo, monkeypatch, show="models"))[0]["agent"]
+    everyone = tables(opened("arena", demo, monkeypatch))[0]["agent"]
+    assert 0 < len(models) < len(everyone)
+    kinds = {row.agent: row.kind for row in board_of(demo).rows}
+    assert {kinds[name] for name in models} == {"llm"}
+
+
+def test_decisions_are_quoted_with_the_agents_own_reason(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = newest_decisions(source(str(demo)))
+    said = words(opened("arena", demo, monkeypatch))
+    assert found.trades
+    with sqlite3.connect(demo) as base:
+        reasons = {reason for (reason,) in base.execute("SELECT reason FROM forecast WHERE reason != ''")}
+    for trade in found.trades:
+        assert trade.reason in reasons
+        assert shortened_reason(trade.reason) in said
+    assert len({trade.agent for trade in found.trades}) == len(found.trades)
+    apart = [abs(one.forecast.probability - one.price) for one in found.disputes]
+    assert apart
+
+
+def test_money_that_a_simulation_invents_says_so(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "Skill per $ (invented)" in "".join(markup(opened("arena", demo, monkeypatch)))
+
+
+def a_board(*verdicts: str, **more: Any) -> Leaderboard:
+    plain: dict[str, Any] = dict.fromkeys(LeaderboardRow.__dataclass_fields__)
+    plain |= {"kind": "llm", "ties": (), "stamps": (), "ranked": True, "skill": 0.01, "skill_low": 0.001}
+    rows = [LeaderboardRow(**plain | {"agent": f"a{n}", "verdict": v}) for n, v in enumerate(verdicts)]
+    return replace(Leaderboard("", None, None, 160.0, None, tuple(rows)), **more)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "said"),
+    [
+        (("proven", "ahead", "close"), "a0 beats the market, proven. One more is ahead, not yet proven."),
+        (("proven", "proven"), "Two agents beat the market, proven."),
+        (("ahead", "close"), "a0 is ahead of the market, not yet proven."),
+        (("ahead", "ahead", "none"), "Two agents are ahead of the market, none proven yet."),
+        (("close", "none"), "Nobody is ahead of the market yet."),
+        (("none",), "No agent beats the market."),
+        ((), "Too early to say who beats the market."),
+    ],
+)
+def test_the_heading_is_the_verdict(verdicts: tuple[str, ...], said: str) -> None:
+    assert headline(a_board(*verdicts)) == said
+
+
+def test_tiles_count_who_is_ahead_and_what_is_missing() -> None:
+    first, surest, needed = figures(a_board("proven", "ahead", "close", events_needed=140))
+    assert (first.value, first.label) == ("2 of 3", "ahead of the market, 1 of them proven")
+    assert (surest.value, surest.label) == ("+0.0100", "surest skill, a0")
+    assert needed.value == "≈ 140 events"
+    assert figures(a_board("proven", leader="a0"))[-1].value == "Decided"
+
+
+def test_calibration_is_told_in_words_and_called_off_only_where_chance_does_not_do_it() -> None:
+    sure = SureForecasts(212, 0.8, 0.71)
+    assert calibration(ProfileFigures("a", None, 0.01, 0.01, sure)) == (
+        "says 80%, happens 71%",
+        "too sure, n = 212",
+    )
+    assert calibration(ProfileFigures("a", None, 0.01, 0.4, sure))[1] == "no more off than chance, n = 212"
+    assert calibration(None) == ("being computed", "")
+
+
+def test_luck_grows_with_what_was_at_risk_and_ends_where_the_bets_say() -> None:
+    points = [(START, 0.0), (START + DAY, 3.0), (START + 2 * DAY, 3.0), (START + 3 * DAY, -1.0)]
+    widths = [high - low for _, low, high in luck_band(points)]
+    assert widths[0] == 0
+    assert widths[1] == widths[2] < widths[3] == pytest.approx(2 * 1.96 * 5)
+    known = Luck(0, -2_000_000, 0.5, -12_000_000, 8_000_000, 3, 10_000)
+    *_, last = luck_band(points, known, 0.5)
+    assert last[1:] == pytest.approx((-6.0, 4.0))
+    assert luck_band([(START, 0.0)]) == ()
+
+
+def test_names_at_the_ends_of_lines_are_text_and_do_not_lie_on_each_other() -> None:
+    lines = [Line(name, [(START, 0.0), (START + DAY, 1.0)], "c1", "+1%") for name in ("ann", HOSTILE)]
+    lines.append(Line("grey", [(START, 0.0), (START + DAY, 5.0)], REST))
+    wide, narrow = ET.fromstring(f"<div>{line_chart(lines, HOSTILE, '%+.0f%')}</div>")
+    for chart in (wide, narrow):
+        named = [text for text in chart.iter("text") if "name" in text.attrib["class"]]
+        assert len(named) == 2
+        assert abs(float(named[0].attrib["y"]) - float(named[1].attrib["y"])) >= 14
+        ticks = [text.text for text in chart.iter("text") if text.get("text-anchor") == "end" and text.text]
+        assert len([text for text in ticks if text.endswith("%")]) == 3
+    assert wide.attrib["aria-label"] == HOSTILE
+
+
+@pytest.mark.parametrize("count", [1, 5, 12])
+def test_labels_keep_their_distance_and_stay_inside(count: int) -> None:
+    found = spread([50.0] * count, 10, 250)
+    assert all(after - before >= 15 for before, after in pairwise(found))
+    assert found[0] >= 10
+    assert found[-1] <= 250
+
+
+def test_a_long_reason_is_cut_at_a_word() -> None:
+    assert shortened_reason("word " * 80).endswith("word …")
+    assert shortened_reason("two\nlines") == "two lines"
+    assert len(shortened_reason("x" * 900)) < 230
