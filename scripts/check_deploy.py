@@ -73,6 +73,9 @@ def compose(root: Path) -> Iterator[str]:
         yield f"compose.yaml: {error}"
         return
     services: dict[str, dict[str, Any]] = whole["services"]
+    roles = set(re.findall(r"CREATE ROLE (\w+)", (root / "deploy" / "roles.sql").read_text("utf-8")))
+    if {"postgres", "keys", *roles} != set(whole["secrets"]):
+        yield f"compose.yaml: secrets are those of deploy/roles.sql, postgres and keys: {sorted(roles)}"
     if missing := {"db", "run", "worker", "dashboard"} - services.keys():
         yield f"compose.yaml: there is no service {', '.join(sorted(missing))}"
     for name, service in services.items():
@@ -87,8 +90,7 @@ def service_faults(
     if "build" in service:
         yield from command_line(["arena", *service["command"]], services, service)
         yield from patient(service["command"], seconds(service.get("stop_grace_period", "10s")))
-        if "PGPASSWORD" not in (service.get("environment") or {}):
-            yield "it has no PGPASSWORD"
+        yield from least(service)
     if service.get("privileged") or str(service.get("user", "")).split(":")[0] in ("0", "root"):
         yield "it runs as root"
     for other in set(service.get("depends_on", {})) - services.keys():
@@ -98,6 +100,29 @@ def service_faults(
     for source in (volume.split(":")[0] for volume in service.get("volumes", [])):
         if source not in volumes and not source.startswith("./"):
             yield f"{source} is no volume"
+
+
+ROLES = {"run": "arena", "worker": "arena_worker", "dashboard": "arena_reader"}
+"""Whom the database knows each command by."""
+OF_FOLDER = ("./config.yaml", "./extensions", "./prompts")
+"""What a config may name, which whoever plays has to have."""
+
+
+def least(service: dict[str, Any]) -> Iterator[str]:
+    """Whether a service has what it needs and no more: a role, and keys only where models are asked."""
+    command = next((word for word in service["command"] if word in ROLES), "")
+    role, plays = ROLES.get(command, ""), command != "dashboard"
+    user = re.search(r"//(\w+)@", " ".join(service["command"]))
+    if user is None or user[1] != role:
+        yield f"it comes to the database as {user and user[1]}, not as {role}"
+    given = {each if isinstance(each, str) else each["source"] for each in service.get("secrets", [])}
+    if given != {role, *(["keys"] if plays else [])}:
+        yield f"its secrets are {sorted(given)}, not {role}{' and keys' if plays else ''}"
+    if service.get("env_file") or service.get("environment") != {"PGPASSWORD_FILE": f"/run/secrets/{role}"}:
+        yield f"its environment should be PGPASSWORD_FILE: /run/secrets/{role}, and nothing else"
+    sources = [volume.split(":")[0] for volume in service.get("volumes", [])]
+    for path in (path for path in OF_FOLDER if plays and path not in sources):
+        yield f"{path} is not mounted, and the config may name what stands in it"
 
 
 def image(place: str, name: str) -> Iterator[str]:
@@ -121,6 +146,18 @@ def unit(path: Path) -> Iterator[str]:
     for key in ("Restart", "NoNewPrivileges", "ProtectSystem", "WantedBy"):
         if key not in keys:
             yield f"{path.name}: there is no {key}"
+    yield from (f"{path.name}: {fault}" for fault in supervised(words, keys))
+
+
+def supervised(words: list[str], keys: dict[str, str]) -> Iterator[str]:
+    """Whether a unit goes on whatever happens, and only who asks models can read their keys."""
+    if keys.get("StartLimitIntervalSec") != "0":
+        yield "it gives up when it can't be started for a while: StartLimitIntervalSec=0"
+    if "dashboard" in words:
+        if keys.get("EnvironmentFile") == "/etc/paper-arena.env" or "InaccessiblePaths" not in keys:
+            yield "it can read the models' keys"
+    elif keys.get("Type") != "notify" or "WatchdogSec" not in keys:
+        yield "nobody notices when it hangs: Type=notify and WatchdogSec=…"
 
 
 def command_line(
@@ -137,7 +174,7 @@ def command_line(
         return
     if services is None or service is None:
         return
-    host = re.match(r"postgresql\+psycopg://arena@([\w.]+)/arena$", str(context.params.get("database")))
+    host = re.match(r"postgresql\+psycopg://\w+@([\w.]+)/arena$", str(context.params.get("database")))
     on_host = service.get("network_mode") == "host"
     if host is None or host[1] not in (("127.0.0.1",) if on_host else services):
         yield f"no service is at {context.params.get('database')}"
@@ -179,17 +216,15 @@ def seconds(text: str) -> float:
 
 
 def secrets(root: Path) -> Iterator[str]:
-    """That what may not be known is asked for, listed, and kept out of the repository and the image."""
+    """That what may not be known is listed, and kept out of the repository and the image."""
     example = (root / ".env.example").read_text("utf-8")
-    listed_here = set(re.findall(r"(?m)^(?:# )?([A-Z_]+)=", example))
-    asked = set(re.findall(r"\$\{([A-Z_]+)", (root / "compose.yaml").read_text("utf-8")))
-    keys = set(re.findall(r"(?m)^# ([A-Z_]+)=", ENV_EXAMPLE))
-    if listed_here != asked | keys:
-        yield f".env.example: it differs from what is asked for in {sorted(listed_here ^ (asked | keys))}"
+    listed_here, keys = (set(re.findall(r"(?m)^# ([A-Z_]+)=", text)) for text in (example, ENV_EXAMPLE))
+    if listed_here != keys:
+        yield f".env.example: it differs from what `arena init` writes in {sorted(listed_here ^ keys)}"
     if re.search(r"(?m)^[^#\s][^=]*=.", example):
         yield ".env.example: it gives a value"
-    if ".env" not in (root / ".gitignore").read_text("utf-8").split():
-        yield ".gitignore: .env is not in it"
+    if missing := {".env", "secrets/"} - set((root / ".gitignore").read_text("utf-8").split()):
+        yield f".gitignore: {', '.join(sorted(missing))} is not in it"
     if not {"*", "**/.env"} <= set((root / ".dockerignore").read_text("utf-8").split()):
         yield ".dockerignore: only what is named may go into the image, and no .env"
 

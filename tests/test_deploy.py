@@ -57,7 +57,17 @@ MISTAKES = [
     ("compose.yaml", "127.0.0.1:5432", "5432", "open to all"),
     ("compose.yaml", "stop_grace_period: 3m", "stop_grace_period: 20s", "it is killed after 20 s"),
     ("compose.yaml", "run: {condition: service_started}", "walk: {condition: service_started}", "walk"),
-    ("compose.yaml", "      PGPASSWORD: ${POSTGRES_PASSWORD:?give one in .env}\n", "", "PGPASSWORD"),
+    ("compose.yaml", "arena_reader@127", "arena@127", "as arena, not as arena_reader"),
+    ("compose.yaml", "secrets: [arena_reader]", "secrets: [arena_reader, keys]", "its secrets are"),
+    ("compose.yaml", "PGPASSWORD_FILE: /run/secrets/arena\n", "PGPASSWORD: abc\n", "PGPASSWORD_FILE"),
+    (
+        "compose.yaml",
+        "    secrets: [arena_reader]",
+        "    env_file: .env\n    secrets: [arena_reader]",
+        "nothing else",
+    ),
+    ("compose.yaml", "  - ./prompts:/data/prompts:ro\n", "", "./prompts is not mounted"),
+    ("compose.yaml", "  keys: {file: ./secrets/keys}\n", "", "deploy/roles.sql"),
     ("compose.yaml", "  record:\n", "", "record is no volume"),
     (
         "compose.yaml",
@@ -66,13 +76,17 @@ MISTAKES = [
         "duplicate key",
     ),
     (".env.example", "# GEMINI_API_KEY=", "", "GEMINI_API_KEY"),
-    (".env.example", "POSTGRES_PASSWORD=", "POSTGRES_PASSWORD=secret", "gives a value"),
+    (".env.example", "# OPENAI_API_KEY=", "OPENAI_API_KEY=secret", "gives a value"),
     (".gitignore", ".env\n", "", ".env is not in it"),
+    (".gitignore", "secrets/\n", "", "secrets/ is not in it"),
     (".dockerignore", "**/.env", "", "no .env"),
     ("deploy/arena-run.service", "arena run", "arena walk", "No such command 'walk'"),
     ("deploy/arena-run.service", "User=arena\n", "", "runs as root"),
     ("deploy/arena-run.service", "TimeoutStopSec=3min", "TimeoutStopSec=10s", "it is killed after 10 s"),
     ("deploy/arena-worker@.service", "Restart=on-failure", "", "there is no Restart"),
+    ("deploy/arena-worker@.service", "WatchdogSec=10min\n", "", "nobody notices when it hangs"),
+    ("deploy/arena-run.service", "StartLimitIntervalSec=0\n", "", "gives up"),
+    ("deploy/arena-dashboard.service", "arena-dashboard.env", "arena.env", "can read the models' keys"),
 ]
 
 

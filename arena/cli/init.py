@@ -53,8 +53,12 @@ UNIT = """\
 Description=Paper Arena
 Wants=network-online.target
 After=network-online.target
+StartLimitIntervalSec=0
 
 [Service]
+Type=notify
+TimeoutStartSec=infinity
+WatchdogSec=10min
 User={user}
 WorkingDirectory={folder}
 ExecStart="{program}" run
@@ -65,6 +69,7 @@ NoNewPrivileges=yes
 ProtectSystem=strict
 ReadWritePaths="{folder}"
 PrivateTmp=yes
+UMask=0077
 
 [Install]
 WantedBy=multi-user.target

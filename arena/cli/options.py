@@ -1,6 +1,7 @@
 """What commands share: which config, which record, how to answer. A command is a function of options."""
 
 import inspect
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, redirect_stdout
 from dataclasses import dataclass, field
@@ -145,6 +146,10 @@ def command(*shared: str, record: bool = True, table: bool = False) -> Callable[
             chosen.database = given.get("database") or chosen.database
             chosen.json = given.get("json", False)
             chosen.table = TableChoice(given.get("wide", False), given.get("columns", ""))
+            if any(name.endswith("_FILE") for name in os.environ):
+                from arena.config.environment import secrets_in_files
+
+                os.environ.update(secrets_in_files(os.environ))
             function(chosen, **values)
 
         keyword = inspect.Parameter.KEYWORD_ONLY

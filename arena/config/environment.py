@@ -10,6 +10,7 @@ from arena.config.document import Document
 from arena.config.errors import ConfigError, ConfigErrors, quoted_value
 from arena.config.field_types import VARIABLE
 from arena.config.model import AgentConfig
+from arena.errors import ArenaError
 
 KEYS = {
     "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
@@ -34,6 +35,8 @@ KEYS = {
     "xai": ("XAI_API_KEY",),
 }
 """The variables that a provider's key is read from: the first is the usual one, any will do."""
+SECRET_FILE = re.compile(r"(\w*(?:KEY|TOKEN|SECRET|PASSWORD|WEBHOOK|PING)\w*)_FILE", re.ASCII)
+"""Variables that name the file of a secret."""
 
 
 def key_variables(settings: ModelSettings) -> tuple[str, ...]:
@@ -106,6 +109,24 @@ def environment(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
     if errors:
         raise ConfigErrors(errors)
     return added | dict(environ)
+
+
+def secrets_in_files(environ: Mapping[str, str]) -> dict[str, str]:
+    """The secrets that stand in files: PGPASSWORD where PGPASSWORD_FILE names one, and is not set itself."""
+    found = {}
+    for variable, path in environ.items():
+        match = SECRET_FILE.fullmatch(variable)
+        if not match or not path or environ.get(match[1]):
+            continue
+        try:
+            found[match[1]] = Path(path).read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+            hint = f"let it name a file that may be read, or set {match[1]} itself"
+            raise ArenaError(
+                "no_secret", f"{variable} names {path}, which can't be read: {why}", hint
+            ) from error
+    return found
 
 
 def _unquoted(value: str) -> str:

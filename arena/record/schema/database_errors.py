@@ -36,6 +36,16 @@ KNOWN_ERRORS = (
         "check the permissions of the file and its folder",
         1,
     ),
+    *(
+        (
+            words,
+            "read_only",
+            "{} can't be changed by this user",
+            "name a user who may, or let `arena run` do it",
+            1,
+        )
+        for words in ("permission denied for", "must be owner of", "in a read-only transaction")
+    ),
     ("database is locked", "locked", "{} is in use by another process", "try again when it has finished", 1),
     ("disk I/O error", "disk_error", "the disk failed at {}", "check its free space, then try again", 1),
     ("disk is full", *FULL_ERRORS),

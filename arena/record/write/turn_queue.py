@@ -17,6 +17,7 @@ from procrastinate import App, PsycopgConnector
 from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 from procrastinate.jobs import DeleteJobCondition, Job, Status
 from procrastinate.schema import SchemaManager
+from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import Connection, Engine
 
 from arena.errors import ArenaError
@@ -146,7 +147,13 @@ def _take_step(engine: Engine, make: bool) -> bool:
         else:
             reached = min(each for each in migrations if each > version)
             statements = migrations[reached].read_text("utf-8")
-        connection.connection.cursor().execute(statements)
+        try:
+            connection.connection.cursor().execute(statements)
+        except InsufficientPrivilege as error:
+            message = "the queue's tables are not there yet, or of an older procrastinate, and another user's"
+            raise ArenaError(
+                "no_queue", message, "`arena run` makes and upgrades them as it starts"
+            ) from error
         connection.exec_driver_sql(WRITE_COMMENT.format(reached))
     return True
 
