@@ -1,5 +1,6 @@
 """`arena verify`: does the record agree with itself?"""
 
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from arena.cli.options import Options, command
+from arena.cli.output import interruptible, progress
 from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
@@ -30,9 +32,10 @@ def verify(
 ) -> None:
     """Check the record against itself: hashes, ledgers, fills, settlements, marks, schedules.
 
-    The checks change nothing in the record. The next time only what is new is verified, by a note beside the
-    record (FILE.verified); with --all, and where file or schema are others, everything is. The first thousand
-    differences are listed as they are found, the rest counted by table; with any the exit status is 1.
+    The checks change nothing in the record; a large one is read by a process for each core. The next time
+    only what is new is verified, by a note beside the record (FILE.verified); with --all, and where file or
+    schema are others, everything is. The first thousand differences are listed as they are found, the rest
+    counted by table; with any the exit status is 1.
     A record that was rewritten with all its hashes still agrees with itself: --heads FILE compares it with
     the heads that have left the machine (`heads` in the config), and names the first that differs.
 
@@ -43,13 +46,28 @@ def verify(
     from arena.verify import find
     from arena.verify.verified import NOTHING_VERIFIED, keep_verified, read_verified
 
+    out = None if sys.stdout.isatty() else sys.stdout  # on a terminal the bar makes way for a line
+
     def tell(difference: "Difference") -> None:
         if not chosen.json:  # which is printed when all is known
-            print(difference.message, flush=True)
+            print(difference.message, file=out, flush=True)
 
-    with chosen.reading() as connection, nullcontext(()) if heads is None else opened(heads) as published:
+    with (
+        chosen.reading() as connection,
+        nullcontext(()) if heads is None else opened(heads) as published,
+        interruptible("verifying was interrupted", "nothing was changed; start it again"),
+        progress("Verifying") as told,
+    ):
         before = NOTHING_VERIFIED if all else read_verified(connection)
-        found = find(connection, None if all else LISTED, tell, before, published=published)
+        found = find(
+            connection,
+            None if all else LISTED,
+            tell,
+            before,
+            published=published,
+            address=chosen.record(),
+            progress=told,
+        )
         if not found.count:
             keep_verified(connection)
     data = {

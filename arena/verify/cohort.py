@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import FromClause, bindparam
 
@@ -139,8 +139,7 @@ SnapshotItem = tuple[Row, Row | None, Row | None]
 PAGE = RowPart(
     MarketVersionRow.__table__, "id", "market_id", "closes_at", "tick", "fee_rate", "min_shares", "hash"
 )
-PRICE = RowPart(QuoteRow.__table__, "id", "market_id", "at", "bid", "ask", "mid", "last", "hash")
-BOOK = RowPart(QuoteRow.__table__, *PRICE.names, "volume", "book")
+BOOK = all_columns(QuoteRow.__table__)
 
 
 def _with_what_was_seen(source: FromClause) -> AnySelect:
@@ -165,17 +164,26 @@ REPLACEMENTS = RowsQuery(
 AFTER = SnapshotRow.id > bindparam("after")
 SNAPSHOTS = rows_of(SnapshotRow.__table__, SnapshotRow.cohort_id == OF_COHORT, AFTER, order=[SnapshotRow.at])
 ROUNDS = rows_of(RoundRow.__table__, RoundRow.cohort_id == OF_COHORT, order=[RoundRow.number])
-LISTED = RowsQuery(
-    _with_what_was_seen(
-        SnapshotRow.__table__.join(SnapshotItemRow, clause(SnapshotItemRow.snapshot_id == SnapshotRow.id))
+
+
+def _listed(*where: Any, again: bool) -> RowsQuery:
+    """What snapshots list, in the order of time, without books: see `ListedPlace`."""
+    source = SnapshotRow.__table__.join(
+        SnapshotItemRow, clause(SnapshotItemRow.snapshot_id == SnapshotRow.id)
     )
-    .where(SnapshotRow.cohort_id == OF_COHORT, AFTER)
-    .order_by(SnapshotRow.at, SnapshotItemRow.position),
-    all_columns(SnapshotItemRow.__table__),
-    PAGE,
-    PRICE,
-    RowPart(SnapshotRow.__table__, "at"),
-)
+    order = SnapshotRow.at, SnapshotItemRow.position
+    return RowsQuery(
+        _with_what_was_seen(source).where(*where).order_by(*order),
+        all_columns(SnapshotItemRow.__table__),
+        RowPart(MarketVersionRow.__table__, "market_id", "hash"),
+        RowPart(QuoteRow.__table__, "market_id", "at", "bid", "ask", "mid", "last", "hash"),
+        RowPart(SnapshotRow.__table__, "at"),
+        again=again,
+    )
+
+
+LISTED = _listed(SnapshotRow.cohort_id == OF_COHORT, AFTER, again=False)
+LISTED_ONCE = _listed(SnapshotRow.id == bindparam("snapshot"), again=True)
 LISTING = RowsQuery(
     _with_what_was_seen(SnapshotItemRow.__table__)
     .where(SnapshotItemRow.snapshot_id == bindparam("snapshot"))
@@ -217,12 +225,37 @@ def read_cohort(facts: RecordReader, row: Row) -> CheckedCohort:
     return CheckedCohort(row, frozen_of(row["frozen"]), entrants, rounds, replacements)
 
 
-def read_items(facts: RecordReader, cohort: CheckedCohort) -> Iterator[tuple[str, SnapshotItem]]:
-    """All that a cohort's snapshots list, in the order of time, with that time; books are left out."""
-    after = facts.after(SnapshotRow.__table__)
-    for item, page, price, snapshot in facts.read(LISTED, cohort=cohort.id, after=after):
-        if snapshot is not None:
-            yield snapshot["at"], (item, page, price)
+class ListedPlace(NamedTuple):
+    """A place in a snapshot, what is needed of the market's page and its quote, and when the snapshot was."""
+
+    snapshot_id: int
+    position: int
+    market_id: str
+    version_id: int
+    quote_id: int | None
+    quoted_at: str | None
+    shown: int
+    page_market: str | None
+    page_hash: str | None
+    quote_market: str | None
+    quote_at: str | None
+    bid: int | None
+    ask: int | None
+    mid: int | None
+    last: int | None
+    quote_hash: str | None
+    at: str
+
+    @property
+    def item(self) -> Row:
+        """The place alone."""
+        return LISTED.own.row(self[:7])
+
+
+def read_places(facts: RecordReader, query: RowsQuery, **values: int) -> Iterator[tuple[str, ListedPlace]]:
+    """Places in snapshots, with the time of their snapshot."""
+    make = ListedPlace._make
+    return ((line[-1], make(line)) for line in facts.lines(query, **values) if line[-1] is not None)
 
 
 def read_listing(facts: RecordReader, snapshot_id: int) -> tuple[SnapshotItem, ...]:

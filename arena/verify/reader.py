@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import cache, lru_cache
 from itertools import groupby, pairwise
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Dialect, Integer, Table, bindparam, type_coerce
 from sqlalchemy.exc import DBAPIError
@@ -28,41 +28,27 @@ from arena.verify.verified import NOTHING_VERIFIED, VerifiedHead
 
 Row = dict[str, Any]
 
+EPOCH = "1970-01-01T00:00:00.000000Z"
 INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
 
 class RowPart:
-    """Some columns of a table, or all of them: how values that were read become a row. Instants are text."""
+    """Some columns of a table, or all of them."""
 
     def __init__(self, table: Table, *names: str):
         self.table = table
         self.names = names or tuple(column.name for column in table.c)
-        self.columns = [type_coerce(table.c[name], NULLTYPE) for name in self.names]
-        self._shape = [table.c[name] for name in self.names]
-        self._instants = [place for place, c in enumerate(self._shape) if isinstance(c.type, UtcTime)]
-        self._fitting = dict[tuple[type, ...], bool]()
+        self.columns = [table.c[name] for name in self.names]
 
-    def row(self, values: Sequence[Any]) -> Row | None:
-        """The row of these values; None where one of them can't be read."""
-        kinds = tuple(map(type, values))
-        are_dates = self._fitting.get(kinds)
-        if are_dates is None:
-            if not all(map(_fits, self._shape, values)):
-                return None
-            are_dates = self._fitting[kinds] = datetime in kinds
-        if are_dates:
-            values = [written(value) if type(value) is datetime else value for value in values]
-        else:
-            for place in self._instants:
-                if values[place] is not None and moment(values[place]) is None:
-                    return None
+    def row(self, values: Sequence[Any]) -> Row:
+        """The row of these values."""
         return dict(zip(self.names, values, strict=True))
 
     def mistyped(self, values: Sequence[Any]) -> Iterator[Difference]:
         """What of these values can't be read."""
-        row = dict(zip(self.names, values, strict=True))
+        row = self.row(values)
         key = ", ".join(f"{c.name} {row[c.name]}" for c in self.table.primary_key.columns if c.name in row)
-        for column in self._shape:
+        for column in self.columns:
             if not _fits(column, row[column.name]):
                 kind = "an instant in UTC" if isinstance(column.type, UtcTime) else "a value of its type"
                 yield Difference(
@@ -110,6 +96,14 @@ Made = tuple[str, tuple[str, ...] | None, dict[str, Any]]
 """A statement's text, the order of its values where they go by place, and those that are always the same."""
 
 
+class LineForm(NamedTuple):
+    """Lines with values of some types: where instants are, as text and not, and which parts can't be read."""
+
+    texts: tuple[int, ...]
+    dates: tuple[int, ...]
+    unreadable: tuple[slice, ...]
+
+
 class RowsQuery:
     """A statement without columns, and what it reads: a row of `own`, and of the others those that are there.
 
@@ -119,10 +113,17 @@ class RowsQuery:
     def __init__(self, statement: AnySelect, own: RowPart, *others: RowPart, again: bool = False):
         parts = own, *others
         self.own, self.again = own, again
-        self.statement = statement.add_columns(*(c.label(None) for part in parts for c in part.columns))
+        self.columns = [column for part in parts for column in part.columns]
+        plain = (type_coerce(column, NULLTYPE).label(None) for column in self.columns)
+        self.statement = statement.add_columns(*plain)
         ends = [sum(len(part.names) for part in parts[:count]) for count in range(len(parts) + 1)]
         self.places = [slice(*pair) for pair in pairwise(ends)]
-        self.others = list(zip(others, self.places[1:], strict=True))
+        filled = (
+            next(n for n in range(*place.indices(ends[-1])) if not self.columns[n].nullable)
+            for place in self.places[1:]
+        )
+        self.others = list(zip(others, self.places[1:], filled, strict=True))
+        self._forms = dict[tuple[type, ...], LineForm]()
         self._made = dict[str, Made]()
 
     def made(self, dialect: Dialect) -> Made:
@@ -132,6 +133,40 @@ class RowsQuery:
             order = tuple(compiled.positiontup) if compiled.positional else None
             self._made[dialect.name] = str(compiled), order, dict(compiled.params)
         return self._made[dialect.name]
+
+    def readable(self, line: Sequence[Any]) -> Sequence[Any] | None:
+        """A line with instants as text, and with nothing in place of others' rows that can't be read.
+
+        None where the row of its own can't be.
+        """
+        kinds = tuple(map(type, line))
+        form = self._forms.get(kinds)
+        if form is None:
+            form = self._forms[kinds] = self._form_of(kinds, line)
+        if form.dates:
+            line = [written(value) if type(value) is datetime else value for value in line]
+        unreadable = form.unreadable
+        for place in form.texts:
+            if moment(line[place]) is None:
+                unreadable = (*unreadable, next(part for part in self.places if place < part.stop))
+        for part in unreadable:
+            if part.start == 0:
+                return None
+            line = [*line[: part.start], *(None for _ in line[part]), *line[part.stop :]]
+        return line
+
+    def _form_of(self, kinds: tuple[type, ...], line: Sequence[Any]) -> LineForm:
+        """The form of lines with such values, whatever time is said: a text may be any."""
+        of_time = [place for place, column in enumerate(self.columns) if isinstance(column.type, UtcTime)]
+        texts, dates = (tuple(n for n in of_time if kinds[n] is kind) for kind in (str, datetime))
+        timely = [EPOCH if n in texts else value for n, value in enumerate(line)]
+        wrong = (
+            part
+            for part in self.places
+            if (part.start == 0 or line[part].count(None) < part.stop - part.start)
+            and not all(map(_fits, self.columns[part], timely[part]))
+        )
+        return LineForm(texts, dates, tuple(wrong))
 
 
 def rows_of(table: Table, *where: Any, order: Iterable[Any] = ()) -> RowsQuery:
@@ -180,13 +215,26 @@ class RecordReader:
 
     def read(self, query: RowsQuery, **values: Any) -> Iterator[tuple[Any, ...]]:
         """What a query reads: a row of its own, and of the others those that are there."""
-        own, place, others = query.own, query.places[0], query.others
+        own, place, others = query.own.row, query.places[0], query.others
+        if not others:
+            for line in self.lines(query, **values):
+                yield (own(line),)
+            return
+        for line in self.lines(query, **values):
+            yield (
+                own(line[place]),
+                *(part.row(line[there]) if line[full] is not None else None for part, there, full in others),
+            )
+
+    def lines(self, query: RowsQuery, **values: Any) -> Iterator[Sequence[Any]]:
+        """The same as bare values, in the order of columns."""
+        readable = query.readable
         for line in self._lines(query, values):
-            row = own.row(line[place])
-            if row is not None:
-                yield row, *(part.row(line[there]) for part, there in others)
+            found = readable(line)
+            if found is not None:
+                yield found
             elif not query.again:
-                for difference in own.mistyped(line[place]):
+                for difference in query.own.mistyped(line[query.places[0]]):
                     self.tell(difference)
 
     def _lines(self, query: RowsQuery, values: Mapping[str, Any]) -> Iterator[Any]:

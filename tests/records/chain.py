@@ -1,10 +1,30 @@
 """The chain of heads made anew over a record that was changed, as only someone with the file in hand can."""
 
+import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from arena.record.schema.database import connect
 from arena.record.write.heads import begin_chain
 from tests.builders import NOW
+from tests.oracles.chain import OF_ROUND, ROUND
+from tests.oracles.heads import sha256, written
+
+LISTED = {
+    "cohort": "SELECT number, hash FROM cohort",
+    "ended": "SELECT number, ended_at FROM cohort WHERE ended_at IS NOT NULL",
+    "stopped": "SELECT number, stopped_at FROM cohort WHERE stopped_at IS NOT NULL",
+    "resolution": "SELECT market_id, version, hash FROM resolution",
+    "sync": "SELECT venue, number, hash FROM sync",
+    "prune": "SELECT number, hash FROM prune",
+    "snapshot": """SELECT c.number, s.at, s.hash FROM snapshot AS s JOIN cohort AS c ON c.id = s.cohort_id
+        LEFT JOIN round AS r ON r.snapshot_id = s.id WHERE r.id IS NULL""",
+    "entry": """SELECT c.number, e.position, x.number, x.hash FROM entry AS x
+        JOIN entrant AS e ON e.id = x.entrant_id JOIN cohort AS c ON c.id = e.cohort_id""",
+}
+"""What heads list, by kind, as it is in the record."""
 
 
 def rechain(path: Path) -> None:
@@ -17,3 +37,43 @@ def rechain(path: Path) -> None:
             begin_chain(connection, NOW)
     finally:
         engine.dispose()
+
+
+def rewrite_heads(path: Path) -> None:
+    """Every head over what it covered, as that is now: without change, each comes out as it was.
+
+    What is gone is left out, and what no head covered is added to the last one.
+    """
+    with closing(sqlite3.connect(path)) as database:
+        now = {kind: {tuple(x[:-1]): x[-1] for x in database.execute(sql)} for kind, sql in LISTED.items()}
+        new = {kind: facts.copy() for kind, facts in now.items() if kind != "entry"}
+        heads = database.execute("SELECT id, number, cohort, round, at, members FROM head ORDER BY number")
+        previous, rows = "", heads.fetchall()
+        for number, (id, _, cohort, round, at, members) in enumerate(rows, 1):
+            listed: dict[str, list[list[Any]]] = {}
+            for kind, lines in json.loads(members).items():
+                listed[kind] = [
+                    [*x[:-1], now[kind][tuple(x[:-1])]] for x in lines if tuple(x[:-1]) in now[kind]
+                ]
+                for line in listed[kind]:
+                    new.get(kind, {}).pop(tuple(line[:-1]), None)
+            if number == len(rows):
+                for kind, facts in new.items():
+                    listed[kind] = sorted([*listed.get(kind, []), *([*x, hash] for x, hash in facts.items())])
+            listed = {kind: lines for kind, lines in listed.items() if lines}
+            own = dict[str, list[Any]]()
+            for (key,) in database.execute(ROUND, (cohort, round)).fetchall() if round else ():
+                own |= {
+                    kind: sorted(map(list, database.execute(sql, (key,)))) for kind, sql in OF_ROUND.items()
+                }
+            facts_of = listed | {kind: lines for kind, lines in own.items() if lines}
+            parts = [
+                [kind, len(facts_of[kind]), sha256(written(facts_of[kind]))] for kind in sorted(facts_of)
+            ]
+            hash = sha256(written([number, cohort, round, at, parts, previous]))
+            row = number, written(parts), written(listed), previous, hash, id
+            database.execute(
+                "UPDATE head SET number = ?, parts = ?, members = ?, previous = ?, hash = ? WHERE id = ?", row
+            )
+            previous = hash
+        database.commit()

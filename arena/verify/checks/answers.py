@@ -1,10 +1,11 @@
 """Turns decided once more, by today's reader of answers: what is kept of them must come out again.
 
 A model's agent is given the stored answers in place of its model, and one that follows a rule what it was
-shown. Nothing here writes a record, and nothing is asked. Of turns that can't
-be decided again, those of code of somebody's, of files and of the simulator's truth, is counted how many.
-So are turns that an older reader has read and today's reads otherwise. A version never goes down from one
-round to the next, so that no turn can pass as older than those before it.
+shown. Every turn's orders go to the market once more, and its refusals must come out again. Nothing here
+writes a record, and nothing is asked. Of turns that can't be decided again, those of code of somebody's, of
+files and of the simulator's truth, is counted how many. So are turns that an older reader has read and
+today's reads otherwise. A version never goes down from one round to the next, so that no turn can pass as
+older than those before it.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import product
 from typing import Any
@@ -28,7 +29,7 @@ from arena.cohorts.cohort import forecast_sources, seed_for
 from arena.record.model.cohort import Cohort
 from arena.record.queries.accounts import read_ledgers
 from arena.record.queries.cohorts import read_calls, read_final_forecasts, read_snapshot
-from arena.record.schema.codec import cohort_of
+from arena.record.schema.codec import book_of, cohort_of, orders_of
 from arena.record.schema.cohort import PromptRow, RoundRow
 from arena.record.schema.turn import ForecastRow, TurnRow
 from arena.record.schema.typed import clause, select
@@ -39,9 +40,11 @@ from arena.verify.hashes import json_in, json_of
 from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery, rows_of
 from arena.verify.round import CheckedRound, CheckedTurn
 from arena.verify.row_names import check_fields, differs, key_of
-from markets.model import MarketId, Snapshot
+from markets.model import MarketId, Quote, Snapshot
+from portfolio.execute import execute_at
 from portfolio.ledger import fold
-from portfolio.model import Entry
+from portfolio.matching import SnapshotOffers, WorseOffers
+from portfolio.model import Bet, Entry, Sale
 from portfolio.value import mark
 
 RULES = frozenset({"market", "constant", "random", "favourite", "kelly", "crowd"})
@@ -49,6 +52,10 @@ RULES = frozenset({"market", "constant", "random", "favourite", "kelly", "crowd"
 DECIDED = ("played", "partly", "malformed", "declined")
 SHORT_ID = re.compile(r"\bm[1-9]\d*\b")
 BY_ANSWERS = "the stored answers say so, as they are read today"
+BY_MARKET = "the agent's answer and the market's rules say so"
+CLOSED = "closed_since", "the market has closed since the snapshot was taken"
+Refusal = tuple[str, str, str]
+"""A rejection's code, words and market."""
 BY_RULE = "its kind decides so on what it was shown"
 PROMPTS = rows_of(PromptRow.__table__)
 
@@ -172,11 +179,11 @@ class CohortReplay:
         if not 0 <= row["reader"] <= READER_VERSION:
             most = f"0 to {READER_VERSION}"
             yield differs(self.facts, table, row, "reader", most, "there was no other reader")
-        if entrant["kind"] not in RULES and entrant["kind"] != "llm":
+        is_own = entrant["kind"] not in RULES and entrant["kind"] != "llm"
+        if is_own:
             self.facts.unproved[f"turns of the kind {entrant['kind']}"] += 1
-            return
         try:
-            found = self._differences(shown, turn, entrant)
+            found = (self._otherwise_refused if is_own else self._differences)(shown, turn, entrant)
         except Exception as error:  # noqa: BLE001 - a damaged record may hold anything
             words = f"{type(error).__name__}: {error}"[:200]
             found = [differs(self.facts, table, row, "verdict", "what can be decided again", words)]
@@ -184,6 +191,38 @@ class CohortReplay:
             self.facts.unproved["turns that an older reader has read"] += 1
         else:
             yield from found
+
+    def _otherwise_refused(self, shown: CheckedRound, turn: CheckedTurn, entrant: Row) -> list[Difference]:
+        """What the market didn't refuse so, of a turn of which no more can be computed: that comes last."""
+        bets, sales = orders_of(turn.row["wishes"])
+        expected = self._refused(turn, self._view(shown, entrant["name"], {}), bets, sales)
+        found = [(x["code"], x["message"], x["market_id"]) for x in turn.rejections]
+        return list(self._compared_refusals(turn, found[len(found) - len(expected) :], expected))
+
+    def _refused(
+        self, turn: CheckedTurn, view: View, bets: Sequence[Bet], sales: Sequence[Sale]
+    ) -> list[Refusal]:
+        """What the market refuses of a turn's orders; that one had closed by then only a live one can say."""
+        first, kept = view.snapshot, {row["market_id"] for row in turn.rejections if row["code"] == CLOSED[0]}
+        closed = kept if self.cohort.stamp == "live" else set()
+        ordered = [*(bet.market_id for bet in bets), *(sale.market_id for sale in sales)]
+        late = [(*CLOSED, market) for market in ordered if market in closed]
+        offers = SnapshotOffers(first, view.rules)
+        if turn.second:
+            second = _second_snapshot(first, turn.second)
+            fresh = SnapshotOffers(second, view.rules, first)
+            offers = WorseOffers(offers, second, first) if turn.failed_before else fresh
+        bets = [bet for bet in bets if bet.market_id not in closed]
+        sales = [sale for sale in sales if sale.market_id not in closed]
+        _, refused = execute_at(offers, bets, sales, view.holdings)
+        return [*late, *((x.code, x.message, x.market_id) for x in refused)]
+
+    def _compared_refusals(
+        self, turn: CheckedTurn, found: list[Refusal], expected: list[Refusal]
+    ) -> Iterator[Difference]:
+        if found != expected:
+            key = key_of(self.facts, TurnRow.__table__, turn.row)
+            yield Difference("rejection", key, "message", json_of(found), json_of(expected), BY_MARKET)
 
     def _differences(self, shown: CheckedRound, turn: CheckedTurn, entrant: Row) -> list[Difference]:
         """What is not so in the likeliest way to decide it; nothing where it is so in any."""
@@ -195,7 +234,7 @@ class CohortReplay:
         view = self._view(shown, entrant["name"], settings.model_dump())
         if not isinstance(settings, llm.Settings):
             decision = asyncio.run(_decided(kind.agent(settings, given)(view, _unasked)))
-            return list(self._compared(turn, sound_decision(decision, view), BY_RULE))
+            return list(self._compared(turn, sound_decision(decision, view), view, BY_RULE))
         calls, first = self._of_round(shown)[2].get(entrant["id"], ()), list[Difference]()
         orders = (False, True) if len({call.prompt for call in calls}) < len(calls) else (False,)
         limits = (None, 1) if any(call.finish == "length" for call in calls) else (None,)
@@ -229,14 +268,14 @@ class CohortReplay:
             key = f"{key_of(self.facts, TurnRow.__table__, turn.row)}, {missing}"
             yield Difference("call", key, "reply", None, "an answer", "the turn was decided by it")
             return
-        yield from self._compared(turn, sound_decision(decision, view), BY_ANSWERS)
+        yield from self._compared(turn, sound_decision(decision, view), view, BY_ANSWERS)
         twice = len({call.prompt for call in answers.calls}) < len(answers.calls)
         for question in () if twice else answers.unused():
             name = key_of(self.facts, TurnRow.__table__, turn.row)
             key = f"{name}, {question.stage}, sample {question.sample}"
             yield Difference("call", key, "reply", "an answer", None, "its agent had no such question")
 
-    def _compared(self, turn: CheckedTurn, decision: Decision, why: str) -> Iterator[Difference]:
+    def _compared(self, turn: CheckedTurn, decision: Decision, view: View, why: str) -> Iterator[Difference]:
         """What a turn keeps beside what was decided."""
         row, table, facts = turn.row, TurnRow.__table__, self.facts
         orders = {"bets": list(map(asdict, decision.bets)), "sales": list(map(asdict, decision.sales))}
@@ -254,12 +293,10 @@ class CohortReplay:
         for (market, stage), one in stated.items():
             key = f"{key_of(facts, table, row)}, {market}, {stage}"
             yield Difference("forecast", key, "probability", None, one.millionths, why)
-        refused = [(x["code"], x["message"], x["market_id"]) for x in turn.rejections]
+        found = [(x["code"], x["message"], x["market_id"]) for x in turn.rejections]
+        refused = self._refused(turn, view, decision.bets, decision.sales)
         expected_ones = [(x.code, x.message, x.market_id) for x in decision.rejections]
-        if refused[: len(expected_ones)] != expected_ones:
-            found = json_of(refused[: len(expected_ones)])
-            key = key_of(facts, table, row)
-            yield Difference("rejection", key, "message", found, json_of(expected_ones), why)
+        yield from self._compared_refusals(turn, found, [*expected_ones, *refused])
 
     @property
     def cohort(self) -> Cohort:
@@ -301,6 +338,25 @@ class CohortReplay:
             rounds=cohort.rounds,
             stated={of: stated.get(of, ()) for of in forecast_sources(settings)},
         )
+
+
+def _second_snapshot(first: Snapshot, second: Sequence[tuple[Row, Row | None]]) -> Snapshot:
+    """What a turn was shown, at the prices of when it had answered."""
+    quotes = {row["market_id"]: _quote(row, quote) for row, quote in second}
+    shown, held = (
+        tuple(replace(x, quote=quotes[x.market.id]) for x in listings if x.market.id in quotes)
+        for listings in (first.shown, first.held)
+    )
+    return Snapshot(first.at, shown, held, datetime.fromisoformat(second[0][0]["taken_at"]))
+
+
+def _quote(row: Row, quote: Row | None) -> Quote | None:
+    if quote is None:
+        return None
+    bids, asks = book_of(quote["book"])
+    figures = {name: quote[name] for name in ("bid", "ask", "mid", "last", "volume")}
+    at = datetime.fromisoformat(row["quoted_at"])
+    return Quote(MarketId(row["market_id"]), at, **figures, bids=bids, asks=asks)
 
 
 async def _decided(decision: Awaitable[Decision]) -> Decision:

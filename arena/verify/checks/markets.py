@@ -14,6 +14,7 @@ How markets ended, as far as that can be right or wrong by itself.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -23,7 +24,7 @@ from sqlalchemy import Table, bindparam, exists, func
 from arena.record.schema.cohort import SnapshotItemRow, SnapshotRow
 from arena.record.schema.typed import clause, col, column_of, select
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow, SyncRow
-from arena.verify.cohort import ONE, CheckedCohort, SnapshotItem
+from arena.verify.cohort import ONE, CheckedCohort, ListedPlace
 from arena.verify.differences import Difference
 from arena.verify.hashes import check_hash, hash_of, json_in, json_of, without
 from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery, all_columns, rows_of
@@ -111,43 +112,39 @@ def check_markets(facts: RecordReader) -> Iterator[Difference]:
         )
 
 
-WHOLE = "(?:0|-?[1-9][0-9]{0,17})"
-LEVELS = rf"((?:\[{WHOLE},{WHOLE}\](?:,\[{WHOLE},{WHOLE}\])*)?)"
-BOOK = re.compile(rf'\{{"asks":\[{LEVELS}\],"bids":\[{LEVELS}\]\}}')
-"""A book of whole numbers without white space."""
-PRICES = ("bid", "ask", "mid", "last")
+SIDE = r"\[(?:\[([0-9,\[\]-]*)\])?\]"
+BOOK = re.compile(rf'\{{"asks":{SIDE},"bids":{SIDE}\}}')
+"""A book without white space and words: no two of these come to the same text of objects."""
+PRICES = rows_of(QuoteRow.__table__, QuoteRow.id > bindparam("after"))
 
 
 def check_prices(facts: RecordReader) -> Iterator[Difference]:
     """Prices whose hash is not theirs."""
-    for row in facts.new(QuoteRow.__table__):
-        text = _text(row)
-        if text is None or row["hash"] != hash_of(text):
-            yield from check_hash(facts, QuoteRow.__table__, row, _content(row), "it seals what the row says")
-
-
-def _text(row: Row) -> str | None:
-    """What the hash is taken over, where the book is as all are."""
-    sides = BOOK.fullmatch(row["book"])
-    if sides is None:
-        return None
-    asks, bids = map(_levels, sides.groups())
-    bid, ask, mid, last = ("null" if row[name] is None else row[name] for name in PRICES)
-    return (
-        f'{{"ask":{ask},"asks":[{asks}],"bid":{bid},"bids":[{bids}],"last":{last},'
-        f'"market_id":{json_of(row["market_id"])},"mid":{mid},"volume":{row["volume"]}}}'
-    )
+    names, book_of = cache(json_of), BOOK.fullmatch
+    for line in facts.lines(PRICES, after=facts.after(QuoteRow.__table__)):
+        if sides := book_of(line[8]):
+            bid, ask, mid, last, volume = line[3:8]
+            if None in line:
+                bid, ask, mid, last, volume = ("null" if x is None else x for x in line[3:8])
+            asks, bids = sides.groups()
+            text = (
+                f'{{"ask":{ask},"asks":[{_levels(asks) if asks else ""}],"bid":{bid},'
+                f'"bids":[{_levels(bids) if bids else ""}],"last":{last},'
+                f'"market_id":{names(line[1])},"mid":{mid},"volume":{volume}}}'
+            )
+            if hash_of(text) == line[9]:
+                continue
+        row = PRICES.own.row(line)
+        yield from check_hash(facts, QuoteRow.__table__, row, _content(row), "it seals what the row says")
 
 
 def _levels(side: str) -> str:
     """Pairs as objects.
 
-    >>> _levels("[1,2],[3,4]"), _levels("")
-    ('{"price":1,"shares":2},{"price":3,"shares":4}', '')
+    >>> _levels("1,2],[3,4")
+    '{"price":1,"shares":2},{"price":3,"shares":4}'
     """
-    if not side:
-        return ""
-    named = side[1:-1].replace(",", ',"shares":').replace('],"shares":[', '},{"price":')
+    named = side.replace(",", ',"shares":').replace('],"shares":[', '},{"price":')
     return f'{{"price":{named}}}'
 
 
@@ -166,49 +163,43 @@ def _book(text: str) -> dict[str, Any]:
 
 
 def check_snapshot(
-    facts: RecordReader, cohort: CheckedCohort, row: Row, places: Sequence[SnapshotItem]
+    facts: RecordReader, cohort: CheckedCohort, row: Row, places: Sequence[ListedPlace]
 ) -> Iterator[Difference]:
     """A snapshot that is not as it was sealed, or with places that don't fit together."""
     content = without(row, "id", "cohort_id", "hash") | {"cohort": cohort.row["number"]}
-    content["items"] = [_seen(*place) for place in places]
+    content["items"] = [[x.market_id, x.page_hash, x.quote_hash, x.quoted_at, x.shown] for x in places]
     yield from check_hash(
         facts, SnapshotRow.__table__, row, content, "it seals the snapshot and each snapshot_item in it"
     )
-    yield from check_numbers(facts, SnapshotItemRow.__table__, [item for item, _, _ in places], "position", 0)
-    for place in places:
-        yield from _place(facts, *place)
+    table = SnapshotItemRow.__table__
+    if [x.position for x in places] != list(range(len(places))):
+        yield from check_numbers(facts, table, [x.item for x in places], "position", 0)
+    for x in places:
+        if x.page_market != x.market_id and x.page_market is not None:
+            yield _other_market(facts, table, x.item, "version_id", x.page_market)
+        quoted = x.quoted_at
+        fits = quoted is None if x.quote_id is None else quoted is not None and quoted >= (x.quote_at or "")
+        if not fits or (x.quote_market != x.market_id and x.quote_market is not None):
+            yield from check_quoted(facts, table, x.item, x.quote_market, x.quote_at)
+        if x.shown not in (0, 1):
+            yield differs(facts, table, x.item, "shown", "0 or 1", "a market is on offer or it is not")
 
 
-def _place(facts: RecordReader, item: Row, page: Row | None, quote: Row | None) -> Iterator[Difference]:
-    yield from _other_market(facts, SnapshotItemRow.__table__, item, "version_id", page)
-    yield from check_quoted(facts, SnapshotItemRow.__table__, item, quote)
-    if item["shown"] not in (0, 1):
-        yield differs(
-            facts, SnapshotItemRow.__table__, item, "shown", "0 or 1", "a market is on offer or it is not"
-        )
-
-
-def check_quoted(facts: RecordReader, table: Table, row: Row, quote: Row | None) -> Iterator[Difference]:
+def check_quoted(
+    facts: RecordReader, table: Table, row: Row, market: str | None, quote_at: str | None
+) -> Iterator[Difference]:
     """A row with another market's quote, or with one before its time; or with a time for none."""
-    yield from _other_market(facts, table, row, "quote_id", quote)
-    if quote is not None and row["quoted_at"] is not None and row["quoted_at"] < quote["at"]:
+    if market is not None and market != row["market_id"]:
+        yield _other_market(facts, table, row, "quote_id", market)
+    if quote_at is not None and row["quoted_at"] is not None and row["quoted_at"] < quote_at:
         why = "a price is true from when it was first seen"
-        yield differs(facts, table, row, "quoted_at", f"{quote['at']} or later", why)
+        yield differs(facts, table, row, "quoted_at", f"{quote_at} or later", why)
     if (row["quote_id"] is None) != (row["quoted_at"] is None):
         yield differs(facts, table, row, "quoted_at", "a time for a quote", "each comes with the other")
 
 
-def _other_market(
-    facts: RecordReader, table: Table, row: Row, column: str, other: Row | None
-) -> Iterator[Difference]:
-    if other is not None and other["market_id"] != row["market_id"]:
-        expected, why = f"one of {row['market_id']}", f"that is one of {other['market_id']}"
-        yield differs(facts, table, row, column, expected, why)
-
-
-def _seen(item: Row, page: Row | None, quote: Row | None) -> list[Any]:
-    hashes = (row["hash"] if row else None for row in (page, quote))
-    return [item["market_id"], *hashes, item["quoted_at"], item["shown"]]
+def _other_market(facts: RecordReader, table: Table, row: Row, column: str, market: str) -> Difference:
+    return differs(facts, table, row, column, f"one of {row['market_id']}", f"that is one of {market}")
 
 
 RESOLUTIONS = rows_of(ResolutionRow.__table__)

@@ -27,13 +27,14 @@ from arena.record.schema.world import ResolutionRow
 from arena.verify.checks.ledgers import check_total
 from arena.verify.checks.markets import check_snapshot
 from arena.verify.cohort import (
+    LISTED,
+    LISTED_ONCE,
     ONE,
     SNAPSHOTS,
     CheckedCohort,
     FrozenCohort,
-    SnapshotItem,
-    read_items,
-    read_listing,
+    ListedPlace,
+    read_places,
 )
 from arena.verify.differences import Difference
 from arena.verify.ledger import LedgerSums
@@ -83,33 +84,33 @@ class HoldingsSum:
             self.lots[key] = shares + row["shares"], cost + row["cost"]
 
 
-def prices_of(
-    places: Iterable[SnapshotItem], snapshot: Row, frozen: FrozenCohort | None
-) -> dict[str, SnapshotPrice]:
-    """What a snapshot says of each market's price."""
-    found = dict[str, SnapshotPrice]()
-    for item, _, quote in places:
-        if quote is not None:
-            age, mid = _age(item, snapshot), quote["mid"]
-            aged = frozen is not None and age.total_seconds() > frozen.max_quote_age
-            price = quote["last"] if mid is None else mid
-            seconds = age // timedelta(seconds=1)
-            stale = aged or mid is None
-            found[item["market_id"]] = SnapshotPrice(price, quote["bid"], quote["ask"], seconds, stale)
-    return found
+class SnapshotPrices(dict[str, SnapshotPrice]):
+    """What a snapshot says of each market's price, worked out for those that somebody holds."""
+
+    def __init__(self, snapshot: Row, places: Iterable[ListedPlace], frozen: FrozenCohort | None):
+        super().__init__()
+        self.snapshot = snapshot
+        self._taken_at = moment(snapshot["taken_at"])
+        self._places = {place.market_id: place for place in places}
+        self._oldest = frozen.max_quote_age if frozen else None
+
+    def __missing__(self, market: str) -> SnapshotPrice:
+        place, price = self._places.get(market), NOTHING
+        if place is not None and place.quote_market is not None:
+            quoted = moment(place.quoted_at or "")
+            age = self._taken_at - quoted if self._taken_at and quoted else timedelta()
+            aged = self._oldest is not None and age.total_seconds() > self._oldest
+            own, stale = place.last if place.mid is None else place.mid, aged or place.mid is None
+            price = SnapshotPrice(own, place.bid, place.ask, age // timedelta(seconds=1), stale)
+        self[market] = price
+        return price
 
 
-def _age(item: Row, snapshot: Row) -> timedelta:
-    """How old a quote was at its snapshot."""
-    quoted, at = moment(item["quoted_at"] or ""), moment(snapshot["taken_at"])
-    return at - quoted if quoted and at else timedelta()
-
-
-def expected_mark(held: HoldingsSum, prices: Mapping[str, SnapshotPrice]) -> dict[str, int | str]:
+def expected_mark(held: HoldingsSum, prices: SnapshotPrices) -> dict[str, int | str]:
     """What a mark of these holdings must say."""
     value = liquidation = costs = stale = age = 0
     for (market, side), (shares, cost) in held.lots.items():
-        price, bid, ask, past, is_stale = prices.get(market, NOTHING)
+        price, bid, ask, past, is_stale = prices[market]
         if side != "YES":
             price, bid = None if price is None else ONE - price, None if ask is None else ONE - ask
         if price is None:
@@ -152,13 +153,6 @@ MARKS = RowsQuery(
 ALL = "all of a cohort are marked, and only they"
 
 
-class PricedSnapshot(NamedTuple):
-    """A snapshot, and the prices in it."""
-
-    snapshot: Row
-    prices: Mapping[str, SnapshotPrice]
-
-
 @dataclass
 class MarkProgress:
     """What everyone holds as time goes on, who was marked at each snapshot (a bit for each entrant, in the
@@ -188,7 +182,7 @@ def check_marks(
     entries, marks = (RowsByTime(_in_line_up(facts, cohort, query)) for query in (ENTRIES, MARKS))
     after = facts.after(SnapshotRow.__table__)
     elsewhere = lru_cache(maxsize=2)(partial(_elsewhere, facts, cohort))
-    places = RowsByParent(read_items(facts, cohort))
+    places = RowsByParent(read_places(facts, LISTED, cohort=cohort.id, after=after))
     for snapshot in chain(facts.rows(SNAPSHOTS, cohort=cohort.id, after=after), [None]):
         here = None
         if snapshot is not None:
@@ -197,7 +191,7 @@ def check_marks(
                 marked.last = snapshot["at"]  # what comes after the end and lists nothing is a correction
             marked.due.pop(snapshot["at"], None)
             yield from check_snapshot(facts, cohort, snapshot, listing)
-            here = PricedSnapshot(snapshot, prices_of(listing, snapshot, cohort.frozen))
+            here = SnapshotPrices(snapshot, listing, cohort.frozen)
         for row in marks.until(snapshot["at"] if snapshot else None):
             _post(entries.until(row["at"]), marked)
             is_here = here is not None and here.snapshot["id"] == row["snapshot_id"]
@@ -220,14 +214,14 @@ def _post(entries: Iterator[Row], marked: MarkProgress) -> None:
 
 
 def _mark(
-    facts: RecordReader, cohort: CheckedCohort, row: Row, look: PricedSnapshot | None, marked: MarkProgress
+    facts: RecordReader, cohort: CheckedCohort, row: Row, look: SnapshotPrices | None, marked: MarkProgress
 ) -> Iterator[Difference]:
     id = row["entrant_id"]
     marked.times[id] = marked.times[id][1], row["at"]
     marked.masks[row["snapshot_id"]] |= marked.bits[id]
     if look is None:
         return
-    expected = expected_mark(marked.held[id], look.prices) | {"at": look.snapshot["at"]}
+    expected = expected_mark(marked.held[id], look) | {"at": look.snapshot["at"]}
     if row | expected != row:
         why = "by the ledger and the snapshot"
         yield from check_fields(
@@ -249,12 +243,13 @@ def _all_or_none(facts: RecordReader, cohort: CheckedCohort, marked: MarkProgres
                 yield Difference("mark", key, "entrant_id", None, "a mark", ALL)
 
 
-def _elsewhere(facts: RecordReader, cohort: CheckedCohort, snapshot_id: int) -> PricedSnapshot | None:
+def _elsewhere(facts: RecordReader, cohort: CheckedCohort, snapshot_id: int) -> SnapshotPrices | None:
     """A snapshot of another time than a mark's, or of another cohort."""
     snapshot = facts.find(SnapshotRow.__table__, snapshot_id)
     if snapshot is None:
         return None
-    return PricedSnapshot(snapshot, prices_of(read_listing(facts, snapshot_id), snapshot, cohort.frozen))
+    places = (place for _, place in read_places(facts, LISTED_ONCE, snapshot=snapshot_id))
+    return SnapshotPrices(snapshot, places, cohort.frozen)
 
 
 ENDS = rows_of(

@@ -8,7 +8,7 @@ What was let go, and what was set aside.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -23,7 +23,6 @@ from arena.verify.reader import (
     Row,
     RowPart,
     RowsByParent,
-    RowsByTime,
     RowsQuery,
     all_columns,
     rows_of,
@@ -59,20 +58,18 @@ PRICES = RowsQuery(
 """The prices of a venue's markets, in the order in which they became known."""
 PRUNES = rows_of(PruneRow.__table__)
 BEFORE_ALL = "0001-01-01T00:00:00.000000Z"
+NO_PRICE = ("", "~", "")
+"""What comes after the last price: it is later than all."""
 
 
 @dataclass
 class VenuePrices:
-    """The markets that have a price at some time, in order, and every price as JSON."""
+    """The markets that have a price at some time, in order, every price as JSON, and the `new` ones."""
 
     there: list[str] = field(default_factory=list)
+    new: dict[str, str] = field(default_factory=dict)
     prices: dict[str, str] = field(default_factory=dict)
     lost: set[str] = field(default_factory=set)
-
-    def price(self, market: str, hash: str) -> None:
-        """A market's newest price."""
-        self.prices[market] = f"{json_of(market)}:{json_of(hash)}"
-        self.lost.discard(market)
 
     def has(self, market: str) -> bool:
         """Whether a market is there."""
@@ -83,10 +80,16 @@ class VenuePrices:
         """A market comes, or goes."""
         if quoted and not self.has(market):
             insort(self.there, market)
-            self.lost |= set() if market in self.prices else {market}
+            self.lost.add(market)
         elif not quoted and self.has(market):
             del self.there[bisect_left(self.there, market)]
             self.lost.discard(market)
+
+    def take_in(self) -> None:
+        """The new prices count."""
+        self.prices |= {market: f"{json_of(market)}:{json_of(hash)}" for market, hash in self.new.items()}
+        self.new.clear()
+        self.lost = {market for market in self.lost if market not in self.prices}
 
     @property
     def seen(self) -> str:
@@ -135,11 +138,10 @@ def _sealed(facts: RecordReader, venue: str) -> Iterator[Difference]:
 def _seen(facts: RecordReader, venue: str) -> Iterator[Difference]:
     """What each sync of a venue saw against the quotes, which are played back beside it."""
     sightings, edge, board = _sightings(facts, venue), _pruned_until(facts), VenuePrices()
-    for row, quotes in _played_back(facts, venue):
-        for quote in quotes:
-            board.price(quote["market_id"], quote["hash"])
+    for row in _played_back(facts, venue, board.new):
         for sighting in sightings.of(row["number"]):
             yield from _turned(facts, sighting, board)
+        board.take_in()
         yield from check_fields(
             facts, SyncRow.__table__, row, {"markets": (len(board.there), "by the sightings")}
         )
@@ -163,14 +165,19 @@ def _turned(facts: RecordReader, sighting: Row, board: VenuePrices) -> Iterator[
     board.turn(market, bool(sighting["quoted"]))
 
 
-def _played_back(facts: RecordReader, venue: str) -> Iterator[tuple[Row, Iterable[Row]]]:
-    """Each sync of a venue with the prices that came between the one before and it."""
+def _played_back(facts: RecordReader, venue: str, prices: dict[str, str]) -> Iterator[Row]:
+    """Each sync of a venue, once the `prices` are in that came between the one before and it."""
     syncs, after = facts.rows(SYNCS, venue=venue), BEFORE_ALL
     while some := list(islice(syncs, WINDOW)):
         until = max(row["at"] for row in some)
-        prices = RowsByTime(facts.rows(PRICES, venue=venue, after=after, until=until))
+        lines = facts.lines(PRICES, venue=venue, after=after, until=until)
+        market, at, hash = next(lines, NO_PRICE)
         for row in some:
-            yield row, prices.until(row["at"])
+            end = row["at"]
+            while at <= end:
+                prices[market] = hash
+                market, at, hash = next(lines, NO_PRICE)
+            yield row
         after = max(after, until)
 
 

@@ -183,7 +183,8 @@ def check_second_quotes(facts: RecordReader, shown: CheckedRound, turn: CheckedT
             yield differs(facts, table, row, "taken_at", second[0][0]["taken_at"], "all were read together")
         if row["quoted_at"] is not None and row["quoted_at"] > row["taken_at"]:
             yield differs(facts, table, row, "quoted_at", f"{row['taken_at']} or before", "it was known then")
-        yield from check_quoted(facts, table, row, quote)
+        market, at = (quote["market_id"], quote["at"]) if quote else (None, None)
+        yield from check_quoted(facts, table, row, market, at)
 
 
 def _are_orders(value: Any) -> bool:

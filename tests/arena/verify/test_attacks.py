@@ -1,11 +1,15 @@
 """What somebody with the file in hand may try: every attack is found, and what harms nothing is none.
 
-An attack that only a hash gives away is tried again with the hashes written back that `arena verify` expects.
+An attack that only hashes give away is tried again with those written back that `arena verify` expects, and
+with the chain made anew over it: then the heads that had left the machine give it away.
 """
 
+import json
+import random
 import shutil
 import sqlite3
 import subprocess
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import datetime
 from functools import partial
@@ -16,13 +20,16 @@ import pytest
 from arena.record.record import Record
 from arena.record.schema.database import connect, reading
 from arena.record.schema.turn import CallRow
+from arena.record.write.publications import read_heads_after
 from arena.record.write.resolutions import add_resolutions
 from arena.verify import find
 from arena.verify.differences import Difference, Differences
-from tests.arena.verify.test_verify import tamper
+from tests.arena.verify.test_verify import TABLES, tamper
 from tests.builders import a_resolution
 from tests.once import made_once
 from tests.program.command_line import command, environment
+from tests.records.chain import rewrite_heads
+from tests.records.full_record import AT_WORK
 from tests.records.seasons import play, worked_out
 
 AGENTS = (
@@ -36,6 +43,8 @@ AGENTS = (
 )
 KEYS = ("id", "round_id", "entrant_id", "stage", "sample", "attempt", "hash")
 SEALS = ("hash", "previous", "prompt_hash")
+CHAIN = ("head", "row")
+"""What is wrong with a fact that the chain has otherwise."""
 
 
 @pytest.fixture(scope="session")
@@ -61,14 +70,29 @@ def with_an_idle_end(path: Path) -> Path:
     return path
 
 
-def whole(path: Path) -> Differences:
-    """All that verifying finds in the record of a file."""
+@pytest.fixture(scope="session")
+def heads(season: Path) -> list[str]:
+    """The heads of the season, as they were published."""
+    return published(season)
+
+
+def whole(path: Path, heads: Sequence[str] = ()) -> Differences:
+    """All that verifying finds in the record of a file, with heads that were published."""
     engine = connect(path, read_only=True)
     try:
         with reading(engine) as connection:
-            return find(connection, None)
+            return find(connection, None, published=heads)
     finally:
         engine.dispose()
+
+
+def published(path: Path) -> list[str]:
+    """The lines that a record would have published."""
+    engine = connect(path, read_only=True)
+    with reading(engine) as connection:
+        lines = [json.dumps(head) for head in read_heads_after(connection, 0, 1_000)]
+    engine.dispose()
+    return lines
 
 
 def seal_again(path: Path, differences: list[Difference]) -> None:
@@ -205,6 +229,15 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     ),
     "all orders of a turn gone": one("turn", 'wishes = \'{"bets":[],"sales":[]}\'', of("sharp")),
     "the dice's orders": one("turn", "wishes = replace(wishes, 'YES', 'NO')", of("random")),
+    "a refusal in other words": one("rejection", "message = 'the venue was closed'"),
+    "a refusal of another kind": one("rejection", "code = 'closed_since'"),
+    "a refusal deleted": drop("rejection"),
+    "a refusal added": (
+        (
+            "INSERT INTO rejection SELECT turn_id, position + 1, code, message, market_id FROM rejection "
+            "ORDER BY turn_id DESC, position DESC LIMIT 1"
+        ),
+    ),
     "repairs": one("turn", "repaired = '[\"key\"]'", of("sharp")),
     "a turn of an older reader": (
         f"UPDATE turn SET reader = 0 WHERE id = (SELECT max(id) FROM turn WHERE {of('sharp')})",
@@ -343,8 +376,8 @@ ATTACKS: dict[str, tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_an_attack_is_found_and_again_with_its_hashes_written_back(
-    attack: str, season: Path, tmp_path: Path
+def test_an_attack_is_found_whatever_is_written_back(
+    attack: str, season: Path, heads: list[str], tmp_path: Path
 ) -> None:
     path = Path(shutil.copy(season, tmp_path / "record.db"))
     tamper(path, "PRAGMA recursive_triggers = OFF")
@@ -353,14 +386,87 @@ def test_an_attack_is_found_and_again_with_its_hashes_written_back(
         for statement in ATTACKS[attack]:
             database.execute(statement)
         assert database.total_changes > before, "the attack changed nothing"
-    found = whole(path).listed
-    assert found, "nothing is found"
-    for _ in range(5):
-        if any(each.field not in SEALS for each in found):
-            return
-        seal_again(path, found)
+    assert_found(path, heads)
+
+
+def assert_found(path: Path, heads: list[str]) -> None:
+    """An attack is found; where hashes alone give it away, also with all of them and the chain rewritten."""
+    for _ in range(6):
         found = whole(path).listed
-        assert found, "nothing is found once the hashes are written back"
+        assert found, "nothing is found"
+        if any(each.field not in (*SEALS, *CHAIN) and each.table != "head" for each in found):
+            return
+        if not any(each.field in SEALS for each in found):
+            break
+        seal_again(path, found)
+    rewrite_heads(path)
+    assert whole(path, heads).count, "nothing is found once all hashes and the chain are rewritten"
+
+
+def test_a_chain_that_is_rewritten_over_what_was_there_is_the_same(
+    season: Path, heads: list[str], tmp_path: Path
+) -> None:
+    path = Path(shutil.copy(season, tmp_path / "record.db"))
+    tamper(path)
+    rewrite_heads(path)
+    assert (published(path), whole(path, heads).listed) == (heads, [])
+
+
+KEYS_OF = {
+    table: sorted(column.name for column in shape.c if column.foreign_keys)
+    for table, shape in TABLES.items()
+    if table not in (*AT_WORK, "set_aside") and any(column.foreign_keys for column in shape.c)
+}
+LATER = "'2026-03-08T00:00:00.000000Z'"
+ANEW = {name: f"1000 + {name}" for name in ("position", "number", "attempt", "version")}
+ANEW |= {"id": "NULL", "at": LATER, "stage": "'blind'", "hash": "hash || 'x'"}
+"""What tells a second row of the same from the first, where a unique key wants that."""
+SWAPS = [(table, column) for table, columns in KEYS_OF.items() for column in columns]
+
+
+@pytest.mark.parametrize(("table", "column"), SWAPS)
+def test_rows_that_changed_places_are_found(
+    table: str, column: str, season: Path, heads: list[str], tmp_path: Path
+) -> None:
+    """Two rows take each other's cohort, round, agent, market or whatever else one of their columns names."""
+    path, chance = (
+        Path(shutil.copy(season, tmp_path / "record.db")),
+        random.Random(f"{table}/{column}"),
+    )
+    tamper(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        rows = database.execute(
+            f'SELECT rowid, "{column}" FROM "{table}" WHERE "{column}" NOT NULL'
+        ).fetchall()
+        if len({value for _, value in rows}) < 2:
+            pytest.skip("there are no two")
+        (one, mine), (other, its) = chance.sample(rows, 2)
+        while mine == its:
+            (one, mine), (other, its) = chance.sample(rows, 2)
+        change = f'UPDATE OR FAIL "{table}" SET "{column}" = ? WHERE rowid = ?'
+        away = f"{mine}~" if isinstance(mine, str) else -1
+        try:
+            for value, row in ((away, one), (mine, other), (its, one)):
+                database.execute(change, (value, row))
+        except sqlite3.IntegrityError:
+            pytest.skip("a unique key stands in the way")
+    assert_found(path, heads)
+
+
+@pytest.mark.parametrize("table", sorted(KEYS_OF.keys() - {"quote"}))
+def test_rows_that_are_there_twice_are_found(
+    table: str, season: Path, heads: list[str], tmp_path: Path
+) -> None:
+    """All but prices, which may have been read at any time: those that count are in a snapshot or a sync."""
+    path = Path(shutil.copy(season, tmp_path / "record.db"))
+    tamper(path)
+    names = [f'"{column.name}"' for column in TABLES[table].c]
+    copied = ", ".join(ANEW.get(column.name, f'"{column.name}"') for column in TABLES[table].c)
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        statement = f'INSERT OR IGNORE INTO "{table}" ({", ".join(names)}) SELECT {copied} FROM "{table}"'
+        if not database.execute(statement).rowcount:
+            pytest.skip("there can be none")
+    assert_found(path, heads)
 
 
 HARMLESS: dict[str, tuple[str, ...]] = {

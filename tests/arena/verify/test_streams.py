@@ -133,6 +133,8 @@ def test_on_postgresql_the_same_differences_are_found(copy: Path, new_database: 
             connection.exec_driver_sql(statement)
     with reading(server) as connection:
         found = {difference.message for difference in verify(connection)}
+        parted = find(connection, None, address=there, processes=2).listed
+    assert found == {difference.message for difference in parted}
     server.dispose()
     tamper(copy, *(INSTANT.sub(r"'\1T\2.000000Z'", statement) for statement in TAMPERED))
     assert found == {difference.message for difference in differences(copy)}

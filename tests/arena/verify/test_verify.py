@@ -287,6 +287,7 @@ def test_junk_in_a_field_is_a_difference_and_not_a_crash(
 
 APART = {
     "content.py": "no check: it asks for the checks, and for the state hash beside them",
+    "parts.py": "no check: it gives the checks out, to other processes too",
     "verified.py": "it keeps what was verified, beside the record",
     "answers.py": "it decides again, which the agents do, and writes nothing",
     "caches.py": "it computes again what the scores compute, and writes nothing",

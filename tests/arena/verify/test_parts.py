@@ -1,0 +1,66 @@
+"""A record that is verified by several processes: the same is found, and what goes wrong ends all of them."""
+
+import multiprocessing
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from arena.errors import ArenaError
+from arena.record.schema.database import Connection, connect, reading
+from arena.verify import find
+from tests.arena.verify.test_verify import tamper
+
+TAMPERED = (
+    "UPDATE mark SET value = value + 1",
+    "UPDATE quote SET volume = 7 WHERE id = 9",
+    "UPDATE fill SET fee = fee + 1",
+    "UPDATE call SET reply = 'x'",
+    "UPDATE market_version SET at = 'soon' WHERE market_id = 'sim:sun'",
+)
+
+
+@pytest.fixture
+def tampered(copy: Path) -> Iterator[tuple[Path, Connection]]:
+    tamper(copy, *TAMPERED)
+    engine = connect(copy, read_only=True)
+    with reading(engine) as connection:
+        yield copy, connection
+    engine.dispose()
+
+
+@pytest.mark.parametrize("most", [None, 3])
+def test_as_much_is_found_and_told_by_two_processes_as_by_one(
+    most: int | None, tampered: tuple[Path, Connection]
+) -> None:
+    one, two = list[str](), list[str]()
+    path, connection = tampered
+    alone = find(connection, most, lambda x: one.append(x.message))
+    parted = find(connection, most, lambda x: two.append(x.message), address=str(path), processes=2)
+    assert one == two
+    assert len(one) == 3 or len(one) == alone.count > 10
+    assert (alone.listed, alone.left_out, alone.unproved) == (
+        parted.listed,
+        parted.left_out,
+        parted.unproved,
+    )
+
+
+def test_what_goes_wrong_in_a_process_is_raised_and_ends_the_others(
+    tampered: tuple[Path, Connection], tmp_path: Path
+) -> None:
+    _, connection = tampered
+    with pytest.raises(ArenaError, match="there is no record at"):
+        find(connection, None, address=str(tmp_path / "gone.db"), processes=2)
+    assert not multiprocessing.active_children()
+
+
+def test_a_key_press_ends_all_processes(tampered: tuple[Path, Connection]) -> None:
+    path, connection = tampered
+
+    def press(_done: int, _of: int | None) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        find(connection, None, address=str(path), processes=2, progress=press)
+    assert not multiprocessing.active_children()
