@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from arena.cli.options import Options, command
+from arena.cli.options import DEFAULT, Options, command
 from arena.cli.output import interruptible, progress
 from arena.errors import ArenaError, count_text
 
@@ -33,9 +33,9 @@ def verify(
     """Check the record against itself: hashes, ledgers, fills, settlements, marks, schedules.
 
     The checks change nothing in the record; a large one is read by a process for each core. The next time
-    only what is new is verified, by a note beside the record (FILE.verified); with --all, and where file or
-    schema are others, everything is. The first thousand differences are listed as they are found, the rest
-    counted by table; with any the exit status is 1.
+    only what is new is verified, by a note beside the record (FILE.verified; of a server's record, beside the
+    config). With --all, and where file, database or schema are others, everything is. The first thousand
+    differences are listed as they are found, the rest counted by table; with any the exit status is 1.
     A record that was rewritten with all its hashes still agrees with itself: --heads FILE compares it with
     the heads that have left the machine (`heads` in the config), and names the first that differs.
 
@@ -46,6 +46,7 @@ def verify(
     from arena.verify import find
     from arena.verify.verified import NOTHING_VERIFIED, keep_verified, read_verified
 
+    beside = chosen.config or DEFAULT
     out = None if sys.stdout.isatty() else sys.stdout  # on a terminal the bar makes way for a line
 
     def tell(difference: "Difference") -> None:
@@ -58,7 +59,7 @@ def verify(
         interruptible("verifying was interrupted", "nothing was changed; start it again"),
         progress("Verifying") as told,
     ):
-        before = NOTHING_VERIFIED if all else read_verified(connection)
+        before = NOTHING_VERIFIED if all else read_verified(connection, beside)
         found = find(
             connection,
             None if all else LISTED,
@@ -69,7 +70,7 @@ def verify(
             progress=told,
         )
         if not found.count:
-            keep_verified(connection)
+            keep_verified(connection, beside)
     data = {
         "from_head": before.number,
         "ok": not found.count,

@@ -1,7 +1,8 @@
 """How far a record was verified, kept beside its file so that the next time goes on from there.
 
-It is worth nothing for another file, once the head is gone, and once the schema was touched: whoever wants to
-change facts must take their triggers away first.
+That of a server's record is kept beside the config. It is worth nothing for another file or database, once
+the head is gone, and once the schema was touched: whoever wants to change facts must take their triggers away
+first. (A superuser of PostgreSQL need not: then `--all` alone finds it.)
 """
 
 import json
@@ -26,6 +27,10 @@ from arena.record.schema.world import MarketVersionRow, PruneRow, QuoteRow, Reso
 NUMBERED = (CohortRow, EntryRow, CallRow, MarketVersionRow, PruneRow, QuoteRow, ResolutionRow)
 LAST = select(HeadRow.number, HeadRow.hash).order_by(col(HeadRow.number).desc()).limit(1)
 OPEN_ROUNDS = select(func.min(RoundRow.id), func.min(RoundRow.snapshot_id)).where(RoundRow.done == 0)
+TRIGGERS = """
+    SELECT md5(string_agg(concat_ws(' ', oid, xmin, tgenabled), ',' ORDER BY oid))
+    FROM pg_trigger WHERE NOT tgisinternal"""
+"""A text that is another once a trigger was made, taken away, or put out of work for a while."""
 UNMARKED = select(func.min(SnapshotRow.id)).where(
     ~exists(select(1).where(MarkRow.snapshot_id == SnapshotRow.id))
 )
@@ -48,10 +53,10 @@ class VerifiedHead:
 NOTHING_VERIFIED = VerifiedHead()
 
 
-def read_verified(connection: Connection) -> VerifiedHead:
+def read_verified(connection: Connection, config: Path) -> VerifiedHead:
     """How far this record was verified; nothing of it, where that isn't known."""
     try:
-        noted = VerifiedHead(**json.loads(_note(connection).read_text("utf-8")))
+        noted = VerifiedHead(**json.loads(_note(connection, config).read_text("utf-8")))
         hash = connection.scalar(select(HeadRow.hash).where(HeadRow.number == noted.number))
     except (OSError, ValueError, TypeError, DBAPIError):
         return NOTHING_VERIFIED
@@ -59,10 +64,10 @@ def read_verified(connection: Connection) -> VerifiedHead:
     return noted if is_same else NOTHING_VERIFIED
 
 
-def keep_verified(connection: Connection) -> None:
-    """Note that all of a record was verified as it is now. A server's record has no file to put it beside."""
-    note, last = _note(connection), next(iter(connection.execute(LAST)), None)
-    if not note.name or last is None:
+def keep_verified(connection: Connection, config: Path) -> None:
+    """Note that all of a record was verified as it is now."""
+    note, last = _note(connection, config), next(iter(connection.execute(LAST)), None)
+    if last is None:
         return
     ids = {row.__tablename__: connection.scalar(select(func.max(row.id))) or 0 for row in NUMBERED}
     round, look = next(iter(connection.execute(OPEN_ROUNDS)))
@@ -82,14 +87,20 @@ def text_hash(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def _note(connection: Connection) -> Path:
-    """Where it is noted: nowhere for a server's record."""
-    name = connection.engine.url.database if connection.dialect.name == "sqlite" else None
-    file = unquote((name or "").removeprefix("file:").partition("?")[0])
-    return Path(f"{file}.verified") if file else Path()
+def _file(connection: Connection) -> Path:
+    """The record's file."""
+    return Path(unquote((connection.engine.url.database or "").removeprefix("file:").partition("?")[0]))
+
+
+def _note(connection: Connection, config: Path) -> Path:
+    """Where it is noted: beside the record's file, or beside the config where a server has the record."""
+    return Path(f"{_file(connection) if connection.dialect.name == 'sqlite' else config}.verified")
 
 
 def _identity(connection: Connection) -> str:
-    """Which file it is, and how often its schema was touched."""
-    state = _note(connection).with_suffix("").stat()
+    """Which file or database it is, and how often its schema was touched."""
+    if connection.dialect.name == "postgresql":
+        url = connection.engine.url
+        return f"{url.host}:{url.port}/{url.database}:{connection.exec_driver_sql(TRIGGERS).scalar()}"
+    state = _file(connection).stat()
     return f"{state.st_dev}:{state.st_ino}:{connection.exec_driver_sql('PRAGMA schema_version').scalar()}"

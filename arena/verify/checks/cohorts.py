@@ -9,6 +9,7 @@ from collections.abc import Generator, Iterator, Mapping
 
 from sqlalchemy import bindparam
 
+from arena.record.schema.chain import HeadRow
 from arena.record.schema.cohort import CohortRow, PromptRow, RoundRow, SnapshotRow
 from arena.record.schema.typed import clause, col, select
 from arena.verify.checks.answers import DECIDED, CohortReplay
@@ -23,7 +24,7 @@ from arena.verify.cohort import CheckedCohort, FrozenCohort, read_cohort
 from arena.verify.differences import Difference
 from arena.verify.hashes import json_in, sha256_of
 from arena.verify.ledger import LedgerSums, ledger_sums, read_ledgers
-from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery
+from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery, rows_of
 from arena.verify.round import CheckedRound, CheckedTurn, checked_fills, read_round, read_turns
 from arena.verify.row_names import check_fields, check_numbers, differs, key_of
 
@@ -75,6 +76,7 @@ def _line_up(key: str, frozen: FrozenCohort, rows: list[Row]) -> Iterator[Differ
                 )
 
 
+STARTS = rows_of(HeadRow.__table__, HeadRow.cohort == bindparam("number"), HeadRow.round == 0)
 LAST_LOOK = RowsQuery(
     select()
     .select_from(
@@ -91,15 +93,18 @@ LAST_LOOK = RowsQuery(
 def count_missed(facts: RecordReader, cohort: CheckedCohort, unseen: Mapping[str, int]) -> None:
     """Decision times of the frozen schedule of which nothing is there, while something is of later ones.
 
-    They may have been missed; that they were not taken out is for the chain of heads to prove.
+    Of a cohort whose start has a head of its own they were missed: what is taken out, the chain says. Of one
+    from before there was a chain nobody knows.
     """
     frozen = cohort.frozen
     if frozen is None or frozen.stamp == "live" or facts.verified.number:
         return
+    if any(facts.rows(STARTS, number=cohort.row["number"])):
+        return
     last = next((row["at"] for row in facts.rows(LAST_LOOK, stamp=f'"stamp":"{frozen.stamp}"')), "")
     until = min(last, cohort.row["ended_at"] or last)
     if missed := sum(at < until for at in unseen):
-        facts.unproved["decision times that were missed"] += missed
+        facts.unproved["decision times of which nothing is there"] += missed
 
 
 def check_round(facts: RecordReader, shown: CheckedRound) -> Iterator[Difference]:

@@ -3,11 +3,15 @@
 import json
 import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from arena.record.files.move import move_record
+from arena.record.schema.database import connect, open_read_only
+from arena.verify.content import verified_content
 from tests.arena.verify.test_verify import tamper
 from tests.program.running import arena_json
 from tests.records.seasons import play, worked_out
@@ -79,3 +83,23 @@ def test_a_copy_or_a_spoilt_note_is_verified_whole(record: Path) -> None:
     assert verified(copy) == 0
     Path(f"{record}.verified").write_text(json.dumps({"number": "x"}), "utf-8")
     assert verified(record) == 0
+
+
+def test_of_a_server_the_note_lies_beside_the_config(record: Path, new_database: Callable[[], str]) -> None:
+    there = new_database()
+    with open_read_only(str(record)) as engine:
+        move_record(engine, there, verified_content)
+
+    def from_head(status: int = 0) -> int:
+        told = arena_json(record.parent, "verify", "--database", there, status=status)
+        return int(told["from_head"])
+
+    assert (from_head(), from_head()) == (0, last_head(record))
+    assert record.with_name("config.yaml.verified").exists()
+    server = connect(there)
+    with server.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE forecast DISABLE TRIGGER USER")
+        connection.exec_driver_sql("UPDATE forecast SET probability = 7")
+        connection.exec_driver_sql("ALTER TABLE forecast ENABLE TRIGGER USER")
+    server.dispose()
+    assert from_head(status=1) == 0
