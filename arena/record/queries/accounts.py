@@ -73,8 +73,9 @@ def read_depths(connection: Connection) -> dict[tuple[int, str], str]:
     rules = read_frozen_rules(connection)
     capped = {number for number, each in rules.items() if "max_of_volume" in each}
     unlimited = {number for number, each in rules.items() if each.get("fill", BOOK) != BOOK} - capped
-    line_up, filled = joined(EntrantRow, CohortRow), clause(FillRow.market_id == SnapshotItemRow.market_id)
-    named = (CohortRow.number, EntrantRow.name)
+    # As an expression, so that a snapshot's few markets are looked through, not a market's many snapshots.
+    filled = func.coalesce(SnapshotItemRow.market_id, "") == FillRow.market_id
+    line_up, named = joined(EntrantRow, CohortRow), (CohortRow.number, EntrantRow.name)
     unknown = (
         select(*named)
         .select_from(
@@ -84,12 +85,10 @@ def read_depths(connection: Connection) -> dict[tuple[int, str], str]:
             .join(FillRow, filled & clause(FillRow.turn_id == TurnRow.id))
             .join(line_up, clause(TurnRow.entrant_id == EntrantRow.id))
         )
-        .where(col(QuoteRow.volume).is_(None))
+        .where(col(QuoteRow.volume).is_(None), col(CohortRow.number).in_(capped))
         .distinct()
     )
-    return {
-        (number, name): DEPTH_UNKNOWN for number, name in connection.execute(unknown) if number in capped
-    } | {
+    return dict.fromkeys(connection.execute(unknown) if capped else (), DEPTH_UNKNOWN) | {
         (number, name): UNLIMITED
         for number, name in connection.execute(select(*named).select_from(line_up))
         if number in unlimited
