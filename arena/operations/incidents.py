@@ -17,6 +17,7 @@ from arena.config import Config, environment
 from arena.errors import ArenaError
 from arena.operations.http import serve_health
 from arena.operations.jobs import Unanswered
+from arena.operations.ping import keep_pinging, ping_of
 from arena.operations.publisher import keep_publishing
 from arena.operations.status import status_source
 from arena.operations.webhook import keep_sending, webhook_of
@@ -189,19 +190,27 @@ async def report_decision_time(
 
 @asynccontextmanager
 async def monitoring(
-    config: Config, record: Record, now: Callable[[], datetime], me: str, say: Callable[[str], None]
+    config: Config,
+    record: Record,
+    now: Callable[[], datetime],
+    me: str,
+    say: Callable[[str], None],
+    good_step: asyncio.Event,
 ) -> AsyncIterator[None]:
     """While the block lasts health can be asked for, and what should be heard of is told.
 
-    `now` is the arena's time, which may be pretended; messages are sent by the real one.
+    After each `good_step` the address that is to be pinged hears of it. `now` is the arena's time, which may
+    be pretended; messages are sent by the real one.
     """
-    webhook = webhook_of(config.watch, environment(config.folder, os.environ))
+    environ = environment(config.folder, os.environ)
+    webhook, pinged = webhook_of(config.watch, environ), ping_of(config.watch, environ)
     note_rounds(record, now())
     stop = asyncio.Event()
     async with serve_health(status_source(record, config, now, me), config.watch.health):
         tasks = asyncio.gather(
             keep_sending(record, webhook, this_instant, stop, say),
             keep_publishing(config, record, this_instant, stop, say),
+            keep_pinging(record, pinged, good_step, this_instant, stop, say),
         )
         try:
             yield

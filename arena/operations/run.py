@@ -81,6 +81,7 @@ class Run:
     busy_until: dict[str, float] = field(default_factory=dict)
     passed: set[MissedRound] = field(default_factory=set)
     last_looks: dict[int, LastLook] = field(default_factory=dict)
+    good_step: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +159,8 @@ async def _work(run: Run, record: Record, me: str) -> None:
             wake,
             JobContext(run.config, world, record, source, venue, quarantined, baselines=run.baselines),
         )
-        monitors = monitoring(
-            run.config, run.record, clock.now, me, lambda words: _emit(run, "untold", words)
-        )
+        emit = partial(_emit, run, "untold")
+        monitors = monitoring(run.config, run.record, clock.now, me, emit, run.good_step)
         await stack.enter_async_context(monitors)
         _emit(run, "started", f"leading; it is {clock.now():{MINUTE_FORMAT}} UTC")
         await work_until_stopped(_step_until_over(lead_run), run.stop, world.under_way, run.config.run.grace)
@@ -171,8 +171,11 @@ async def _step_until_over(lead_run: LeaderRun) -> None:
     run = lead_run.run
     while not run.stop.asked.is_set():
         try:
+            failed = run.progress.failed
             if not await run_step(lead_run):
                 return
+            if run.progress.failed == failed:
+                run.good_step.set()
         except (LeaseLost, RecordReplaced):
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, the next step may find it well again

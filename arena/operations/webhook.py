@@ -163,16 +163,22 @@ class WebhookReply:
 
 
 async def send(webhook: Webhook, said: Mapping[str, Any], seconds: float = TIMEOUT) -> WebhookReply:
-    """Send a message once. What the other side answers is not read beyond its status."""
+    """Send a message once."""
+    return await ask(webhook, "POST", seconds, message_bytes(said, webhook.secrets))
+
+
+async def ask(
+    webhook: Webhook, method: str, seconds: float = TIMEOUT, body: bytes | None = None
+) -> WebhookReply:
+    """Ask once at an address. What the other side answers is not read beyond its status."""
     for name in ("httpx", "httpcore"):  # they would log the address
         logging.getLogger(name).setLevel(logging.WARNING)
-    body = message_bytes(said, webhook.secrets)
     client = httpx.AsyncClient(verify=_trusted(), timeout=seconds, headers=HEADERS, follow_redirects=False)
     try:
         async with (
             asyncio.timeout(seconds),
             client,
-            client.stream("POST", webhook.url, content=body) as answer,
+            client.stream(method, webhook.url, content=body) as answer,
         ):
             status = answer.status_code
             code = STATUS_CODES.get(status) or STATUS_CODES.get(status // 100, "refused")

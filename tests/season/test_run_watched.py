@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from arena.errors import ArenaError
+from arena.operations import ping
 from tests.program.rehearsal import clock_at, rehearse, rows
 from tests.program.running import arena
 from tests.provider.server import faulty
@@ -39,6 +40,16 @@ class Curious(Server):
         self.told.append(json.loads(request.body))
         self.health.append(httpx.get(f"http://127.0.0.1:{self.port}/health", trust_env=False))
         return Reply(b"")
+
+
+class Unwell(Server):
+    """Answers nothing but errors, and counts how often it is asked."""
+
+    asked = 0
+
+    def respond(self, request: Request) -> Reply:
+        self.asked += 1
+        return Reply(b"", 500)
 
 
 def an_arena(folder: Path) -> int:
@@ -100,3 +111,20 @@ def test_a_round_whose_webhook_is_away_is_played_all_the_same_and_says_so(tmp_pa
     assert played.returncode == 0
     assert played.stderr.startswith("the message cohort_finished was not delivered: ")
     assert "canary" not in played.stderr
+
+
+def test_a_season_pings_and_plays_on_where_nobody_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ping, "PAUSES", ())
+    an_arena(tmp_path)
+    config = tmp_path / "config.yaml"
+    with serving(Unwell()) as receiver:
+        monkeypatch.setenv("ARENA_PING", receiver.url)
+        config.write_text(
+            config.read_text("utf-8").replace("webhook_env: ARENA_WEBHOOK", "ping_env: ARENA_PING")
+        )
+        board, _ = rehearse(tmp_path)
+    assert (board.rounds, board.failed) == (1, 0)
+    assert receiver.asked
+    assert ("cohort_finished",) in rows(tmp_path, "SELECT kind FROM incident")

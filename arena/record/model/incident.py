@@ -24,6 +24,7 @@ IncidentKind = Literal[
     "venue_down",
     "verify_failed",
     "heads_unpublished",
+    "ping_failed",
     "cohort_finished",
 ]
 LASTING_KINDS: frozenset[IncidentKind] = frozenset(
@@ -33,6 +34,7 @@ LASTING_KINDS: frozenset[IncidentKind] = frozenset(
         "venue_down",
         "verify_failed",
         "heads_unpublished",
+        "ping_failed",
         "agent_failing",
         "cost_unknown",
     }
@@ -187,6 +189,12 @@ def heads_unpublished(at: datetime, since: datetime, left: int, error: str) -> I
     )
     data = {"since": since.isoformat(), "heads": left, "message": error}
     return Incident("heads_unpublished", f"heads@{timestamp_text(since)}", at, words, data)
+
+
+def ping_failed(at: datetime, address: str, why: str) -> Incident:
+    """That the address which hears of good steps does not answer."""
+    words = f"{address} was not pinged: it {why}"
+    return Incident("ping_failed", f"ping@{timestamp_text(at)}", at, words, {"since": at.isoformat()})
 
 
 def cohort_finished(cohort: int, at: datetime, rounds: int, agents: int) -> Incident:

@@ -37,6 +37,7 @@ from arena.record.model.incident import (
     backup_not_kept,
     cohort_finished,
     heads_unpublished,
+    ping_failed,
     round_incidents,
     venue_outage,
 )
@@ -350,6 +351,7 @@ def test_the_page_shows_every_message_as_it_is_sent() -> None:
         venue_outage("polymarket", due, VenueError("server_error", "gamma-api.polymarket.com answered 503")),
         backup_not_kept(due, ArenaError("differs", "1 difference: entry 1, sharp, 7, hash")),
         heads_unpublished(due + HOUR, due, 4, "./publish.sh ended with 1: no route to host"),
+        ping_failed(due, "https://hc.example", "can't be reached"),
         cohort_finished(1, due, 5, 3),
     ]
     page = (Path(__file__).resolve().parents[3] / "docs" / "watching.md").read_text("utf-8")

@@ -1,0 +1,71 @@
+"""Pings go out after good steps alone; what does not answer them is told once, and stops nothing."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from arena.config.sections import WatchSection
+from arena.errors import ArenaError
+from arena.operations import ping
+from arena.operations.ping import keep_pinging, ping_of
+from arena.record.record import Record
+from arena.record.write.operations import read_recent_incidents
+from tests.arena.config_files import SMALL, mistakes
+from tests.arena.operations.test_webhook import CANARY, OK, Receiver
+from tests.builders import NOW
+from tests.serving import Reply, serving
+
+BAD = Reply(b"", 500)
+
+
+def pings(record: Record, receiver: Receiver, done: Callable[[], bool], good: bool = True) -> list[str]:
+    """What is said while steps are good, until something is done."""
+
+    async def play() -> list[str]:
+        step, stop, said = asyncio.Event(), asyncio.Event(), list[str]()
+        address = ping_of(WatchSection(ping_env="PING"), {"PING": f"{receiver.url}/{CANARY}"})
+        pinging = asyncio.create_task(keep_pinging(record, address, step, lambda: NOW, stop, said.append))
+        for _ in range(400):
+            if done():
+                break
+            if good:
+                step.set()
+            await asyncio.sleep(0.01)
+        stop.set()
+        await pinging
+        return said
+
+    return asyncio.run(play())
+
+
+def incidents(record: Record) -> list[tuple[str, bool]]:
+    return [(x.incident.kind, x.ended_at is None) for x in record.read(read_recent_incidents, 9)]
+
+
+def test_what_does_not_answer_is_tried_again_told_once_and_over_when_it_does(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ping, "EVERY", 0.01)
+    monkeypatch.setattr(ping, "PAUSES", (0.01, 0.01))
+    with serving(Receiver(*[BAD] * 7, OK)) as receiver:
+        (said,) = pings(record, receiver, lambda: len(receiver.got) > 5)
+        assert "was not pinged: it has an internal error" in said
+        assert "canary" not in said
+        assert incidents(record) == [("ping_failed", True)]
+        assert pings(record, receiver, lambda: ("ping_failed", False) in incidents(record)) == []
+    assert not any(request.body for request in receiver.got)
+
+
+def test_without_a_good_step_nothing_is_sent(record: Record) -> None:
+    with serving(Receiver()) as receiver:
+        assert pings(record, receiver, lambda: False, good=False) == []
+    assert receiver.got == []
+
+
+def test_a_variable_without_an_address_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ArenaError, match="PING should hold the address"):
+        ping_of(WatchSection(ping_env="PING"), {})
+    [found] = mistakes(tmp_path, f"{SMALL}watch: {{ping_env: ARENA_PING}}\n", {})
+    assert "ARENA_PING is not set" in str(found)
