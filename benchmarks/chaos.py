@@ -1,6 +1,7 @@
 """Plays the arena under seeds that say what goes wrong: `python -m benchmarks.chaos --seeds N`.
 
-A seed that fails is printed with what happened, and does the same again: `--first SEED --seeds 1`.
+A seed that fails is printed with what happened, and does the same again: `--first SEED --seeds 1`. With
+`--without MEND` a defect that was mended is back, and the first seed that finds it ends the search.
 """
 
 import argparse
@@ -9,8 +10,10 @@ import os
 import sys
 import traceback
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from multiprocessing import get_context
 
+from tests.chaos.mends import MENDS
 from tests.chaos.simulator import simulate, unbroken
 
 
@@ -29,18 +32,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.chaos", description=__doc__)
     parser.add_argument("--seeds", type=int, default=100, help="how many")
     parser.add_argument("--first", type=int, default=1, help="the first of them")
+    parser.add_argument("--without", choices=sorted(MENDS), help="a mend that is taken out")
     parser.add_argument("--log", action="store_true", help="tell what happened in every seed")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     unbroken()
     failed, happened = list[int](), 0
     seeds = range(options.first, options.first + options.seeds)
-    with ProcessPoolExecutor(options.processes, get_context("fork"), max_tasks_per_child=None) as pool:
+    defect = MENDS[options.without]() if options.without else nullcontext()
+    workers = ProcessPoolExecutor(options.processes, get_context("fork"), max_tasks_per_child=None)
+    with defect, workers as pool:
         for seed, log, fault in pool.map(play, seeds):
             happened += len(log)
             if options.log or fault:
                 print(f"seed {seed}", *log, fault, sep="\n")
             failed += [seed] * bool(fault)
+            if options.without and failed:
+                pool.shutdown(cancel_futures=True)
+                break
     print(f"{len(seeds)} seeds, {happened:,} things went wrong, {len(failed)} failed: {failed}")
     raise SystemExit(bool(failed))
 

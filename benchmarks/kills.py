@@ -64,6 +64,7 @@ class Arena:
     begun: int = 0
     seasons: int = 0
     mishaps: Counter[str] = field(default_factory=Counter)
+    at_server: int = 0
     again: int = 0
     lost: int = 0
 
@@ -138,11 +139,10 @@ def play_killed(arena: Arena, kills: int) -> None:
                 break
             if not left:
                 raise Broken(f"the season does not end:\n{running.said()[-3_000:]}")
-            open_calls = arena.server.at_once
             arena.kill(running)
             arena.mishaps["kills"] += 1
-            arena.mishaps["calls at the server"] += open_calls
-            say(f"kill {arena.mishaps['kills']} of {kills}: {open_calls} calls at the server")
+            arena.at_server += arena.server.at_once
+            say(f"kill {arena.mishaps['kills']} of {kills}: {arena.server.at_once} calls at the server")
         with closing(sqlite3.connect(place)) as record:
             arena.judge(place, record.execute(LOST).fetchone()[0])
 
@@ -256,10 +256,10 @@ def main() -> None:
         else:
             play_killed(arena, options.kills)
     counts = ", ".join(f"{count} {name}" for name, count in arena.mishaps.items())
-    words = (
-        f"{arena.seasons - 1} seasons, {counts}: each ended as if unbroken; {arena.again} calls made again"
+    print(f"{arena.seasons - 1} seasons, {counts}: each ended as if unbroken")
+    print(
+        f"{arena.again} calls made again; {arena.lost} under way at a kill, {arena.at_server} at the server"
     )
-    print(f"{words}, {arena.lost} were under way at a kill")
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from arena.config import Config
     from arena.operations.run import Run
     from arena.record.model.cohort import JobState
+    from arena.record.record import Record
     from arena.rounds.worker import JobOutcome, OnJob
 
 DECISIONS = 5
@@ -138,7 +139,7 @@ def play(
     ):
         running = Run(config, record, open_clock, tell.told, once, baselines)
         tell.watch(running.progress, record)
-        if not baselines and not record.cohorts():
+        if not baselines and not wait_to_open(record.cohorts, say, *waits):
             check_keys(config, environment(config.folder, os.environ))
         asyncio.run(season())
     return running
@@ -284,18 +285,17 @@ def worker(
     from arena.record.write.turn_queue import queue_address
 
     queue_address(settings.database)  # first, for a record that is a file has no workers
-    wait_to_open(partial(Record.join, settings.database), tell, "unreachable", "no_record").close()
-    asyncio.run(_serve(settings, at_once or settings.calls.at_once, grace, tell))
+    with closing(
+        wait_to_open(partial(Record.join, settings.database), tell, "unreachable", "no_record")
+    ) as record:
+        asyncio.run(_serve(settings, record, at_once or settings.calls.at_once, grace, tell))
 
 
-async def _serve(config: "Config", at_once: int, grace: float, told: "OnJob") -> None:
+async def _serve(config: "Config", record: "Record", at_once: int, grace: float, told: "OnJob") -> None:
     import asyncio
 
     from arena.operations.service import service_notices
-    from arena.record.write.turn_queue import queue_address
     from arena.rounds.worker import serve_turns
-
-    queue_address(config.database)  # before the record, for opening one that is a file would make it
 
     def stopping() -> None:
         if stop.is_set():
@@ -307,5 +307,5 @@ async def _serve(config: "Config", at_once: int, grace: float, told: "OnJob") ->
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stopping)
     async with service_notices(os.environ):
-        await serve_turns(config, at_once, grace, stop, told)
+        await serve_turns(config, record, at_once, grace, stop, told)
     told("stopped")

@@ -56,6 +56,7 @@ POSTGRESQL_QUEUE = TurnQueue(open_queue, run_worker)
 
 async def serve_turns(
     config: Config,
+    record: Record,
     at_once: int,
     grace: float,
     stop: asyncio.Event,
@@ -66,37 +67,33 @@ async def serve_turns(
 
     Whenever the queue is gone it is opened anew, for as long as that takes.
     """
-    record = Record.join(config.database)
-    try:
-        async with open_world(config, record) as world:
-            faults: list[ArenaError] = []
-            play_once = once_at_a_time(lambda job: play_job(job, world, record))
-            on_job(f"waiting for turns, {at_once} at once; Ctrl-C ends it")
+    async with open_world(config, record) as world:
+        faults: list[ArenaError] = []
+        play_once = once_at_a_time(lambda job: play_job(job, world, record))
+        on_job(f"waiting for turns, {at_once} at once; Ctrl-C ends it")
 
-            async def play(job: TurnJob) -> None:
-                try:
-                    on_job(JobOutcome(job, await play_once(job)))
-                except OtherVersion as error:
-                    faults.append(error)
-                    stop.set()
-                except Exception as error:  # noqa: BLE001 - it is told; the turn is delivered again
-                    on_job(JobOutcome(job, f"interrupted: {error_text(error)}"))
+        async def play(job: TurnJob) -> None:
+            try:
+                on_job(JobOutcome(job, await play_once(job)))
+            except OtherVersion as error:
+                faults.append(error)
+                stop.set()
+            except Exception as error:  # noqa: BLE001 - it is told; the turn is delivered again
+                on_job(JobOutcome(job, f"interrupted: {error_text(error)}"))
 
-            failures = 0
-            while not stop.is_set():
-                try:
-                    async with queue.open(config.database) as app:
-                        failures = 0
-                        await _work_until(stop, queue.work(app, play, at_once, grace))
-                except ArenaError as error:
-                    on_job(error.message)
-                pause = DATABASE_WAITS[min(failures, len(DATABASE_WAITS) - 1)]
-                await sleep_unless_stopped(timedelta(seconds=pause), stop)
-                failures += 1
-            if faults:
-                raise faults[0]
-    finally:
-        record.close()
+        failures = 0
+        while not stop.is_set():
+            try:
+                async with queue.open(config.database) as app:
+                    failures = 0
+                    await _work_until(stop, queue.work(app, play, at_once, grace))
+            except ArenaError as error:
+                on_job(error.message)
+            pause = DATABASE_WAITS[min(failures, len(DATABASE_WAITS) - 1)]
+            await sleep_unless_stopped(timedelta(seconds=pause), stop)
+            failures += 1
+        if faults:
+            raise faults[0]
 
 
 def once_at_a_time(play: Callable[[TurnJob], Awaitable[str]]) -> Callable[[TurnJob], Awaitable[str]]:

@@ -3,13 +3,17 @@
 import subprocess
 import sys
 
+import pytest
 
-def chaos(*words: str) -> str:
+from tests.chaos.mends import MENDS
+
+
+def chaos(*words: str, status: int = 0) -> str:
     """What `python -m benchmarks.chaos` says."""
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.chaos", *words], capture_output=True, text=True, timeout=500
+        [sys.executable, "-m", "benchmarks.chaos", *words], capture_output=True, text=True, timeout=2_000
     )
-    assert done.returncode == 0, done.stdout[-6_000:] + done.stderr[-2_000:]
+    assert done.returncode == status, done.stdout[-6_000:] + done.stderr[-2_000:]
     return done.stdout
 
 
@@ -21,3 +25,9 @@ def test_a_seed_is_the_same_season_again() -> None:
     first, again = (chaos("--first", "3", "--seeds", "1", "--log", "--processes", "1") for _ in range(2))
     assert first == again
     assert len(first.splitlines()) > 5, "nothing went wrong"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("mend", sorted(MENDS))
+def test_a_defect_that_is_back_is_found(mend: str) -> None:
+    assert "1 failed" in chaos("--seeds", "400", "--without", mend, status=1)

@@ -2,9 +2,10 @@
 
 import json
 import resource
+import sqlite3
 import subprocess
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,10 @@ from arena.record.schema.database import open_read_only, reading
 from arena.verify.content import verified_content
 from tests.faults.little import play, witnessed, write_config
 from tests.program.command_line import command, environment
+from tests.program.running import loaded
+from tests.provider.replies import GOOD, Asked, says
+from tests.provider.server import faulty
+from tests.serving import Reply
 
 KB = 1_024
 WORDS = {
@@ -127,3 +132,59 @@ def test_of_a_backup_nothing_is_left(whole: tuple[Path, str], tmp_path: Path) ->
     assert said["error"]["code"] in WORDS
     assert [path.name for path in tmp_path.iterdir()] == ["backups"]
     assert hash_of(whole[0]) == whole[1]
+
+
+PAYING = """\
+markets: {{venue: simulator, show: 6, simulator: {{start: 2026-01-04, weeks: 3, markets: 20, events: 8}}}}
+cohorts: {{rounds: 1, count: 1}}
+agents:
+{agents}
+"""
+PAID = "  - {{name: a{n}, model: openai/plays, base_url: '{url}', price: {{input: 1, output: 4}}}}"
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[Path]:
+    """A disk of a few megabytes, where this machine lets us have one."""
+    disk = folder / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("this machine mounts no disk for us")
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", "--lazy", disk], check=True)
+
+
+def test_of_a_disk_that_is_full_when_answers_come_no_paid_one_is_lost(tmp_path: Path) -> None:
+    with small_disk(tmp_path) as disk, faulty(latency=1.0) as there:
+        agents = "\n".join(PAID.format(n=n, url=there.url) for n in range(4))
+        (tmp_path / "config.yaml").write_text(PAYING.format(agents=agents), "utf-8")
+        filler = disk / "filler"
+
+        def fills(_: Asked) -> Reply:
+            """While its answer is on its way, what is left of the disk is used up."""
+            with suppress(OSError), filler.open("ab", buffering=0) as file:
+                while file.write(bytes(4_096)):
+                    pass
+            return says(GOOD)
+
+        there.script("plays", fills)
+        words = ("round", "--at", "2026-01-04T00:00Z", "--database", str(disk / "arena.db"), "--json")
+        full = loaded().run(tmp_path, words, environment())
+        assert full.returncode in (0, 1), "whether there is room for all else too"
+        assert "Traceback" not in full.stderr
+        kept, asked = stored_answers(disk / "arena.db"), len(there.log)
+        filler.unlink()
+        there.script("plays", says(GOOD))
+        done = loaded().run(tmp_path, words, environment())
+        assert (done.returncode, kept, len(there.log)) == (0, asked, 4)
+        assert hash_of(disk / "arena.db")
+
+
+def stored_answers(database: Path) -> int:
+    """How many answers are kept."""
+    with closing(sqlite3.connect(database)) as record:
+        count: int = record.execute("SELECT count(*) FROM call WHERE error_code IS NULL").fetchone()[0]
+    return count

@@ -9,21 +9,23 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 from sqlalchemy import make_url
 
 from arena.clock import timer
+from arena.cohorts.freeze import code_version
 from arena.config import load
 from arena.errors import ArenaError
 from arena.record.queries.cohorts import read_calls, read_rounds
 from arena.record.queries.decisions import read_turns
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.turn_queue import TurnJob
+from arena.record.write.turn_queue import TurnJob, enqueue_turns, open_queue
 from arena.rounds.open_world import open_world
-from arena.rounds.worker import play_job
+from arena.rounds.worker import JobOutcome, play_job, serve_turns
 from arena.verify import verify
 from markets.millionths import ONE
 from tests.bundles import simulated
@@ -208,3 +210,41 @@ def test_a_worker_of_another_version_plays_nothing_and_says_so(tmp_path: Path) -
     with pytest.raises(ArenaError, match=r"arena run is paper-arena 0\.0\.0, this worker is") as error:
         asyncio.run(plays())
     assert error.value.hint == "install the same version on both, then restart the worker"
+
+
+def test_a_worker_outlives_an_outage_that_is_longer_than_its_pool_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.record.write.turn_queue.POOL_WAIT", 0.2)
+    monkeypatch.setattr("arena.rounds.worker.DATABASE_WAITS", (0.1,))
+    (tmp_path / "config.yaml").write_text("markets: {venue: simulator}\nagents: [{kind: market}]\n", "utf-8")
+    told, stop = list[JobOutcome | str](), asyncio.Event()
+
+    async def heard(is_so: Callable[[], bool]) -> None:
+        await asyncio.to_thread(until, is_so, f"more than {told}")
+
+    async def outage(server: Any, address: str) -> None:
+        async with open_queue(address) as app:
+            await enqueue_turns(app, [TurnJob(1, 1, "before", code_version())])
+        await heard(lambda: len(told) == 2)
+        await asyncio.to_thread(server.stop)
+        await heard(lambda: len(told) > 4)
+        await asyncio.to_thread(server.start)
+        async with open_queue(address) as app:
+            await enqueue_turns(app, [TurnJob(1, 1, "after", code_version())])
+        await heard(lambda: isinstance(told[-1], JobOutcome))
+        stop.set()
+
+    async def go(server: Any, address: str, record: Record) -> None:
+        config = load(tmp_path / "config.yaml", database=address)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(serve_turns(config, record, 1, 1.0, stop, told.append))
+            group.create_task(outage(server, address))
+
+    with a_server() as server:
+        address = database(server.get_uri(), "arena")
+        with closing(Record.open(address)) as record:
+            asyncio.run(go(server, address, record))
+    played = [x.job.agent for x in told if isinstance(x, JobOutcome)]
+    assert played == ["before", "after"]
+    assert len({x for x in told if isinstance(x, str)}) > 1

@@ -1,0 +1,70 @@
+"""What was mended, taken out again one by one: a simulator that then finds nothing looks at the wrong things.
+
+Each is the behaviour of before, by its name; what finds it is in benchmarks/README.md.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from datetime import datetime
+from typing import Any
+from unittest.mock import patch
+
+from agents.llm import patience as waiting
+from arena.operations.run import DueTask
+from arena.record.files.room import AnswerRoom
+from arena.record.queries.cohorts import StoredCohort, read_rounds
+from arena.record.record import Record
+from arena.rounds.round import finish_round
+from arena.rounds.world import World
+from tests.chaos import simulator
+
+
+async def close_earlier_rounds(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:
+    """A round before this time is over, whoever still plays it."""
+    for round in record.read(read_rounds, stored.id):
+        if not round.done and round.at < at:
+            await finish_round(stored, round, world, record, late=True)
+
+
+def go_past(waiting: Sequence[DueTask], resting: Collection[str]) -> list[DueTask]:
+    """What another process has in hand holds nothing up."""
+    return [task for task in waiting if task.name not in resting]
+
+
+@contextmanager
+def rounds_are_passed() -> Iterator[None]:
+    """A command beside a running arena, and the arena itself, walk past a round that another plays."""
+    with (
+        patch("arena.operations.run.ready_tasks", go_past),
+        patch("arena.rounds.round.finish_earlier_rounds", close_earlier_rounds),
+    ):
+        yield
+
+
+@asynccontextmanager
+async def timer_wins(longest: float) -> AsyncIterator[None]:
+    """An answer that has arrived is thrown away where the timer is over."""
+    async with asyncio.timeout(longest):
+        yield
+
+
+def same_connection(open: Any) -> Any:
+    """The queue is worked on again by the connection that is gone."""
+    used: list[str] = []
+
+    @asynccontextmanager
+    async def opened(self: Any, database: str) -> AsyncIterator[list[str]]:
+        async with open(self, database):
+            yield used
+
+    return opened
+
+
+MENDS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
+    "queue": lambda: patch.object(simulator.Queue, "open", same_connection(simulator.Queue.open)),
+    "rounds": rounds_are_passed,
+    "timer": lambda: patch.object(waiting, "patience", timer_wins),
+    "room": lambda: patch.object(AnswerRoom, "hold", lambda *_: None),
+    "left": lambda: patch.object(simulator, "succeeded", lambda progress: not progress.failed),
+}
