@@ -90,6 +90,21 @@ def columns(*parts: Markup, look: str = "halves") -> Markup:
     return Markup('<div class="{}">{}</div>').format(look, inside)
 
 
+def pills(shown: Sequence[tuple[str, str, bool]], says: str, most: int = 10) -> Markup:
+    """Words to choose from, each with its address and whether it is chosen; the oldest are folded away."""
+    one = Markup('<a class="pill" href="{}"{}>{}</a>')
+    here = Markup(' aria-current="true"')
+    made = [one.format(href, here if chosen else "", text) for text, href, chosen in shown]
+    older = Markup("")
+    if len(made) > most:
+        is_open = any(chosen for _, _, chosen in shown[:-most])
+        older = Markup("<details{}><summary>{} older</summary>{}</details>").format(
+            Markup(" open") if is_open else "", len(made) - most, Markup(" ").join(made[:-most])
+        )
+    recent = Markup(" ").join(made[-most:])
+    return Markup('<nav class="pills" aria-label="{}">{} {}</nav>').format(says, recent, older)
+
+
 def gain_look(value: float) -> str:
     """The class of a gain or a loss."""
     return "" if abs(value) < 0.005 else "gain" if value > 0 else "loss"
@@ -97,4 +112,4 @@ def gain_look(value: float) -> str:
 
 def lines(sentences: Iterable[str]) -> Markup:
     """Sentences, one below the other."""
-    return Markup("<br>").join(escape(sentence) for sentence in sentences)
+    return Markup("<br/>").join(escape(sentence) for sentence in sentences)

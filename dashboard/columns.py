@@ -11,6 +11,7 @@ from arena.scores.rules.comparisons.lead import MIN_COVERAGE
 from arena.scores.rules.comparisons.weeks import ENOUGH_WEEKS
 from arena.scores.slices import Slice
 from dashboard.model import LeaderboardLine
+from dashboard.numbers import written
 from markets.millionths import ONE
 
 Figure = float | int | str | None
@@ -57,7 +58,7 @@ def place(row: LeaderboardRow) -> str:
 
 def _interval(row: LeaderboardRow) -> str | None:
     low, high = row.skill_low, row.skill_high
-    return None if low is None or high is None else f"{low:+.4f} to {high:+.4f}"
+    return None if low is None or high is None else " to ".join(written(x, "%+.4f") for x in (low, high))
 
 
 def _luck(of: Callable[[Any], float | None]) -> Callable[[LeaderboardLine], Figure]:
@@ -130,7 +131,12 @@ COLUMNS = (
         100,
     ),
     _score("return_pct", "Return %", "%+.1f", "Profit or loss in percent of the bankrolls it was given."),
-    _score("brier_stated", "Brier stated", "%.4f", "Mean squared error of what it stated; lower is better."),
+    _score(
+        "brier_stated",
+        "Brier stated",
+        "%.4f",
+        "The mean over markets of the squared error of what it stated; lower is better.",
+    ),
     _score(
         "brier_market", "Brier market", "%.4f", "The same of the price, on its forecasts; lower is better."
     ),

@@ -4,14 +4,11 @@ from collections.abc import Iterable
 
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard
-from arena.scores.profiles.detailed_profile import ProfileFigures
 from dashboard.model import CohortLine
 from dashboard.numbers import with_true_minus
 from dashboard.words import count, day, plain
 from portfolio.rules import DEPTH_UNKNOWN, UNLIMITED
 
-BY_CHANCE = 0.05
-"""Chance alone makes a miscalibration as large less often than this: then it is called one."""
 STAMPS = {
     "simulated": "Simulated season: play money on made-up markets, whose true odds are known.",
     "replay": "Replay: not evidence of skill.",
@@ -71,19 +68,6 @@ def counted(number: int, noun: str) -> str:
     """
     words = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
     return f"{words[number] if number < len(words) else f'{number:,}'} {noun}"
-
-
-def calibration(brief: ProfileFigures | None) -> tuple[str, str]:
-    """How well what an agent is sure of comes true, in words, and what is to be known of that."""
-    if brief is None:
-        return "being computed", ""
-    if brief.sure is None:
-        return "–", "gives no side 70%"
-    sure, p = brief.sure, brief.miscalibration_p
-    verdict = "no more off than chance"
-    if p is not None and p < BY_CHANCE:
-        verdict = "too sure" if sure.said > sure.came else "not sure enough"
-    return f"says {sure.said:.0%}, happens {sure.came:.0%}", f"{verdict}, n = {sure.forecasts:,}"
 
 
 def stamps(lines: Iterable[CohortLine]) -> list[str]:

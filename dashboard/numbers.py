@@ -15,8 +15,8 @@ PATTERN = re.compile(r"%(\+?)(?:\.(\d+))?[fd](%?)")
 def written(value: float, format: str) -> str:
     """A figure in a format: a pattern of `PATTERN`, or one of the names below.
 
-    `dollar` and `gain` are money, `short` money on an axis, `compact` and `localized` counts, and `times`
-    evidence.
+    `dollar` and `gain` are money, `short` money on an axis, `compact` and `localized` counts, `times`
+    evidence, and `power` evidence by its logarithm.
 
     >>> written(-0.00001, "%+.4f"), written(0.0161, "%+.4f"), written(-12345.6, "%.1f"), written(7, "%d")
     ('0.0000', '+0.0161', '−12,345.6', '7')
@@ -34,6 +34,8 @@ def written(value: float, format: str) -> str:
     if format == "short":
         size = compact(abs(value)).replace(".0", "")
         return f"{'' if size == '0' else MINUS if value < 0 else '+'}${size}"
+    if format == "power":
+        return times_text(10**value)
     if format == "compact":
         return compact(value)
     if format == "localized":
@@ -70,6 +72,15 @@ def in_dollars(value: float, signed: bool = False) -> str:
     if not re.search("[1-9]", amount):
         return "$0.00"
     return f"{MINUS if value < 0 else '+' if signed else ''}${amount}"
+
+
+def whole(value: float) -> str:
+    """Money in a heading: without cents where nobody needs them.
+
+    >>> whole(6138.33), whole(61.5)
+    ('$6,138', '$61.50')
+    """
+    return f"${value:,.0f}" if value >= 100 else in_dollars(value)
 
 
 def _exponent(value: float) -> int:

@@ -78,6 +78,8 @@ class Frame:
 
 
 FRAMES = (Frame("wide", 760, 380, 56, 176), Frame("narrow", 350, 260, 44, 104))
+LONG = (Frame("wide", 1160, 320, 56, 150), FRAMES[1])
+HALVES = (Frame("wide", 520, 380, 52, 130), FRAMES[1])
 SQUARES = (Frame("wide", 520, 380, 44, 120), Frame("narrow", 350, 290, 40, 84))
 
 
@@ -101,12 +103,12 @@ def line_chart(
     unit: str,
     band: Band = (),
     note: str = "",
-    base: float | None = 0.0,
-    x_text: Callable[[float], str] | None = None,
+    frames: Sequence[Frame] = FRAMES,
 ) -> Markup:
     """Lines over time with their names at their ends, the chosen ones before the others.
 
-    `unit` is a format of dashboard/numbers.py, `band` is shaded, and `note` says of what.
+    `unit` is a format of dashboard/numbers.py, `band` is shaded, `note` says of what; `frames` are how
+    large it is: `HALVES` for one beside another, `LONG` for one that has a line to itself.
     """
     lines = [Line(x.name, thin(x.points, MOST), x.look, x.end, x.dashed) for x in lines if x.points]
     spans = [point for line in lines for point in line.points]
@@ -114,11 +116,8 @@ def line_chart(
         return Markup("")
     x = min(at for at, _ in spans), max(at for at, _ in spans)
     values = [value for _, value in spans] + [edge for _, *edges in band for edge in edges]
-    values += [] if base is None else [base]
-    room = (max(values) - min(values) or abs(max(values)) or 1.0) * 0.06
-    y = min(values) - room, max(values) + room
-    drawn = [_lines(frame, lines, band, note, base, unit, x_text, x, y) for frame in FRAMES]
-    return _charts(FRAMES, drawn, says)
+    y = _around([0.0, *values])
+    return _charts(frames, [_lines(frame, lines, band, note, unit, x, y) for frame in frames], says)
 
 
 def _lines(
@@ -126,21 +125,19 @@ def _lines(
     lines: Sequence[Line],
     band: Band,
     note: str,
-    base: float | None,
     unit: str,
-    x_text: Callable[[float], str] | None,
     x: tuple[float, float],
     y: tuple[float, float],
 ) -> Markup:
     across, up = frame.scales(x if x[0] < x[1] else (x[0] - 1, x[1] + 1), y)
-    order = sorted(lines, key=lambda line: (line.look != REST, _place(line.look)), reverse=False)
+    order = sorted(lines, key=lambda line: (line.look != REST, _place(line.look)))
     named = [line for line in order if line.look != REST]
     ends = [(up.at(line.points[-1][1]), line.name, line.end, line.look) for line in named]
     return Markup().join(
         [
             _polygon(band, across, up),
-            *(_level(frame, up.at(value), written(value, unit), value == base) for value in ticks(*y)),
-            *_times(frame, across, x, x_text),
+            *(_level(frame, up.at(value), written(value, unit), not value) for value in ticks(*y)),
+            *_times(frame, across, x),
             *(_path(line, across, up) for line in order),
             *_ends(frame, across.at(x[1]), ends),
             _text(frame.left + 6, frame.height - 32, note, "axis") if note and frame.name == "wide" else "",
@@ -171,11 +168,9 @@ def _level(frame: Frame, y: float, text: str, is_base: bool) -> Markup:
     return line + _text(frame.left - 8, y + 4, text, "axis", "end")
 
 
-def _times(
-    frame: Frame, across: Scale, x: tuple[float, float], text: Callable[[float], str] | None
-) -> Iterator[Markup]:
+def _times(frame: Frame, across: Scale, x: tuple[float, float]) -> Iterator[Markup]:
     """Three ticks of the lower axis: where it starts and ends, and its middle."""
-    says = text or _moment(timedelta(seconds=x[1] - x[0]))
+    says = _moment(timedelta(seconds=x[1] - x[0]))
     places = [x[0]] if x[0] == x[1] else [x[0], (x[0] + x[1]) / 2, x[1]]
     sides = ["start", "middle", "end"] if len(places) == 3 else ["middle"]
     for place, side in zip(places, sides, strict=True):
@@ -297,7 +292,7 @@ def _calibration(frame: Frame, curves: Sequence[tuple[str, ReliabilityDiagram, s
                     look,
                     across.at(point.forecast),
                     up.at(point.recalibrated),
-                    round(2 + 4 * sqrt(point.weight / most), 1),
+                    round(1.5 + 3 * sqrt(point.weight / most), 1),
                     f"{name} says {point.forecast:.0%}, happens {point.recalibrated:.0%}, n = {point.rows:,}",
                 )
             )
@@ -385,7 +380,7 @@ def sparkline(values: Sequence[float], look: str = REST) -> Markup | None:
 
 def gap_chart(gap: float, low: float | None, high: float | None, left: str, right: str, says: str) -> Markup:
     """One bar over 0: who is closer, and how far chance leaves it open."""
-    frames = (Frame("wide", 760, 120, 24, 24), Frame("narrow", 350, 120, 12, 12))
+    frames = (Frame("wide", 1160, 120, 24, 24), Frame("narrow", 350, 120, 12, 12))
     reach = 1.25 * max(abs(value or 0.0) for value in (gap, low, high)) or 0.01
     drawn = [_gap(frame, gap, low, high, left, right, reach) for frame in frames]
     return _charts(frames, drawn, says)
@@ -421,7 +416,7 @@ def columns_chart(
     edges: Sequence[float], counts: Sequence[int], says: str, unit: str, looks: Sequence[str] = ()
 ) -> Markup:
     """How many lie between each two edges, as columns; one class for each, or `c1` for all."""
-    frames = (Frame("wide", 760, 200, 44, 16), Frame("narrow", 350, 180, 36, 8))
+    frames = (Frame("wide", 1160, 220, 44, 16), Frame("narrow", 350, 180, 36, 8))
     most = max(counts, default=0) or 1
     drawn = []
     for frame in frames:
@@ -468,5 +463,5 @@ def _scatter(
 
 def _around(values: Sequence[float]) -> tuple[float, float]:
     """From where to where an axis goes that has all of them."""
-    room = (max(values) - min(values) or 1.0) * 0.08
+    room = (max(values) - min(values) or 1.0) * 0.06
     return min(values) - room, max(values) + room

@@ -7,13 +7,14 @@ import streamlit as st
 from arena.scores.profiles.detailed_profile import DetailedProfile, NotableForecast
 from arena.scores.rules.reliability.calibration_slices import CalibrationSlice as Calibrated
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
-from dashboard.chart import draw
-from dashboard.charts.agent import PANEL, histogram, reliability, skill_in_parts
+from dashboard.blocks import box, columns
 from dashboard.choice import choice
-from dashboard.html_table import number, words
+from dashboard.html_table import number, picture, words
 from dashboard.links import link
-from dashboard.listing import listing
-from dashboard.palette import AgentLook
+from dashboard.listing import listing, put
+from dashboard.numbers import written
+from dashboard.svg import calibration_chart, columns_chart
+from dashboard.table import intervals, says_and_happens
 from dashboard.words import count, dollars, escaped, plain
 
 BY = {"category": "Category", "horizon": "Horizon", "price": "Price", "cohort": "Cohort"}
@@ -27,16 +28,18 @@ WAITING = ":material/hourglass_empty:"
 UNANSWERED = "It has answered nothing that has resolved: calibration rests on answers alone."
 
 
-def show(found: DetailedProfile, questions: Mapping[str, str], name: str, look: AgentLook) -> None:
+def show(found: DetailedProfile, questions: Mapping[str, str], name: str) -> None:
     """Skill and calibration, their parts, the histogram, coherence, blind answers, best and worst calls."""
     by = choice("In parts by", "by", BY, "category")
-    _skill(found, by, look)
-    _reliability(found, look)
+    _skill(found, by)
+    _readings(found)
     _calibrated(found.calibrated.get(by, ()), by)
     st.subheader("What it states", anchor=False)
     if any(found.histogram):
         st.caption("How often it stated which probability of YES, resolved or not.")
-        draw(histogram(found.histogram, look), says="Histogram of the stated probabilities")
+        edges = [place / len(found.histogram) for place in range(len(found.histogram) + 1)]
+        shares = [100 * edge for edge in edges]
+        put(columns_chart(shares, found.histogram, "How often it stated what", "%.0f%"), "histogram")
     else:
         st.info("It has stated no probability yet.", icon=WAITING)
     _coherence(found, questions)
@@ -45,7 +48,7 @@ def show(found: DetailedProfile, questions: Mapping[str, str], name: str, look: 
     _remarks("Worst calls", "The price lay closer, by the most.", found.worst, name)
 
 
-def _skill(found: DetailedProfile, by: str, look: AgentLook) -> None:
+def _skill(found: DetailedProfile, by: str) -> None:
     st.subheader("Skill in parts", anchor=False)
     some = [one for one in found.slices.get(by, ()) if one.gain.skill is not None]
     if not some or found.profile.gain is None:
@@ -59,26 +62,44 @@ def _skill(found: DetailedProfile, by: str, look: AgentLook) -> None:
     few = sum(one.gain.low is None for one in some)
     hollow = f" Hollow: under 20 effective events, nothing to conclude ({few} of {len(some)})." if few else ""
     st.caption(f"{MEANT[by]} Right of the line beats the price; bars are 95% intervals.{hollow}")
-    draw(skill_in_parts(some, look), says=f"Skill by {by}")
-
-
-def _reliability(found: DetailedProfile, look: AgentLook) -> None:
-    st.subheader("Calibration", anchor=False)
-    diagrams = {"Stated": found.profile.calibration, "Anchored": found.anchored, "Implied": found.implied}
-    drawn = {title: one for title, one in diagrams.items() if one.points}
-    if not drawn:
-        st.info(UNANSWERED, icon=WAITING)
-        return
-    if "Stated" not in drawn:
-        st.info(UNANSWERED, icon=WAITING)
-    st.caption(
-        "On the diagonal, what was called 70% likely came true 70% of the time. In the grey band lie 90 of "
-        "100 calibrated forecasters: a line outside it is more than chance, if p is small. Stated: what it "
-        "said. Anchored: its bets as a move from the price paid. Implied: its bets by stake alone."
+    gains = [one.gain for one in some]
+    listing(
+        {
+            "Part": [one.slice for one in some],
+            "Skill": [gain.skill for gain in gains],
+            "Drawn": intervals([(gain.skill, gain.low, gain.high) for gain in gains]),
+            "From": [gain.low for gain in gains],
+            "To": [gain.high for gain in gains],
+            "Events": [gain.events for gain in gains],
+        },
+        f"Skill by {by}",
+        {
+            "Skill": number("Skill", "%+.4f", "Brier points better than the price in this part."),
+            "Drawn": picture("95% interval", "Line: the price."),
+            "From": number("from", "%+.4f", "The lower end of the 95% interval."),
+            "To": number("to", "%+.4f", "The upper end."),
+        },
     )
-    with st.container(horizontal=True, gap="small"):
-        for title, one in drawn.items():
-            draw(reliability(one, title, look), width=PANEL[0], says=f"Calibration, {title}")
+
+
+def _readings(found: DetailedProfile) -> None:
+    """How calibrated its bets are, read as a move from the price paid and by stake alone."""
+    st.subheader("Calibration of its bets", anchor=False)
+    diagrams = {"Anchored": found.anchored, "Implied": found.implied}
+    drawn = [
+        box(
+            title,
+            calibration_chart([(title, one, "c1")], f"Calibration, {title}"),
+            says_and_happens(one, sum(point.rows for point in one.points)),
+        )
+        for title, one in diagrams.items()
+        if one.points
+    ]
+    if not found.profile.calibration.points:
+        st.info(UNANSWERED, icon=WAITING)
+    if drawn:
+        st.caption("Anchored: bets as a move from the price paid. Implied: bets by stake alone.")
+        put(columns(*drawn), "readings")
 
 
 def _calibrated(parts: Sequence[Calibrated], by: str) -> None:
@@ -164,7 +185,7 @@ def _percent(value: float | None) -> str:
 
 
 def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.4f}"
+    return "–" if value is None else written(value, "%+.4f")
 
 
 def _plain(value: float | None) -> str:
@@ -188,7 +209,7 @@ def _card(remark: NotableForecast, name: str) -> None:
     staked = f"{dollars(remark.staked)} on {remark.side}" if remark.staked else "nothing"
     st.markdown(
         f"Said **{remark.forecast:.1%}**, price {remark.price:.1%}, ended **{ended}**  \n"
-        + escaped(f"Staked {staked} · {remark.gain:+.4f} Brier against the price")
+        + escaped(f"Staked {staked} · {written(remark.gain, '%+.4f')} Brier against the price")
     )
     with st.container(horizontal=True, gap="small"):
         link("Market", "market", help="Its price, and what everyone said of it.", market=remark.market_id)

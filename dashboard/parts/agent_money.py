@@ -1,6 +1,7 @@
 """Where its profit came from, what is still at stake, and what it holds."""
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
 from math import isnan
 from typing import Any
 
@@ -10,13 +11,13 @@ from arena.scores.profiles.agent_profile import ProfitOrigin
 from arena.scores.profiles.detailed_profile import DetailedProfile
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.money.event_exposure import EventExposure
-from dashboard.chart import draw
-from dashboard.charts.agent import PARTS, waterfall
-from dashboard.html_table import number, words
+from arena.scores.rules.money.profit_split import ProfitSplit
+from dashboard.html_table import number, picture, words
 from dashboard.links import way
 from dashboard.listing import listing
 from dashboard.queries.agent import Holding
-from dashboard.words import count, escaped, gained
+from dashboard.svg import cell_scale, step
+from dashboard.words import count, dollars, escaped, gained
 from markets.millionths import ONE
 
 COLUMNS = {
@@ -30,6 +31,15 @@ COLUMNS = {
     "Cohort": number("Cohort", "%d", "In which it is held."),
     "Quote": words("Quote", "Whether the price is too old to trade on, or missing."),
 }
+PARTS = (
+    ("edge", "Edge", "What its stakes should earn at the mid, for as much of its claims as came true."),
+    ("spread", "Spread", "What it paid over the mid, or got below it."),
+    ("fee", "Fees", "Of the venue."),
+    ("sizing", "Sizing", "Staking more or less than a quarter of Kelly's stake on its own word."),
+    ("exit", "Selling early", "What selling brought beside holding on."),
+    ("luck", "Luck", "What is left: what happened, less what was to be expected."),
+)
+"""The parts of a profit, in the order in which they are told."""
 WAITING = ":material/hourglass_empty:"
 
 
@@ -41,28 +51,45 @@ def show_split(found: DetailedProfile) -> None:
         st.info("It has made no bet yet, so there is no profit to split.", icon=WAITING)
         return
     st.caption("Each part starts where the one above it ended; together they are the profit, to the cent.")
-    draw(waterfall(money.split), says="The parts of the profit, and their sum")
+    _split(money.split)
     st.markdown("\n".join(f"- {escaped(sentence)}" for sentence in _told(money)))
-    with st.expander("What the parts say"):
-        lines = [f"- **{label}**, {gained(getattr(money.split, key))}: {said}" for key, label, said in PARTS]
-        st.markdown(escaped("\n".join(lines)))
+
+
+def _split(found: ProfitSplit) -> None:
+    """The parts, each from where the one before it ended, and their sum."""
+    amounts = [getattr(found, key) / ONE for key, _, _ in PARTS]
+    ends = list(accumulate(amounts, initial=0.0))
+    spans = [*pairwise(ends), (0.0, found.pnl / ONE)]
+    scale = cell_scale([(min(span), max(span)) for span in spans])
+    data: dict[str, list[Any]] = {
+        "Part": [*(label for _, label, _ in PARTS), "P/L"],
+        "Amount": [*amounts, found.pnl / ONE],
+        "Drawn": [step(start, end, "gain" if end >= start else "loss", scale) for start, end in spans],
+        "What it is": [*(said for _, _, said in PARTS), "The sum of the parts."],
+    }
+    columns = {
+        "Amount": number("Amount", "gain", "Dollars."),
+        "Drawn": picture("Step", "From where the part before it ended."),
+        "What it is": words("What it is", long=True),
+    }
+    listing(data, "The parts of the profit, and their sum", columns)
 
 
 def _told(money: ProfitOrigin) -> list[str]:
-    """How much of the edge came true, and the deepest fall."""
-    said = [f"In all {gained(money.split.pnl)} of profit or loss."]
+    """How much of the edge came true, and the largest drawdown."""
+    said = [f"Total P/L {gained(money.split.pnl)}."]
     if not isnan(money.proven.share):
         share, error = money.proven.share, money.proven.error
         events = count(money.proven.events, "event")
         sure = (
-            f"± {1.96 * error:.0%}, {events}"
+            f"± {1.96 * error:.0%} ({events})"
             if money.proven.events >= ENOUGH_EVENTS
-            else f"{events}: too few"
+            else f"({events}: too few to tell)"
         )
-        said.append(f"Of the edges that it claimed {share:.0%} came true ({sure}).")
+        said.append(f"Realised {share:.0%} {sure} of the edge it claimed.")
     if money.drawdown is not None and money.drawdown.amount:
         fall = money.drawdown
-        said.append(f"Its deepest fall in a cohort was {gained(-fall.amount)}, {fall.share:.1%} of the peak.")
+        said.append(f"Max drawdown {dollars(round(fall.amount, -6))} ({fall.share:.1%}), in one cohort.")
     return said
 
 
@@ -96,7 +123,7 @@ def show_holdings(found: Sequence[Holding]) -> None:
     """Its open positions as last marked."""
     st.subheader("Open positions", anchor=False)
     if not found:
-        st.info("It holds nothing now.", icon=":material/check:")
+        st.info("No open positions.", icon=":material/check:")
         return
     value = sum(one.position.money.value for one in found)
     gain = sum(one.position.money.unrealised for one in found)

@@ -9,7 +9,7 @@ from arena.record.queries.agents import CallSums
 from dashboard.cohort_rules import settings_of
 from dashboard.html_table import number, words
 from dashboard.listing import listing
-from dashboard.parts.agent_top import cost
+from dashboard.numbers import in_dollars
 from dashboard.queries.agent import AgentCohort, AgentPage
 from dashboard.times import moment
 from dashboard.words import count, day
@@ -27,7 +27,14 @@ TURNS = {
 """Turns that did not go as they should, in words."""
 
 
-def costs(page: AgentPage) -> None:
+def cost(stays: Sequence[AgentCohort]) -> str:
+    """What calls cost in dollars; with what is unknown of it said."""
+    answers = [one for stay in stays for one in stay.answers]
+    known = in_dollars(sum(one.cost for one in answers) / ONE)
+    return f"{known} or more" if any(one.unknown for one in answers) else known
+
+
+def costs(page: AgentPage, is_invented: bool) -> None:
     """What its calls cost, for each forecast and in tokens."""
     st.subheader("Cost", anchor=False)
     answers = [one for stay in page.stays for one in stay.answers]
@@ -36,7 +43,7 @@ def costs(page: AgentPage) -> None:
         return
     spent, unknown = sum(one.cost for one in answers), sum(one.unknown for one in answers)
     forecasts = sum(stay.forecasts for stay in page.stays)
-    each = f"${spent / ONE / forecasts:,.6f}" if forecasts and not unknown else "–"
+    each = in_dollars(spent / ONE / forecasts) if forecasts and not unknown else "–"
     with st.container(horizontal=True, gap="medium"):
         for label, value, said in (
             ("Cost", cost(page.stays), "What all its calls cost, failed ones too."),
@@ -46,12 +53,14 @@ def costs(page: AgentPage) -> None:
             ("Tokens out", f"{sum(one.tokens_out for one in answers):,}", "Of answers, thinking included."),
         ):
             st.metric(label, value, help=said, width="content")
+    if is_invented:
+        st.caption("These dollars are invented, as is the rest of a simulated season.")
     if unknown:
         st.caption(f"The cost of {count(unknown, 'call')} is unknown: `price` in the config says it.")
 
 
 def failures(page: AgentPage) -> None:
-    """What went wrong, by kind: turns, calls, wishes."""
+    """What went wrong, by kind: turns, calls, orders."""
     st.subheader("Failures", anchor=False)
     rows = list(_failures(page.stays))
     turns = sum(sum(stay.statuses.values()) for stay in page.stays)

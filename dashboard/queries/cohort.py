@@ -12,6 +12,7 @@ from arena.record.queries.accounts import (
     read_account_equity,
     read_cohort_depths,
     read_equity_curves,
+    read_profits,
 )
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_rounds
 from arena.record.queries.progress import SettlementCount, read_settlement_counts
@@ -59,6 +60,28 @@ class CohortCurves:
     settled: tuple[SettlementCount, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class CohortReturn:
+    """What all accounts of a cohort together have made of what they were given, in percent; None before."""
+
+    number: int
+    percent: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CohortReturns:
+    """Every cohort with its return, oldest first, and the newest in which there is something to see."""
+
+    cohorts: tuple[CohortReturn, ...]
+    telling: int
+
+
+@cached
+def cohort_returns(record: RecordSource) -> CohortReturns:
+    """What can be chosen."""
+    return ask(record, _read_returns)
+
+
 @cached
 def cohort_page(record: RecordSource, number: int) -> CohortPage:
     """One cohort, but for its curves and its calibration."""
@@ -75,6 +98,22 @@ def curves_of(record: RecordSource, number: int, back: str) -> CohortCurves:
 def calibrations(record: RecordSource, number: int) -> CacheEntry[CohortCalibrations] | None:
     """How calibrated a cohort's agents were, as it was computed last."""
     return ask(record, lambda connection: CALIBRATIONS.read(connection, number))
+
+
+def _read_returns(connection: Connection) -> CohortReturns:
+    profits, stored = read_profits(connection), [one.cohort for one in read_cohorts(connection)]
+    found = [
+        CohortReturn(
+            one.number, 100 * sum(mine.values()) / (one.bankroll * len(mine)) if one.bankroll else None
+        )
+        if (mine := profits.get(one.number))
+        else CohortReturn(one.number, None)
+        for one in stored
+    ]
+    newest = [one.number for one in reversed(found)]
+    ended = next((number for number in newest if read_settlement_counts(connection, number)), None)
+    valued = next((one.number for one in reversed(found) if one.percent is not None), newest[0])
+    return CohortReturns(tuple(found), ended or valued)
 
 
 def _read_cohort(connection: Connection, number: int) -> CohortPage:

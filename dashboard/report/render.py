@@ -1,7 +1,7 @@
 """From facts to the page: text is escaped whatever it says, pictures stand inside, and nothing is loaded."""
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -10,35 +10,35 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from dashboard.charts.calibration import PANEL, calibration
-from dashboard.charts.curves import pnl_curves
-from dashboard.charts.intervals import skill_intervals
+from arena.scores.comparisons import MARKET
+from arena.scores.profiles.calibrations import ForecasterCalibration
+from dashboard.blocks import box
 from dashboard.columns import UNRANKED, LeaderboardColumn, with_bar
 from dashboard.html_table import html_table
 from dashboard.lead import cohort_label, progress, stamps
 from dashboard.model import LeaderboardLine
+from dashboard.numbers import with_true_minus, written
 from dashboard.report.columns import COLUMNS
 from dashboard.report.facts import MOST_COHORTS, ReportCurves, ReportFacts
-from dashboard.report.pictures import Picture, drawn
-from dashboard.table import cells, config, who
+from dashboard.svg import CHOSEN, HALVES, REST, Line, calibration_chart, line_chart, scatter
+from dashboard.table import bars, cells, config, says_and_happens, who
 from dashboard.times import moment
 from dashboard.words import count
 
 HOME = Path(__file__).parent
 TABLE = HOME.parent / "assets" / "arena.css"
-WIDE = 1120
-"""How wide a chart is that has a line to itself, in pixels, axes and all."""
+NAMED = 3
+"""So many agents are coloured in a chart, the first of the board."""
 Told = Callable[[int, int], None]
-"""Told how many pictures of how many are drawn."""
+"""Told how many charts of how many are drawn."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportSection:
-    """A heading, what to know about the pictures under it, and the pictures."""
+    """A heading, and the charts under it."""
 
     title: str
-    words: str
-    pictures: list[Picture]
+    charts: list[Markup]
 
 
 def render(facts: ReportFacts, at: datetime, told: Told) -> str:
@@ -53,7 +53,7 @@ def render(facts: ReportFacts, at: datetime, told: Told) -> str:
         title=f"Paper Arena · {which}",
         said=f"{_progress(facts)}. Made {moment(at)}.",
         stamps=stamps(facts.lines),
-        sentence=facts.ranking.sentence,
+        sentence=with_true_minus(facts.ranking.sentence),
         noise=noise and f"Twins, which have the same settings, lie {noise:.4f} apart: that much is noise.",
         tables=[
             ("Standings", columns, [line for line in lines if line.is_on_board]),
@@ -69,15 +69,19 @@ def render(facts: ReportFacts, at: datetime, told: Told) -> str:
 def _table(
     title: str, shown: Sequence[LeaderboardColumn], lines: Sequence[LeaderboardLine], facts: ReportFacts
 ) -> Markup:
-    data = who([line.row.agent for line in lines], facts.looks) | cells(lines, shown)
+    data = who([line.row.agent for line in lines], facts.looks)
+    for key, values in cells(lines, shown).items():
+        data[key] = values
+        if key == "skill":
+            data["bar"] = bars([line.row for line in lines])
     return html_table(data, config(shown), f"{title}: one row an agent")
 
 
 def _policy(css: str) -> str:
-    """What a browser may do with the file: show its pictures and its one style, and nothing else."""
+    """What a browser may do with the file: show its one style, and nothing else."""
     style = b64encode(sha256(css.encode()).digest()).decode()
     shut = "default-src 'none'; base-uri 'none'; form-action 'none'"
-    return f"{shut}; img-src data:; style-src 'sha256-{style}'"
+    return f"{shut}; style-src 'sha256-{style}'"
 
 
 def _progress(facts: ReportFacts) -> str:
@@ -87,41 +91,52 @@ def _progress(facts: ReportFacts) -> str:
 
 def _sections(facts: ReportFacts, told: Told) -> Iterator[ReportSection]:
     """The charts, in the order of the dashboard."""
-    rows, looks = facts.ranking.rows, facts.looks
-    scored = any(row.skill is not None for row in rows)
-    panels = facts.calibrations if any(one.scored for one in facts.calibrations) else ()
-    whole = scored + len(facts.curves) + len(panels)
-    if scored:
-        skill = drawn(skill_intervals(rows, looks).properties(width=WIDE - 260), "Skill of each agent", WIDE)
-        told(1, whole)
-        yield ReportSection("Skill, and how sure it is", "Right of the line beats the price.", [skill])
-    for place, one in enumerate(facts.curves, start=1):
-        told(scored + place, whole)
-        yield _profit(one, facts)
+    names = [row.agent for row in facts.ranking.rows if row.agent in facts.looks]
+    looks = dict(zip([name for name in names if name != MARKET], CHOSEN[:NAMED], strict=False))
+    panels = [one for one in facts.calibrations if one.scored]
+    whole = len(facts.curves) + len(panels)
+    spots = [
+        (row.agent, row.skill, row.return_pct, looks.get(row.agent, REST))
+        for row in facts.ranking.rows
+        if row.skill is not None and row.return_pct is not None
+    ]
+    if spots:
+        said = "Right of the line beats the price, above it earns. Luck moves return far more than skill."
+        plane = scatter(spots, "Skill against return, a point an agent", "%+.3f", "%+.0f%")
+        yield ReportSection("Skill against return", [box("Each agent", plane, said)])
+    if facts.curves:
+        drawn = list[Markup]()
+        for place, one in enumerate(facts.curves, start=1):
+            told(place, whole)
+            drawn.append(_profit(one, facts, looks))
+        yield ReportSection("Profit and loss", drawn)
     if panels:
-        words = (
-            "What they stated. On the diagonal, what was called 70% likely came true 70% of the time. A line "
-            "that stays in the shaded band is no further off than chance would have it in 90 of 100 seasons. "
-            "Dashed grey is the price of every market shown."
-        )
-        yield ReportSection("Calibration", words, list(_panels(facts, whole - len(panels), told)))
+        shown = [_panel(one, facts, looks.get(one.agent, "c4")) for one in panels]
+        told(whole, whole)
+        yield ReportSection("Calibration: what it says, what happens", shown)
 
 
-def _profit(one: ReportCurves, facts: ReportFacts) -> ReportSection:
-    title = f"Profit and loss, {cohort_label(one.line)}"
-    if not one.points:
-        return ReportSection(title, "No account has been valued yet.", [])
-    more = len(facts.lines) - MOST_COHORTS
-    newest = one is facts.curves[-1] and more > 0
-    rest = f" {count(more, 'older cohort')} can be seen in the dashboard." if newest else ""
-    chart = pnl_curves(one.points, one.rounds, facts.looks, "percent").properties(width=WIDE - 80)
-    words = f"{progress(one.line)}. Open positions at mid; thin upright lines are rounds.{rest}"
-    return ReportSection(title, words, [drawn(chart, f"Profit and loss in cohort {one.line.number}", WIDE)])
+def _profit(one: ReportCurves, facts: ReportFacts, looks: Mapping[str, str]) -> Markup:
+    """What each account of a cohort has made over time."""
+    title, more = cohort_label(one.line), len(facts.lines) - MOST_COHORTS
+    rest = f" {count(more, 'older cohort')} can be seen in the dashboard." if more > 0 else ""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for point in one.points:
+        found.setdefault(point.agent, []).append((point.at.timestamp(), point.percent))
+    drawn = [
+        Line(name, points, looks.get(name, REST), written(points[-1][1], "%+.1f%"), name == MARKET)
+        for name, points in found.items()
+    ]
+    chart = line_chart(drawn, f"Profit and loss in cohort {one.line.number}", "%+.0f%", frames=HALVES)
+    said = f"{progress(one.line)}. Open positions at mid." if drawn else "No account has been valued yet."
+    return box(title, chart, said + (rest if one is facts.curves[-1] else ""))
 
 
-def _panels(facts: ReportFacts, before: int, told: Told) -> Iterator[Picture]:
-    found = facts.calibrations
-    for place, agent in enumerate(found, start=1):
-        told(before + place, before + len(found))
-        panel = calibration(agent, facts.price, facts.looks[agent.agent])
-        yield drawn(panel, f"Calibration of {agent.agent}", PANEL[0] + 60)
+def _panel(agent: ForecasterCalibration, facts: ReportFacts, look: str) -> Markup:
+    """One agent's calibration beside that of the price."""
+    curves = [(agent.agent, agent.diagram, look)]
+    if facts.price.scored:
+        curves.append(("price", facts.price.diagram, REST))
+    chart = calibration_chart(curves, f"Calibration of {agent.agent}")
+    band = "Shaded: where 90 of 100 calibrated forecasters would lie."
+    return box(agent.agent, chart, f"It {says_and_happens(agent.diagram, agent.scored)}. {band}")

@@ -1,80 +1,312 @@
-"""One agent over all its cohorts: its record, its forecasts, its money, and how it runs."""
+"""One agent over all its cohorts: rank and verdict, equity beside calibration, and the rest in tabs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from math import log10
 
 import streamlit as st
+from markupsafe import Markup
 
+from arena.errors import VERDICTS, times_text
+from arena.scores.comparisons import MARKET, p_value_text
 from arena.scores.profiles.detailed_profile import DetailedProfile
+from arena.scores.rules.comparisons.copies import PRICE
+from arena.scores.rules.comparisons.gain import Gain
+from arena.scores.rules.comparisons.lead import missing_text
+from arena.scores.rules.money.luck import Luck
+from dashboard.blocks import Tile, box, columns, gain_look, tag, tiles
 from dashboard.cache import show_cached
 from dashboard.choice import choice
+from dashboard.columns import place
+from dashboard.html_table import number
 from dashboard.lead import stamps
-from dashboard.links import link
-from dashboard.palette import AgentLook, looks
-from dashboard.parts import (
-    agent_evidence,
-    agent_forecasts,
-    agent_money,
-    agent_record,
-    agent_running,
-    agent_top,
-)
+from dashboard.links import link, way
+from dashboard.listing import listing, put
+from dashboard.model import LeaderboardLine, PnlPoint, SeasonOverview
+from dashboard.numbers import written
+from dashboard.palette import looks
+from dashboard.parts import agent_forecasts, agent_money, agent_running
 from dashboard.parts.founding_scores import show_founding
 from dashboard.queries import agent as queries
-from dashboard.queries.agent import AgentPage
+from dashboard.queries.agent import AgentCohort, AgentEvidence, AgentPage
 from dashboard.queries.leaderboard import by_leaderboard, leaderboard_page
 from dashboard.queries.season import season
 from dashboard.source import RecordSource
-from dashboard.words import code, plain
+from dashboard.svg import HALVES, LONG, Line, calibration_chart, line_chart, luck_band, sparkline
+from dashboard.table import calibration_words, says_and_happens
+from dashboard.words import code, count, day, escaped, plain
+from markets.millionths import ONE
 
 TITLE = "Agents"
 NEEDS_A_COHORT = True
+HEADED = True
 ORDER = 3
 
 PARTS = {"record": "Record", "forecasts": "Forecasts", "money": "Money", "setup": "Set-up"}
 LATER = "What was worked out of its forecasts and money"
+COLUMNS = {
+    "Cohort": number("Cohort", "%d", "Its number."),
+    "Skill": number(
+        "Skill", "%+.4f", "Market Brier minus its own, on the same forecasts; above 0 beats the price."
+    ),
+    "from": number("from", "%+.4f", "The lower end of the 95% interval; a dash under 20 effective events."),
+    "to": number("to", "%+.4f", "The upper end of the 95% interval."),
+    "Events": number("Events", "localized", "Resolved ones. Markets of one event move together."),
+    "Brier": number("Brier", "%.4f", "The mean over markets of its squared error; lower is better."),
+    "P/L": number("P/L", "gain", "Profit or loss in dollars, open positions at mid."),
+    "Return %": number("Return %", "%+.1f", "Profit or loss in percent of its bankroll."),
+    "Bets": number("Bets", "localized", "Accepted, resolved or not."),
+    "Sales": number("Sales", "localized", "Of positions, before their market ended."),
+    "Stated": number("Forecasts stated", "localized", "Resolved or not."),
+    "Turns": number("Turns", "localized", "Decisions asked of it."),
+}
+FAR = (1e-3, 1e6)
+"""Between these evidence is drawn; what lies beyond stands at the edge."""
 
 
 def show(source: RecordSource) -> None:
-    """The choice of agent, its verdict and figures, then the part that was asked for."""
+    """The choice of agent, its verdict and figures, equity and calibration, then the part asked for."""
     known = season(source)
     names = {name: name for name in by_leaderboard(source)}
     asked = st.query_params.get("agent")
     if asked is not None and asked not in names:
         st.warning(f"The record has no agent {code(asked)}.", icon=":material/search_off:")
+    title = st.container()
     name = choice("Agent", "agent", names, next(iter(names)), "list")
     page, entry = queries.agent_page(source, name), queries.profile(source, name)
     found = show_cached(entry, LATER)
-    lines = [line for line in leaderboard_page(source).lines if line.row.agent == name]
+    line = next((line for line in leaderboard_page(source).lines if line.row.agent == name), None)
     evidence = queries.agent_evidence(source, name)
-    agent_top.show(page, found, lines[0] if lines else None, evidence)
+    points = queries.equity_curves(source, (name,))[name]
+    title.title(plain(name), anchor=False)
+    put(chips(name, page, line, known), "chips")
+    st.markdown(escaped(said_of(page, found, line, evidence)))
     numbers = {stay.cohort for stay in page.stays}
     cohorts = [line for line in known.cohorts if line.number in numbers]
-    for said in stamps(cohorts):
-        st.caption(said)
+    st.caption(" ".join(stamps(cohorts)))
+    put(tiles(figures(page, found, line, points, known.is_invented)), "figures")
+    put(columns(equity(points, found), calibration(name, found)), "charts")
     part = choice("Part", "part", PARTS, "record")
-    faces = looks(known.agents)
-    look = faces[name]
 
     def record() -> None:
-        agent_evidence.show(evidence, look)
-        agent_record.show(page, queries.equity_curves(source, (name,))[name], found, look)
-        if lines:
-            show_founding(lines, cohorts, faces)
+        put(evidence_chart(evidence), "evidence")
+        _cohorts(page.stays, found)
+        if line is not None:
+            with st.expander("By the founding text"):
+                show_founding([line], cohorts, looks(known.agents))
 
     drawn: dict[str, Callable[[], None]] = {
         "record": record,
-        "forecasts": lambda: _forecasts(source, found, name, look),
+        "forecasts": lambda: _forecasts(source, found, name),
         "money": lambda: _money(source, found, name),
-        "setup": lambda: _setup(source, page),
+        "setup": lambda: _setup(source, page, known.is_invented),
     }
     drawn[part]()
-    _onward(name, [other for other in names if other != name])
+    with st.container(horizontal=True, gap="medium"):
+        if len(names) > 1:
+            link(f"Duel {plain(name)} against another", "duel", a=name)
+        link("All agents", "arena")
 
 
-def _forecasts(source: RecordSource, found: DetailedProfile | None, name: str, look: AgentLook) -> None:
+def chips(name: str, page: AgentPage, line: LeaderboardLine | None, known: SeasonOverview) -> Markup:
+    """Its rank, its verdict, and what it is."""
+    about = f"{known.about(name)} · in {count(len(page.stays), 'cohort')}"
+    if line is None or line.row.kind == MARKET or not line.is_on_board:
+        return Markup('<p class="quiet">{}</p>').format(about)
+    row = line.row
+    rank = f"rank {place(row)}" if row.place_best else "no rank yet"
+    verdict = tag(VERDICTS[row.verdict], row.verdict) if VERDICTS[row.verdict] else Markup("")
+    return Markup('<p class="quiet">{} {} {}</p>').format(tag(rank, "none"), verdict, about)
+
+
+def said_of(
+    page: AgentPage,
+    found: DetailedProfile | None,
+    line: LeaderboardLine | None,
+    evidence: AgentEvidence | None,
+) -> str:
+    """The verdict in a sentence, or why there is none."""
+    if line is not None and not line.is_on_board:
+        return f"**Not ranked**: {line.row.why_not}. So nothing is said of its skill."
+    if found is None:
+        return ""
+    return " ".join([verdict(found.profile.gain, page.stays), *(conclusions(evidence) if evidence else ())])
+
+
+def verdict(gain: Gain | None, stays: Sequence[AgentCohort] = ()) -> str:
+    """Whether it forecasts better than the price, and how far chance may account for it.
+
+    >>> verdict(None)
+    'Nothing that it was shown has resolved yet, so nothing can be said of its skill.'
+    """
+    if gain is None or gain.skill is None:
+        turns = sum(sum(stay.statuses.values()) for stay in stays)
+        failed = sum(stay.statuses.get("failed", 0) for stay in stays)
+        if turns and failed == turns:
+            return f"It never answered: {failed:,} of {count(turns, 'turn')} failed."
+        return "Nothing that it was shown has resolved yet, so nothing can be said of its skill."
+    if gain.is_market:
+        return "It says what the price says: its skill is 0 by definition."
+    side = "better" if gain.skill > 0 else "worse"
+    said = f"It forecasts **{abs(gain.skill):.4f} Brier points {side} than the price** on the same forecasts"
+    if gain.low is None or gain.high is None or gain.p is None:
+        return f"{said}, over {count(gain.events, 'event')}. Too early to tell: {gain.reason}."
+    low, high = written(gain.low, "%+.4f"), written(gain.high, "%+.4f")
+    span = f"95% CI {low} to {high}, {count(gain.events, 'event')}"
+    return f"{said} ({span}, {p_value_text(gain.p)})."
+
+
+def conclusions(found: AgentEvidence) -> list[str]:
+    """The verdict on a ranked agent, what is still missing, and whom it copies."""
+    gain, verdict = found.standing.gain, found.standing.verdict
+    if verdict.copies == PRICE:
+        return ["It copies the price, so there is no verdict."]
+    evidence = f"Evidence is {times_text(verdict.evidence)}"
+    said = {
+        "proven": f"**Proven.** {evidence}.",
+        "ahead": f"**Ahead, not yet proven**: {missing_text(gain, verdict, found.bar)}.",
+        "close": f"**Too close to call.** {evidence} of {times_text(found.bar)}.",
+        "none": "" if gain.low is None else "**Behind the price.**",
+    }[verdict.name]
+    copied = f"It copies {plain(verdict.copies)}: together they are one entry." if verdict.copies else ""
+    return [sentence for sentence in (said, copied) if sentence]
+
+
+def figures(
+    page: AgentPage,
+    found: DetailedProfile | None,
+    line: LeaderboardLine | None,
+    points: Sequence[PnlPoint],
+    is_invented: bool,
+) -> list[Tile]:
+    """Skill, profit, calibration and cost: what matters most."""
+    gain = None if found is None else found.profile.gain
+    known = [stay.pnl for stay in page.stays if stay.pnl is not None]
+    skill = "–" if gain is None or gain.skill is None else written(gain.skill, "%+.4f")
+    span = "Brier points better than the price"
+    if gain is not None and gain.low is not None and gain.high is not None:
+        span = f"skill, 95% CI {written(gain.low, '%+.4f')} to {written(gain.high, '%+.4f')}"
+    pnl = sum(known) / ONE
+    told, below = calibration_words(line.brief if line else None)
+    forecasts = sum(stay.forecasts for stay in page.stays)
+    invented = ", invented" if is_invented else ""
+    cost = agent_running.cost(page.stays)
+    return [
+        Tile(skill, span, "Market Brier minus its own, on the same forecasts; above 0 beats the price."),
+        Tile(
+            written(pnl, "gain") if known else "–",
+            "profit or loss, all cohorts",
+            "Open positions at mid.",
+            gain_look(pnl) if known else "",
+            sparkline([point.dollars for point in points], "c1"),
+        ),
+        Tile(told, below or "calibration", "Of forecasts that gave one side 70% or more."),
+        Tile(cost, f"cost of {count(forecasts, 'forecast')} stated{invented}", "All its calls to models."),
+    ]
+
+
+def equity(points: Sequence[PnlPoint], found: DetailedProfile | None) -> Markup:
+    """What all its accounts made over time, in the band of luck alone, and how surely that is more."""
+    money = None if found is None else found.profile.money
+    line = [(point.at.timestamp(), point.dollars) for point in points]
+    if not line:
+        return box("Profit and loss", Markup('<p class="quiet">{}</p>').format(NOT_VALUED))
+    luck = None if money is None else money.luck
+    end = written(line[-1][1], "short")
+    chart = line_chart(
+        [Line("P/L", line, "c1", end)],
+        "Profit or loss over all cohorts",
+        "short",
+        luck_band(line, luck),
+        "shaded: what luck alone makes of its bets, 95 in 100",
+        frames=HALVES,
+    )
+    return box("Profit and loss", chart, luck_words(luck) if luck else "All its accounts together.")
+
+
+NOT_VALUED = "Its account was not valued yet: the curve starts with the first round."
+
+
+def luck_words(found: Luck) -> str:
+    """How its profit stands among those of seasons without skill.
+
+    >>> luck_words(Luck(0, 0, 0.5, -53_000_000_000, 37_000_000_000, 9, 9))
+    'Luck alone: −$53k to +$37k (95%). This result is no news.'
+    """
+    if found.percentile is None or found.low is None or found.high is None:
+        return f"Nothing can be said of luck: {found.reason}."
+    low, high = written(found.low / ONE, "short"), written(found.high / ONE, "short")
+    band = f"Luck alone: {low} to {high} (95%)."
+    if 0.025 <= found.percentile <= 0.975:
+        return f"{band} This result is no news."
+    share = found.percentile if found.percentile > 0.5 else 1 - found.percentile
+    often = "more than 99.9%" if share > 0.999 else f"{share:.1%}"
+    return f"{band} This result {'beats' if found.percentile > 0.5 else 'is below'} {often} of lucky seasons."
+
+
+def calibration(name: str, found: DetailedProfile | None) -> Markup:
+    """One large diagram of what it states, and what it comes to in words."""
+    title = "Calibration: what it says, what happens"
+    diagram = None if found is None else found.profile.calibration
+    if diagram is None or not diagram.points:
+        why = "being computed" if found is None else agent_forecasts.UNANSWERED
+        return box(title, Markup('<p class="quiet">{}</p>').format(why))
+    resolved = sum(part.forecasts for part in found.calibrated.get("cohort", ())) if found else 0
+    said = f"{name} {says_and_happens(diagram, resolved)}. "
+    band = "Shaded: where 90 of 100 calibrated forecasters would lie."
+    return box(title, calibration_chart([(name, diagram, "c1")], "Calibration"), said + band)
+
+
+def evidence_chart(found: AgentEvidence | None) -> Markup:
+    """The capital of a bet on its skill on a log scale, with the bar; nothing for an agent without any."""
+    if found is None or not found.points:
+        return Markup("")
+    points = [(at, log10(min(max(capital, FAR[0]), FAR[1]))) for at, capital in found.points]
+    ends = [(points[0][0], log10(found.bar)), (points[-1][0], log10(found.bar))]
+    now = times_text(found.points[-1][1])
+    shown = [Line("evidence", points, "c1", now), Line("bar", ends, "c4", times_text(found.bar), dashed=True)]
+    chart = line_chart(shown, "Evidence over time, with its bar", "power", frames=LONG)
+    said = (
+        "What a bet on its skill has made of 1, as outcomes came in. Without skill it reaches the bar in "
+        f"at most 1 of {found.bar:,.0f} seasons, however often one looks."
+    )
+    return box("Evidence", chart, said)
+
+
+def _cohorts(stays: Sequence[AgentCohort], found: DetailedProfile | None) -> None:
+    st.subheader("Cohort by cohort", anchor=False)
+    newest = list(reversed(stays))
+    ways = [way("cohort", cohort=stay.cohort) for stay in newest]
+    listing(_table(newest, found), "Its record, a row a cohort", COLUMNS, ways)
+
+
+def _table(stays: Sequence[AgentCohort], found: DetailedProfile | None) -> dict[str, list[object]]:
+    ranked = found.slices.get("cohort", ()) if found is not None and found.profile.gain is not None else ()
+    gains = {one.slice: one.gain for one in ranked}
+    parts = {} if found is None else {one.label: one.parts for one in found.calibrated.get("cohort", ())}
+    names = [f"cohort {stay.cohort}" for stay in stays]
+    known = [gains.get(name) for name in names]
+    return {
+        "Cohort": [stay.cohort for stay in stays],
+        "Started": [day(stay.starts_at) for stay in stays],
+        "Skill": [None if gain is None else gain.skill for gain in known],
+        "from": [None if gain is None else gain.low for gain in known],
+        "to": [None if gain is None else gain.high for gain in known],
+        "Events": [None if gain is None else gain.events for gain in known],
+        "Brier": [parts[name].brier if name in parts else None for name in names],
+        "P/L": [None if stay.pnl is None else stay.pnl / ONE for stay in stays],
+        "Return %": [None if stay.pnl is None else 100 * stay.pnl / stay.bankroll for stay in stays],
+        "Bets": [stay.bets for stay in stays],
+        "Sales": [stay.sales for stay in stays],
+        "Stated": [stay.forecasts for stay in stays],
+        "Turns": [sum(stay.statuses.values()) for stay in stays],
+        "State": ["ended" if stay.ended else "goes on" for stay in stays],
+    }
+
+
+def _forecasts(source: RecordSource, found: DetailedProfile | None, name: str) -> None:
     if found is not None:
         asked = tuple(deal.market_id for deal in found.profile.bargains)
-        agent_forecasts.show(found, queries.questions(source, asked), name, look)
+        agent_forecasts.show(found, queries.questions(source, asked), name)
 
 
 def _money(source: RecordSource, found: DetailedProfile | None, name: str) -> None:
@@ -85,15 +317,7 @@ def _money(source: RecordSource, found: DetailedProfile | None, name: str) -> No
     agent_money.show_holdings(queries.holdings(source, name))
 
 
-def _setup(source: RecordSource, page: AgentPage) -> None:
-    agent_running.costs(page)
+def _setup(source: RecordSource, page: AgentPage, is_invented: bool) -> None:
+    agent_running.costs(page, is_invented)
     agent_running.failures(page)
     agent_running.set_up(page, queries.texts(source, tuple(page.stays[-1].setup.prompts.values())))
-
-
-def _onward(name: str, others: list[str]) -> None:
-    """Where to go from here."""
-    with st.container(horizontal=True, gap="medium"):
-        if others:
-            link(f"Duel {plain(name)} against another", "duel", a=name)
-        link("Leaderboard", "leaderboard")

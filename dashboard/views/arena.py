@@ -6,18 +6,15 @@ from datetime import datetime
 import streamlit as st
 from markupsafe import Markup
 
-from arena.errors import VERDICTS, times_text
 from arena.operations.status import Status
 from arena.record.queries.turns import ExplainedTrade
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard
-from dashboard.blocks import Quote, Tile, box, columns, quotes, tag, tiles
+from dashboard.blocks import Quote, Tile, box, columns, quotes, tiles
 from dashboard.cache import cache_note
 from dashboard.choice import choice
-from dashboard.columns import place
 from dashboard.figures import outcome
-from dashboard.html_table import HtmlCell, HtmlColumn, html_table, number, words
-from dashboard.lead import calibration, headline, leading, stamps
+from dashboard.lead import headline, leading, stamps
 from dashboard.links import link, way
 from dashboard.listing import put
 from dashboard.model import LeaderboardLine, PnlPoint, SeasonOverview
@@ -31,7 +28,8 @@ from dashboard.queries.leaderboard import leaderboard_page
 from dashboard.queries.season import season
 from dashboard.queries.status import arena_status
 from dashboard.source import RecordSource
-from dashboard.svg import CHOSEN, REST, Line, Scale, cell_scale, interval, line_chart, luck_band, sparkline
+from dashboard.svg import CHOSEN, REST, Line, line_chart, luck_band
+from dashboard.table import short_board
 from dashboard.times import moment
 from dashboard.words import cents, count, dollars, plain
 
@@ -76,7 +74,8 @@ def show(record: RecordSource) -> None:
     options = {key: label for key, label in GROUPS.items() if key == "all" or key in there}
     group = choice("Agents", "show", options, "all")
     chosen = [line for line in ranked if group in ("all", known.group(line.row.agent))]
-    put(board_table(chosen, known, curves, colours, board.value.bar), "board")
+    equity = {name: [point.percent for point in points] for name, points in curves.items()}
+    put(short_board(chosen, known, equity, colours, board.value.bar), "board")
     with st.container(horizontal=True, gap="medium"):
         link("All columns, parts of the season, CSV", "leaderboard")
     show_unranked([line for line in shown.lines if not line.is_on_board], looks(known.agents))
@@ -207,92 +206,3 @@ def shortened_reason(text: str) -> str:
     """A reason as far as it is quoted."""
     flat = " ".join("".join(c for c in text if c.isprintable() or c.isspace()).split())
     return flat if len(flat) <= LONGEST else f"{flat[:LONGEST].rsplit(' ', 1)[0]} …"
-
-
-def board_table(
-    lines: Sequence[LeaderboardLine],
-    known: SeasonOverview,
-    curves: Curves,
-    colours: Mapping[str, str],
-    bar: float,
-) -> Markup:
-    """The short board: how good, how sure, what it earned, whether it means what it says, what it cost."""
-    rows = [line.row for line in lines]
-    scale = cell_scale(
-        [
-            (min(row.skill, row.skill_low or row.skill), max(row.skill, row.skill_high or row.skill))
-            for row in rows
-            if row.skill is not None
-        ]
-    )
-    agents = [row.agent for row in rows]
-    look = {name: colours.get(name, REST) for name in agents}
-    money = " (invented)" if known.is_invented else ""
-    data: dict[str, list[object]] = {
-        "rank": [
-            Markup('<span class="rank">{}</span>').format("" if r.kind == MARKET else place(r)) for r in rows
-        ],
-        "agent": [HtmlCell(name, name, known.about(name)) for name in agents],
-        "skill": [_skill(line, look[line.row.agent], scale) for line in lines],
-        "verdict": [_verdict(line, bar) for line in lines],
-        "brier_implied": [row.brier_implied for row in rows],
-        "pnl": [row.pnl for row in rows],
-        "equity": [sparkline([p.percent for p in curves.get(name, ())], look[name]) for name in agents],
-        "calibration": [_calibration(line) for line in lines],
-        "skill_per_dollar": [row.skill_per_dollar for row in rows],
-    }
-    shown = {
-        "rank": HtmlColumn("Rank", format="picture"),
-        "agent": words(
-            "Agent", "Before it the places that it may really hold; below, who made it or its rule."
-        ),
-        "skill": number(
-            "Skill, 95% interval", "%+.4f", "Brier points better than the price; in order of the low end."
-        ),
-        "verdict": words(
-            "Verdict",
-            f"Below: what a bet on its skill has made of 1; proven needs {times_text(bar)}.",
-        ),
-        "brier_implied": number("Implied Brier", "%.3f", "The founding text's score; lower is better."),
-        "pnl": number("P/L", "gain", "Profit or loss in play dollars, open positions at mid."),
-        "equity": HtmlColumn("Equity", "All its accounts together, over time.", "picture"),
-        "calibration": words("Calibration", "Of forecasts that gave one side 70% or more."),
-        "skill_per_dollar": number(f"Skill per ${money}", "%+.4f", "Skill divided by what its calls cost."),
-    }
-    hrefs = [way("agent", agent=r.agent).href if r.agent in dict(known.agents) else None for r in rows]
-    return html_table(data, shown, "Leaderboard: one row an agent", hrefs, sortable=True)
-
-
-def _skill(line: LeaderboardLine, look: str, scale: Scale) -> HtmlCell:
-    row = line.row
-    if row.skill is None:
-        return HtmlCell("–", None, row.reason or "")
-    drawn = interval(row.skill, row.skill_low, row.skill_high, look, scale)
-    shown = Markup('<span class="pair">{} {}</span>').format(written(row.skill, "%+.4f"), drawn)
-    if row.kind == MARKET:
-        return HtmlCell(shown, row.skill, "by definition", "two")
-    if row.skill_low is None or row.skill_high is None:
-        return HtmlCell(shown, row.skill, row.reason or "", "two")
-    span = f"{written(row.skill_low, '%+.4f')} to {written(row.skill_high, '%+.4f')}"
-    return HtmlCell(shown, row.skill, span, "two")
-
-
-def _verdict(line: LeaderboardLine, bar: float) -> HtmlCell:
-    row = line.row
-    if row.kind == MARKET:
-        return HtmlCell("", "")
-    if row.copies:
-        return HtmlCell(tag("copy", "copy"), "copy", f"of {row.copies}")
-    below = "" if row.evidence is None else f"{times_text(row.evidence)} of {times_text(bar)}"
-    if row.verdict == "none":
-        return (
-            HtmlCell(tag("behind", "none"), "behind", below) if row.skill_low is not None else HtmlCell("–")
-        )
-    return HtmlCell(tag(VERDICTS[row.verdict], row.verdict), row.verdict, below)
-
-
-def _calibration(line: LeaderboardLine) -> HtmlCell:
-    if line.row.kind == MARKET and line.brief is None:
-        return HtmlCell("–")
-    said, below = calibration(line.brief)
-    return HtmlCell(said, said, below, "two")

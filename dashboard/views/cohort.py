@@ -1,176 +1,236 @@
-"""One cohort: how its accounts went, how well its forecasts were calibrated, and what was frozen."""
+"""One cohort: what its accounts made, beside how well it was calibrated; then standings and rules."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
 
 import streamlit as st
+from markupsafe import Markup
 
 from arena.record.model.cohort import Cohort
+from arena.scores.comparisons import MARKET
 from arena.scores.profiles.calibrations import CohortCalibrations, ForecasterCalibration
+from dashboard.blocks import box, columns, lines, pills
 from dashboard.cache import cache_note
-from dashboard.chart import draw
-from dashboard.charts.calibration import PANEL, calibration
-from dashboard.charts.curves import Unit, pnl_curves
 from dashboard.choice import choice
 from dashboard.cohort_rules import rules, settings
-from dashboard.columns import BRIEF, COLUMNS, with_bar
+from dashboard.columns import columns_of
 from dashboard.html_table import words
-from dashboard.lead import cohort_label, progress, stamps
-from dashboard.links import link
-from dashboard.listing import listing
-from dashboard.model import LeaderboardLine
+from dashboard.lead import leading, progress, stamps
+from dashboard.links import link, way
+from dashboard.listing import listing, put
+from dashboard.model import LeaderboardLine, PnlPoint, SeasonOverview
+from dashboard.numbers import arrow_of, whole, written
 from dashboard.order import MEANT, READINGS
 from dashboard.palette import AgentLook, looks
 from dashboard.parts.founding_scores import show_founding
 from dashboard.parts.leaderboard_money import show_money
 from dashboard.parts.leaderboard_unranked import show_unranked
-from dashboard.queries.cohort import CohortPage, calibrations, cohort_page, curves_of
+from dashboard.queries.cohort import (
+    CohortPage,
+    CohortReturn,
+    calibrations,
+    cohort_page,
+    cohort_returns,
+    curves_of,
+)
 from dashboard.queries.season import season
-from dashboard.source import RecordSource, cached
-from dashboard.table import agent_ways, bars, cells, config, who
-from dashboard.words import code
+from dashboard.source import RecordSource
+from dashboard.svg import CHOSEN, HALVES, REST, Line, calibration_chart, line_chart, luck_band
+from dashboard.table import agent_ways, says_and_happens, short_board
+from dashboard.words import code, day, plain
 
 TITLE = "Cohorts"
 NEEDS_A_COHORT = True
+HEADED = True
 ORDER = 2
 
 UNITS = {"dollars": "$", "percent": "%"}
+WRITTEN = {"dollars": ("short", "short"), "percent": ("%+.0f%", "%+.1f%")}
+"""How an axis, and the end of a line, are written in each unit."""
 RANGES = {"1d": "1D", "1w": "1W", "1m": "1M", "3m": "3M", "all": "All"}
-PANELS = 12
-"""So many calibration panels are drawn at once."""
+FIRST = "first three"
+NAMED = 3
+"""So many agents are coloured, those that made most, unless one is highlighted."""
+
+Curves = Mapping[str, Sequence[PnlPoint]]
 
 
 def show(record: RecordSource) -> None:
-    """The page: curves, standings, calibration, then the line-up, the rules, and what is new in them."""
-    known = season(record)
-    options = {str(c.number): cohort_label(c) for c in reversed(known.cohorts)}
-    chosen = choice("Cohort", "cohort", options, str(known.cohorts[-1].number), "list")
-    page = cohort_page(record, int(chosen))
-    st.markdown(progress(page.line))
-    for said in stamps([page.line]):
-        st.caption(said)
-    drawn = looks(known.agents)
-    _curves(record, page, drawn)
-    _standings(page, drawn)
-    _calibration(record, page, drawn)
-    _frozen(page.cohort, drawn)
+    """The page: which cohort, its verdict, money beside calibration, standings, and what was frozen."""
+    known, offered = season(record), cohort_returns(record)
+    number = _asked([one.number for one in offered.cohorts], offered.telling)
+    put(pills([_pill(one, number) for one in offered.cohorts], "Cohorts"), "cohorts")
+    page = cohort_page(record, number)
+    whole = _by_agent(curves_of(record, number, "all").points)
+    st.title(plain(heading(number, whole)), anchor=False)
+    _lead(page)
+    ranked = sorted(whole, key=lambda name: -whole[name][-1].dollars)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        unit = choice("Unit", "unit", UNITS, "dollars")
+        back = choice("Range", "range", RANGES, "all")
+        reading = choice("Reading", "reading", READINGS, "stated")
+        agents = {FIRST: "Highlight one agent"} | {name: name for name in ranked}
+        one = choice("Highlight", "agent", agents, FIRST, "list")
+    chosen = [one] if one != FIRST else [name for name in ranked if name != MARKET][:NAMED]
+    colours = dict(zip(chosen, CHOSEN, strict=False))
+    found = whole if back == "all" else _by_agent(curves_of(record, number, back).points)
+    money = box("Profit and loss", money_chart(found, colours, unit, known), _said_of_money(found))
+    put(columns(money, _calibration(record, number, reading, colours)), "charts")
+    _standings(page, known, whole, colours)
+    _frozen(page.cohort, looks(known.agents))
     _changed(page)
 
 
-def _curves(record: RecordSource, page: CohortPage, drawn: Mapping[str, AgentLook]) -> None:
-    st.subheader("Profit and loss", anchor=False)
-    with st.container(horizontal=True, gap="small"):
-        unit = cast(Unit, choice("Unit", "unit", UNITS, "dollars"))
-        back = choice("Range", "range", RANGES, "all")
-    found = curves_of(record, page.line.number, back)
-    if not found.points:
-        st.info(
-            "No account has been valued yet. The curves start with the first round: `arena round`.",
-            icon=":material/hourglass_empty:",
-        )
-        return
-    st.caption(
-        "Open positions at mid. Upright lines are rounds, triangles below are markets that were paid out. "
-        "Click names in the legend to see only these, and again to leave them out."
+def _asked(numbers: Sequence[int], default: int) -> int:
+    """The cohort that the address names, or the newest with something to see."""
+    named = st.query_params.get("cohort", "")
+    return next((number for number in numbers if str(number) == named), default)
+
+
+def _pill(one: CohortReturn, chosen: int) -> tuple[str, str, bool]:
+    gain = (
+        "playing" if one.percent is None else f"{arrow_of(one.percent)}{written(abs(one.percent), '%.0f%')}"
     )
-    chart = pnl_curves(found.points, found.rounds, drawn, unit, found.settled)
-    draw(chart, says="Profit and loss of each agent over time")
+    return f"{one.number} {gain}", way("cohort", cohort=one.number).href, one.number == chosen
 
 
-def _standings(page: CohortPage, drawn: Mapping[str, AgentLook]) -> None:
-    st.subheader("Standings", anchor=False)
+def heading(number: int, curves: Curves) -> str:
+    """Who leads, and by how much.
+
+    >>> heading(3, {})
+    'Cohort 3: no account has been valued yet.'
+    """
+    ends = sorted(((points[-1].dollars, name) for name, points in curves.items()), reverse=True)
+    if not ends:
+        return f"Cohort {number}: no account has been valued yet."
+    (most, name), rest = ends[0], [end for end, _ in ends[1:]]
+    ahead = most - rest[0] if rest else most
+    if ahead < 0.005:
+        return f"Cohort {number}: nobody leads."
+    return f"Cohort {number}: {name} leads by {whole(ahead)}." if rest else f"Cohort {number}: {name}."
+
+
+def _lead(page: CohortPage) -> None:
+    said = [f"{day(page.line.starts_at)}: {progress(page.line)}.", *stamps([page.line])]
+    st.caption(" ".join(said))
+    if page.board is not None:
+        st.caption(leading(page.board.value.sentence))
     if note := cache_note(page.board):
         st.info(note, icon=":material/history:")
-    if page.board is None:
-        show_money(page.money, drawn)
-        return
-    every = [LeaderboardLine(row) for row in page.board.value.rows]
-    lines = [line for line in every if line.is_on_board]
-    rows = [line.row for line in lines]
-    names = [row.agent for row in rows]
-    columns = with_bar((c for c in COLUMNS if c.key in BRIEF), page.board.value.bar)
-    figures = cells(lines, columns)
-    data = who(names, drawn) | {"place": figures.pop("place"), "bar": bars(rows, drawn)} | figures
-    listing(data, "Standings of the cohort: one row an agent", config(columns), agent_ways(names, drawn))
-    show_unranked([line for line in every if not line.is_on_board], drawn)
-    link("All figures, to sort and to download", "leaderboard", cohort=page.line.number)
-    show_founding(every, [page.line], drawn)
 
 
-def _calibration(record: RecordSource, page: CohortPage, drawn: Mapping[str, AgentLook]) -> None:
-    st.subheader("Calibration", anchor=False)
-    reading = choice("Reading", "reading", READINGS, "stated")
-    entry = calibrations(record, page.line.number)
-    if entry is None:
-        st.info(cache_note(None, "Calibration and its bands"), icon=":material/hourglass_empty:")
-        return
-    agents = _in_reading(entry.value, reading)
-    if not any(agent.scored for agent in agents):
-        waiting = sum(agent.made for agent in agents)
-        why = "No market has resolved yet." if waiting else "Nobody has bet yet."
-        st.info(f"{why} Calibration needs forecasts with an outcome.", icon=":material/hourglass_empty:")
-        return
-    if note := cache_note(entry):
-        st.info(note, icon=":material/history:")
-    st.caption(
-        f"{MEANT[reading]} On the diagonal, what was called 70% likely came true 70% of the time. A line "
-        "that stays in the shaded band is no further off than chance would have it in 90 of 100 seasons. "
-        "Dashed grey is the price of every market shown."
+def _by_agent(points: Sequence[PnlPoint]) -> dict[str, list[PnlPoint]]:
+    found: dict[str, list[PnlPoint]] = {}
+    for point in points:
+        found.setdefault(point.agent, []).append(point)
+    return found
+
+
+def money_chart(curves: Curves, colours: Mapping[str, str], unit: str, known: SeasonOverview) -> Markup:
+    """What each account has made, on what luck makes of the first one that is coloured."""
+    axis, end = WRITTEN[unit]
+    drawn = {
+        name: [(p.at.timestamp(), p.dollars if unit == "dollars" else p.percent) for p in points]
+        for name, points in curves.items()
+    }
+    shown = [
+        Line(
+            name,
+            points,
+            colours.get(name, REST),
+            written(points[-1][1], end),
+            known.group(name) == "baselines",
+        )
+        for name, points in drawn.items()
+    ]
+    if not shown:
+        return Markup(
+            '<p class="quiet">No account has been valued yet: the first round starts the curves.</p>'
+        )
+    first = next((name for name in colours if name in drawn), "")
+    band = luck_band(drawn[first]) if first else ()
+    return line_chart(shown, "Profit or loss of each agent over time", axis, band, frames=HALVES)
+
+
+def _said_of_money(curves: Curves) -> str:
+    if not curves:
+        return ""
+    ends = [points[-1].dollars for points in curves.values()]
+    made = sum(end > 0.005 for end in ends)
+    return (
+        f"{made} of {len(ends)} made money; open positions at mid. Shaded: where the first's ups and downs "
+        "would have led by luck alone, each with its sign tossed, 95 in 100."
     )
-    drawn_now = _some(agents)
-    with st.container(horizontal=True, gap="small"):
-        for agent in drawn_now:
-            panel = _panel(record, page.line.number, reading, agent.agent, drawn[agent.agent])
-            draw(panel, width=PANEL[0], says=f"Calibration of {agent.agent}")
 
 
-@cached
-def _panel(record: RecordSource, number: int, reading: str, agent: str, look: AgentLook) -> dict[str, Any]:
-    """An agent's calibration as it is drawn; a page has a dozen, and each takes its time to be made."""
+def _calibration(record: RecordSource, number: int, reading: str, colours: Mapping[str, str]) -> Markup:
+    title = "Calibration: what it says, what happens"
     entry = calibrations(record, number)
-    assert entry is not None
-    [mine] = [one for one in _in_reading(entry.value, reading) if one.agent == agent]
-    return calibration(mine, entry.value.market, look).to_dict(validate=False)
-
-
-def _some(agents: Sequence[ForecasterCalibration]) -> Sequence[ForecasterCalibration]:
-    """As many as a page can draw at once; which ones is chosen where there are more."""
-    if len(agents) <= PANELS:
-        return agents
-    firsts = range(0, len(agents), PANELS)
-    options = {str(n): f"Agents {n + 1} to {min(n + PANELS, len(agents))}" for n in firsts}
-    first = int(choice("Agents", "agents", options, "0", "list"))
-    return agents[first : first + PANELS]
+    if entry is None:
+        return box(
+            title, Markup('<p class="quiet">{}</p>').format(cache_note(None, "Calibration and its bands"))
+        )
+    of_all = _in_reading(entry.value, reading)
+    agents = [agent for agent in of_all if agent.agent in colours and agent.scored]
+    if not agents:
+        made = any(agent.made for agent in of_all)
+        why = "No market has resolved yet." if made else "Nobody has bet yet."
+        said = f"{why} Calibration needs forecasts with an outcome."
+        return box(title, Markup('<p class="quiet">{}</p>').format(said))
+    agents.sort(key=lambda agent: list(colours).index(agent.agent))
+    curves = [(agent.agent, agent.diagram, colours[agent.agent]) for agent in agents]
+    market = entry.value.market
+    if market.scored:
+        curves.append(("price", market.diagram, REST))
+    chart = calibration_chart(curves, "What was said against what happened")
+    told = [f"{agent.agent} {says_and_happens(agent.diagram, agent.scored)}." for agent in agents]
+    band = (
+        f"Shaded: where 90 of 100 calibrated forecasters would lie with the forecasts of {agents[0].agent}."
+    )
+    return box(title, chart, lines([*told, band, MEANT[reading], cache_note(entry)]))
 
 
 def _in_reading(found: CohortCalibrations, reading: str) -> tuple[ForecasterCalibration, ...]:
     return {"anchored": found.anchored, "implied": found.implied}.get(reading, found.stated)
 
 
+def _standings(page: CohortPage, known: SeasonOverview, curves: Curves, colours: Mapping[str, str]) -> None:
+    drawn = looks(known.agents)
+    if page.board is None:
+        show_money(page.money, drawn)
+        return
+    every = [LeaderboardLine(row) for row in page.board.value.rows]
+    ranked = [line for line in every if line.is_on_board]
+    equity = {name: [point.dollars for point in points] for name, points in curves.items()}
+    more = columns_of("return_pct", "bets", "resolved")
+    put(short_board(ranked, known, equity, colours, page.board.value.bar, more), "standings")
+    show_unranked([line for line in every if not line.is_on_board], drawn)
+    link("All columns, CSV", "leaderboard", cohort=page.line.number)
+    with st.expander("By the founding text"):
+        show_founding(every, [page.line], drawn)
+
+
 def _frozen(cohort: Cohort, drawn: Mapping[str, AgentLook]) -> None:
-    st.subheader("Line-up and rules", anchor=False)
-    st.caption("Frozen when the cohort started.")
-    st.markdown("\n".join(f"- {sentence}" for sentence in rules(cohort)))
-    entrants = cohort.entrants
-    listing(
-        {
-            "look": [drawn[entrant.name].badge for entrant in entrants],
-            "Agent": [entrant.name for entrant in entrants],
-            "Kind": [entrant.kind for entrant in entrants],
-            "Settings": [settings(entrant) for entrant in entrants],
-        },
-        "Line-up of the cohort",
-        {"Settings": words("Settings", long=True)},
-        agent_ways([entrant.name for entrant in entrants], drawn),
-    )
+    with st.expander("How this cohort plays: rules and line-up, frozen at its start"):
+        st.markdown("\n".join(f"- {sentence}" for sentence in rules(cohort)))
+        entrants = cohort.entrants
+        listing(
+            {
+                "Agent": [entrant.name for entrant in entrants],
+                "Kind": [entrant.kind for entrant in entrants],
+                "Settings": [settings(entrant) for entrant in entrants],
+            },
+            "Line-up of the cohort",
+            {"Settings": words("Settings", long=True)},
+            agent_ways([entrant.name for entrant in entrants], drawn),
+        )
 
 
 def _changed(page: CohortPage) -> None:
     """What differs from the cohort before, as `arena cohorts diff` says it."""
     if page.before is None:
         return
-    st.subheader(f"What differs from cohort {page.before}", anchor=False)
     if not page.changed:
-        st.caption("Nothing that is played by has changed: the same agents, rules, markets and prompts.")
+        st.caption(f"Identical to cohort {page.before}: same agents, rules, markets and prompts.")
         return
-    st.markdown("\n".join(f"- {code(line)}" for line in page.changed))
+    with st.expander(f"What differs from cohort {page.before}"):
+        st.markdown("\n".join(f"- {code(line)}" for line in page.changed))

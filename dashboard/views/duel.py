@@ -1,6 +1,6 @@
 """Any two agents held against each other: who forecasts better, by how much, and whether it is luck."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -8,34 +8,38 @@ import streamlit as st
 from arena.scores.comparisons import duel_sentences, p_value_text
 from arena.scores.profiles.duels import DecidingMarket, DuelDetails
 from arena.scores.rules.comparisons.duel import Duel
+from dashboard.blocks import Tile, box, tiles
 from dashboard.cache import show_cached
-from dashboard.chart import draw
-from dashboard.charts.duel import differences, gap_line
 from dashboard.choice import choice
 from dashboard.html_table import HtmlColumn, number, words
 from dashboard.lead import stamps
 from dashboard.links import go, way
-from dashboard.listing import listing
-from dashboard.palette import AgentLook, looks
+from dashboard.listing import listing, put
+from dashboard.numbers import with_true_minus, written
 from dashboard.queries.duel import duels
 from dashboard.queries.leaderboard import by_leaderboard
 from dashboard.queries.season import season
 from dashboard.source import RecordSource
+from dashboard.svg import columns_chart, gap_chart
 from dashboard.words import code, count, plain
 
 TITLE = "Duel"
 NEEDS_A_COHORT = True
+HEADED = True
 ORDER = 4
 
 LATER = "What comes of duels"
 TOLD = (
     ("Gap", "The second's Brier minus the first's, on the same forecasts; above 0 the first is closer."),
     ("p", "How often chance alone makes a gap as large, were they equally good."),
-    ("p of all duels", "The same for as many duels as there are, by Holm. The verdict goes by this one."),
-    ("Forecasts", "That both made, on the same market in the same round."),
+    ("p (Holm-adjusted)", "The same for as many duels as there are, by Holm. The verdict goes by this one."),
+    ("Common forecasts", "That both made, on the same market in the same round."),
     ("Markets", "Resolved ones that both were shown."),
     ("Events", "Of these markets. Those with many markets count for less than as many events."),
-    ("Events needed", "More, until such a gap is told from chance in 80 of 100 cases; a dash where it is."),
+    (
+        "Events still needed",
+        "More, until such a gap is told from chance in 80 of 100 cases.",
+    ),
 )
 """The figures of a duel, and what each says."""
 WIDEST = 24
@@ -48,21 +52,22 @@ def show(record: RecordSource) -> None:
     known = season(record)
     names = [name for name, _ in known.agents]
     if len(names) < 2:
+        st.title(TITLE, anchor=False)
         st.info("A duel takes two agents: name another in the config.", icon=":material/group_add:")
         return
+    top = st.container()
     a, b = _two(by_leaderboard(record))
     every = show_cached(duels(record, a), LATER)
+    found = next((one for one in every or () if one.duel.b == b), None)
+    top.title(plain(heading(a, b, found)), anchor=False)
     if every is None:
         return
-    for said in stamps(known.cohorts):
-        st.caption(said)
-    drawn = looks(known.agents)
-    found = next((one for one in every if one.duel.b == b), None)
+    st.caption(" ".join(stamps(known.cohorts)))
     if found is None:
         st.info(f"{code(a)} and {code(b)} never met.", icon=":material/hourglass_empty:")
     else:
         _verdict(found)
-        _spread(found, drawn)
+        _spread(found)
         _deciders(found)
     _others(every, a, b)
 
@@ -85,12 +90,26 @@ def _two(names: Sequence[str]) -> tuple[str, str]:
 
 def _verdict(found: DuelDetails) -> None:
     about, *rest = duel_sentences(found.duel, found.needed)
+    duel = found.duel
     if rest:
-        st.markdown(f"**{plain(' '.join(rest))}**")
+        st.markdown(plain(with_true_minus(" ".join(rest))))
+    if duel.gap is not None and not duel.same:
+        chart = gap_chart(duel.gap, duel.low, duel.high, duel.b, duel.a, "The gap and its interval, over 0")
+        span = "The bar is the 95% interval: where it covers 0, either may be the better one."
+        put(box("The gap, in Brier points", chart, span if duel.low is not None else FEW), "gap")
+    shown = (Tile(value, label, said) for label, value, said in figures(duel, found.needed))
+    put(tiles(shown), "figures")
     st.caption(f"{plain(about)} {FEW}")
-    with st.container(horizontal=True, gap="medium"):
-        for label, value, said in figures(found.duel, found.needed):
-            st.metric(label, value, help=said, width="content")
+
+
+def heading(a: str, b: str, found: DuelDetails | None) -> str:
+    """The verdict, in a few words."""
+    if found is None or found.duel.gap is None:
+        return f"{a} against {b}"
+    winner = found.duel.winner()
+    if winner is None:
+        return f"{a} against {b}: too close to call."
+    return f"{winner} is better than {b if winner == a else a}."
 
 
 def figures(duel: Duel, needed: int | None) -> list[tuple[str, str, str]]:
@@ -101,28 +120,24 @@ def figures(duel: Duel, needed: int | None) -> list[tuple[str, str, str]]:
 
 
 def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.4f}"
+    return "–" if value is None else written(value, "%+.4f")
 
 
 def _chance(value: float | None) -> str:
     return "–" if value is None else p_value_text(value).removeprefix("p").removeprefix(" = ").strip()
 
 
-def _spread(found: DuelDetails, drawn: Mapping[str, AgentLook]) -> None:
+def _spread(found: DuelDetails) -> None:
+    """Common events by how much closer one was than the other."""
     duel = found.duel
-    if duel.gap is None or duel.same:
+    if duel.gap is None or duel.same or not sum(found.differences):
         return
-    st.subheader("The gap", anchor=False)
-    span = "The bar is its 95% interval: where it covers 0, either may be the better one."
-    st.caption(span if duel.low is not None else "Too few events for an interval.")
-    draw(gap_line(duel, drawn[duel.a if duel.gap >= 0 else duel.b]), says="The gap and its interval")
-    if sum(found.differences):
-        st.subheader("Event by event", anchor=False)
-        even = duel.events - sum(found.differences)
-        rest = f" In {count(even, 'event')} they came out even." if even else ""
-        st.caption(f"How many events lay how far apart; right of the line {code(duel.a)} was closer.{rest}")
-        chart = differences(found.edges, found.differences, drawn[duel.a], drawn[duel.b])
-        draw(chart, says="Common events by their difference")
+    even = duel.events - sum(found.differences)
+    rest = f" In {count(even, 'event')} they came out even." if even else ""
+    said = f"How many events lay how far apart; right of the middle {duel.a} was closer.{rest}"
+    looks = ["c1" if low >= 0 else "c2" for low in found.edges[:-1]]
+    chart = columns_chart(found.edges, found.differences, "Common events by their difference", "%+.2f", looks)
+    put(box("Event by event", chart, said), "events")
 
 
 def _deciders(found: DuelDetails) -> None:
@@ -130,10 +145,10 @@ def _deciders(found: DuelDetails) -> None:
     for key, name, markets in (("a", duel.a, found.for_a), ("b", duel.b, found.for_b)):
         if not markets:
             continue
-        st.subheader(f"What spoke for {plain(name)}", anchor=False)
+        st.subheader(f"Where {plain(name)} won", anchor=False)
         st.caption("Markets that moved the gap most.")
         ways = [way("market", market=one.market_id) for one in markets]
-        listing(_markets(markets), f"Markets that spoke for {key}", _columns(duel), ways)
+        listing(_markets(markets), f"Markets that {key} won", _columns(duel), ways)
 
 
 def _markets(found: Sequence[DecidingMarket]) -> dict[str, list[Any]]:
@@ -173,8 +188,8 @@ def _others(every: Sequence[DuelDetails], a: str, b: str) -> None:
         "from": [one.duel.low for one in rows],
         "to": [one.duel.high for one in rows],
         "p": [_chance(one.duel.p) for one in rows],
-        "p of all": [_chance(one.duel.adjusted) for one in rows],
-        "Better": [one.duel.winner() or "not told" for one in rows],
+        "adjusted": [_chance(one.duel.adjusted) for one in rows],
+        "Winner": [one.duel.winner() or "undecided" for one in rows],
         "Events": [one.duel.events for one in rows],
         "Needed": [one.needed for one in rows],
     }
@@ -183,10 +198,10 @@ def _others(every: Sequence[DuelDetails], a: str, b: str) -> None:
         "from": number("from", "%+.4f", "The lower end of the 95% interval."),
         "to": number("to", "%+.4f", "The upper end of the 95% interval."),
         "p": words("p", "How often chance alone makes a gap as large."),
-        "p of all": words("p of all", "The same for as many duels as there are, by Holm."),
-        "Better": words("Better", "By more than chance would explain, after Holm."),
+        "adjusted": words("p (Holm-adjusted)", "The same for as many duels as there are."),
+        "Winner": words("Winner", "By more than chance would explain, after Holm."),
         "Events": number("Events", "localized", "That both were shown."),
-        "Needed": number("Needed", "localized", "More events until a gap of this size is told."),
+        "Needed": number("Events still needed", "localized", "More events until a gap of this size is told."),
     }
     ways = [None if one.duel.b == b else way("duel", a=a, b=one.duel.b) for one in rows]
     listing(data, "All duels of the first agent", columns, ways)

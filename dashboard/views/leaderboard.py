@@ -20,7 +20,7 @@ from dashboard.queries.leaderboard import LeaderboardPage, leaderboard_page, par
 from dashboard.queries.season import season
 from dashboard.source import RecordSource
 from dashboard.svg import CHOSEN, REST, scatter
-from dashboard.table import agent_ways, as_csv, bands, bars, cells, config, part_bars, who
+from dashboard.table import agent_ways, as_csv, bands, bars, cells, config, intervals, who
 from portfolio.rules import SEED
 
 TITLE = "Leaderboard"
@@ -110,9 +110,9 @@ def _table(
     for key, values in figures.items():
         data[key] = values
         if key == "skill":
-            data["bar"] = bars([line.row for line in lines], drawn)
+            data["bar"] = bars([line.row for line in lines])
         if key == "pnl" and briefed:
-            data["luck"] = bands(lines, drawn)
+            data["luck"] = bands(lines)
     listing(data, "Leaderboard: one row an agent", config(columns), agent_ways(names, drawn))
 
 
@@ -145,7 +145,11 @@ def _part(record: RecordSource, by: str, shown: LeaderboardPage, drawn: Mapping[
     here = [part for part in every if part.slice == chosen]
     rows = _surest(matching(here, words, lambda part: part.gain.agent))
     agents = [part.gain.agent for part in rows]
-    data = who(agents, drawn) | {"bar": part_bars(rows, drawn)} | cells(rows, PART_COLUMNS)
+    data = (
+        who(agents, drawn)
+        | {"bar": intervals([(part.gain.skill, part.gain.low, part.gain.high) for part in rows])}
+        | cells(rows, PART_COLUMNS)
+    )
     said = "One row an agent, in this part of the season"
     listing(data, said, config(PART_COLUMNS), agent_ways(agents, drawn))
     _download(as_csv(agents, rows, PART_COLUMNS), f"leaderboard-{by}.csv")

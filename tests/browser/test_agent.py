@@ -60,7 +60,7 @@ def test_a_duel_is_swapped_and_another_is_picked_from_the_table(worked: Served, 
 
 def test_a_name_from_elsewhere_leads_nowhere(worked: Served, watched: Watched) -> None:
     page = watched.page
-    for path, title in (("duel?a=oracle&b=", "Duel"), ("agent?agent=", "Agent")):
+    for path, title in (("duel?a=oracle&b=", "Duel"), ("agent?agent=", "Agents")):
         open_at(page, f"{worked.address}/{path}{quote(HOSTILE, safe='')}", title)
         expect(page.get_by_role("combobox").last).to_have_value(HOSTILE, timeout=PATIENCE)
         assert page.locator("a[href*='//203.0.113.9'], img[src*='203.0.113.9']").count() == 0

@@ -81,6 +81,13 @@ def _value(cell: ET.Element, kind: str) -> object:
     return pd.Timestamp(raw) if kind == "time" else float(raw) if set(raw) & set(".einf") else int(raw)
 
 
+def tiles(page: AppTest) -> list[tuple[str, str]]:
+    """The tiles of a page in their order: what each is of, and its figure."""
+    every = (tile for html in markup(page) for tile in ET.fromstring(html).iter("div"))
+    found = [tile for tile in every if tile.get("class") == "tile box"]
+    return [(tile.findtext("span") or "", tile.findtext("b") or "") for tile in found]
+
+
 def words(page: AppTest) -> str:
     """All text on the page, but for its tables."""
     parts = [*page.title, *page.subheader, *page.markdown, *page.caption, *page.info]

@@ -1,14 +1,13 @@
 """The page of an agent: its figures are those of the ledger, the leaderboard and the portrait."""
 
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree as ET
 
-import altair as alt
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -19,26 +18,22 @@ from arena.record.schema.database import Connection, connect, reading
 from arena.record.write.rollups import put_rollups
 from arena.scores.comparisons import COMPARISONS, RankedAgent
 from arena.scores.leaderboard import read_scores
-from arena.scores.profiles.agent_profile import compute_agent_profile
 from arena.scores.profiles.detailed_profile import PROFILE
 from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.comparisons.lead import Verdict
-from dashboard.charts.agent import PARTS, evidence_curve, histogram, reliability, waterfall
-from dashboard.charts.style import Chart
-from dashboard.palette import looks
-from dashboard.parts.agent_top import conclusions
+from dashboard.parts.agent_money import PARTS
 from dashboard.queries.agent import AgentEvidence, _read_curves, agent_evidence
 from dashboard.source import source
+from dashboard.views.agent import conclusions, evidence_chart, verdict
 from markets.millionths import ONE
 from tests.builders import NOW
-from tests.dashboard.opening import healthy, in_address, opened, tables, words
+from tests.dashboard.opening import healthy, in_address, markup, opened, tables, tiles, words
 from tests.dashboard.records import shared
 from tests.dashboard.worked import worked_out
 from tests.records.full_record import build
 from tests.records.seasons import HOSTILE, play
 
-LOOK = looks([("random", "random")])["random"]
 NAMES = ["random", "oracle", HOSTILE]
 
 
@@ -60,19 +55,9 @@ def connection(record: Path) -> Iterator[Connection]:
     engine.dispose()
 
 
-def figure(page: AppTest, label: str) -> str:
-    return next(str(each.value) for each in page.metric if each.label == label)
-
-
-def charts(page: AppTest) -> list[dict[str, Any]]:
-    """The Vega-Lite specifications of all charts on the page, without their data."""
-    return [json.loads(element.proto.spec) for element in page.get("vega_lite_chart")]
-
-
-def rows_in(chart: Chart | alt.Chart, *keys: str) -> list[dict[str, Any]]:
-    """Those data of a chart whose rows have all of these."""
-    every: list[list[dict[str, Any]]] = list(chart.to_dict()["datasets"].values())
-    return next(rows for rows in every if rows and set(keys) <= set(rows[0]))
+def headings(page: AppTest) -> list[str]:
+    """The headings of the page's boxes."""
+    return [each.text or "" for html in markup(page) for each in ET.fromstring(html).iter("h2")]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -101,10 +86,10 @@ def test_a_ranked_agent_has_its_evidence_drawn_and_its_verdict_said(
     assert found is not None
     assert kept is not None
     assert (found.points, found.bar) == (kept.value.evidence["random"], kept.value.bar)
-    assert "Evidence" in [each.value for each in page.subheader]
+    assert "Evidence" in headings(page)
     assert all(sentence in words(page) for sentence in conclusions(found))
-    (drawn,) = [rows_in(evidence_curve([(0.0, 1.0), (1e6, 1e-9)], 160.0, LOOK), "exact")]
-    assert [row["capital"] for row in drawn] == [1.0, 1e-3]
+    assert "bar ×160" in evidence_chart(replace(found, bar=160.0))
+    assert not evidence_chart(None)
 
 
 @pytest.mark.parametrize(
@@ -129,8 +114,8 @@ def test_who_is_not_ranked_has_the_reason_in_place_of_its_skill(
 ) -> None:
     page = opened("agent", shared("all_failed", tmp_path_factory), monkeypatch, agent="ann", part=part)
     assert "**Not ranked**: 5 of 5 turns failed." in words(page)
-    assert figure(page, "Skill") == "–"
-    assert "Evidence" not in [each.value for each in page.subheader]
+    assert tiles(page)[0][1] == "–"
+    assert "Evidence" not in headings(page)
     assert part == "record" or "It has answered nothing that has resolved" in words(page)
 
 
@@ -151,35 +136,33 @@ def test_the_curve_is_the_sum_of_the_newest_marks_of_all_accounts(connection: Co
     assert [point.at for point in curve] == sorted(every)
 
 
-def test_the_waterfall_adds_up_to_the_profit(
+def test_the_parts_of_the_profit_add_up_to_it(
     record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = opened("agent", record, monkeypatch, agent="oracle", part="money")
-    assert len(charts(page)) == 1
-    money = compute_agent_profile(connection, "oracle").money
-    assert money is not None
-    *parts, whole = rows_in(waterfall(money.split), "part")
-    assert [part["part"] for part in parts] == [label for _, label, _ in PARTS]
-    assert all(math.isclose(a["end"], b["start"], abs_tol=1e-6) for a, b in pairwise(parts))
-    assert math.isclose(sum(part["amount"] for part in parts), whole["amount"], abs_tol=1e-6)
-    assert math.isclose(parts[-1]["end"], whole["end"], abs_tol=1e-6)
+    table = tables(page)[0]
+    assert list(table["Part"]) == [*(label for _, label, _ in PARTS), "P/L"]
+    assert math.isclose(sum(table["Amount"][:-1]), table["Amount"].iloc[-1], abs_tol=1e-6)
     (row,) = [row for row in read_scores(connection) if row.agent == "oracle"]
-    assert math.isclose(whole["amount"], row.pnl or 0.0, abs_tol=0.01)
-    assert f"In all +\\${row.pnl:,.2f}" in words(page)
+    assert math.isclose(table["Amount"].iloc[-1], row.pnl or 0.0, abs_tol=0.01)
+    assert f"Total P/L +\\${row.pnl:,.2f}." in words(page)
 
 
-def test_the_forecasts_show_three_diagrams_parts_a_histogram_and_cards(
+def test_the_forecasts_show_their_parts_a_histogram_and_cards(
     record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = opened("agent", record, monkeypatch, agent="random", part="forecasts", by="price")
-    assert [each.value for each in page.subheader][:3] == ["Skill in parts", "Calibration", "What it states"]
-    titles = [spec["title"]["text"] for spec in charts(page) if "title" in spec]
-    assert titles == ["Stated", "Anchored", "Implied"]
+    shown = ["Skill in parts", "Calibration of its bets", "What it states"]
+    assert [each.value for each in page.subheader][:3] == shown
+    assert {"Anchored", "Implied"} <= set(headings(page))
     kept = PROFILE.read(connection, "random")
     assert kept is not None
-    parts = tables(page)[0]
+    skills, parts = tables(page)[:2]
     assert list(parts["Price"]) == [one.label for one in kept.value.calibrated["price"]]
     assert list(parts["Brier"]) == [one.parts.brier for one in kept.value.calibrated["price"]]
+    known = {one.slice: one.gain.skill for one in kept.value.slices["price"]}
+    for part, skill in zip(skills["Part"], skills["Skill"], strict=True):
+        assert math.isclose(skill, known[part] or 0.0)
     said = words(page)
     for remark in (*kept.value.best, *kept.value.worst):
         assert f"Said **{remark.forecast:.1%}**, price {remark.price:.1%}" in said
@@ -190,23 +173,19 @@ def test_the_forecasts_show_three_diagrams_parts_a_histogram_and_cards(
 def test_the_histogram_counts_every_stated_probability(
     record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = opened("agent", record, monkeypatch, agent="random")
+    page = opened("agent", record, monkeypatch, agent="random", part="forecasts")
     kept = PROFILE.read(connection, "random")
     assert kept is not None
-    bars = rows_in(histogram(kept.value.histogram, LOOK), "count")
-    assert sum(bar["count"] for bar in bars) == int(figure(page, "Forecasts").replace(",", ""))
-    assert (bars[0]["low"], bars[-1]["high"]) == (0, 1)
+    said = words(page)
+    assert f"cost of {sum(kept.value.histogram):,} forecasts stated" in said
 
 
-def test_a_diagram_has_no_more_points_than_can_be_told_apart(connection: Connection) -> None:
-    found = compute_agent_profile(connection, "random").calibration
-    drawn = rows_in(reliability(found, "Stated", LOOK), "came", "low")
-    assert len(drawn) == min(len(found.points), 60)
-    assert (drawn[0]["forecast"], drawn[-1]["forecast"]) == (
-        found.points[0].forecast,
-        found.points[-1].forecast,
-    )
-    assert all(row["low"] <= row["high"] for row in drawn)
+def test_who_never_answered_is_told_so_and_not_that_nothing_resolved() -> None:
+    def stay(**statuses: int) -> Any:
+        return SimpleNamespace(statuses=statuses)
+
+    assert verdict(None, [stay(failed=9), stay(failed=6)]) == "It never answered: 15 of 15 turns failed."
+    assert verdict(None, [stay(failed=9, played=1)]).startswith("Nothing that it was shown has resolved yet")
 
 
 def test_costs_failures_and_settings_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +200,7 @@ def test_costs_failures_and_settings_are_told(tmp_path: Path, monkeypatch: pytes
 def test_what_was_not_worked_out_says_how_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("agent", play(tmp_path), monkeypatch, agent="oracle")
     assert "is being computed" in words(page)
-    assert figure(page, "Skill") == "–"
+    assert tiles(page)[0][1] == "–"
     assert len(tables(page)[0]) == 2
 
 
@@ -240,7 +219,7 @@ def test_what_is_no_longer_fresh_says_since_when_it_stands(
     page = opened("agent", database, monkeypatch, agent="oracle")
     assert "newer results are being computed" in words(page)
     assert NOW.strftime("%H:%M UTC") in words(page)
-    assert figure(page, "Skill") != "–"
+    assert tiles(page)[0][1] != "–"
 
 
 def test_a_name_that_is_not_there_is_said_and_another_is_shown(

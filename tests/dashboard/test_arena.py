@@ -14,10 +14,11 @@ from arena.record.schema.database import connect, reading
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, read_leaderboard
 from arena.scores.profiles.detailed_profile import ProfileFigures, SureForecasts
 from arena.scores.rules.money.luck import Luck
-from dashboard.lead import calibration, headline
+from dashboard.lead import headline
 from dashboard.queries.arena import newest_decisions
 from dashboard.source import source
 from dashboard.svg import REST, Line, line_chart, luck_band, spread
+from dashboard.table import calibration_words
 from dashboard.views.arena import figures, shortened_reason
 from tests.dashboard.opening import markup, opened, tables, words
 from tests.dashboard.records import shared
@@ -111,12 +112,13 @@ def test_tiles_count_who_is_ahead_and_what_is_missing() -> None:
 
 def test_calibration_is_told_in_words_and_called_off_only_where_chance_does_not_do_it() -> None:
     sure = SureForecasts(212, 0.8, 0.71)
-    assert calibration(ProfileFigures("a", None, 0.01, 0.01, sure)) == (
+    assert calibration_words(ProfileFigures("a", None, 0.01, 0.01, sure)) == (
         "says 80%, happens 71%",
         "too sure, n = 212",
     )
-    assert calibration(ProfileFigures("a", None, 0.01, 0.4, sure))[1] == "no more off than chance, n = 212"
-    assert calibration(None) == ("being computed", "")
+    by_chance = calibration_words(ProfileFigures("a", None, 0.01, 0.4, sure))[1]
+    assert by_chance == "no more off than chance, n = 212"
+    assert calibration_words(None) == ("being computed", "")
 
 
 def test_luck_grows_with_what_was_at_risk_and_ends_where_the_bets_say() -> None:

@@ -15,10 +15,9 @@ from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
 from dashboard.arrow import arrow, of_rows
-from dashboard.charts.curves import pnl_curves
 from dashboard.charts.operations import daily_cost
 from dashboard.charts.style import Chart
-from dashboard.model import PnlPoint, RoundDecision
+from dashboard.model import PnlPoint
 from dashboard.palette import looks
 
 START = datetime(2026, 1, 4, tzinfo=UTC)
@@ -79,10 +78,7 @@ def sides(chart: "Any") -> None:  # run as a script of its own: it imports what 
 
 
 POINTS = [PnlPoint("ann", START, -500.0, -5.0), PnlPoint("ben", START + timedelta(days=7), 1250.0, 12.5)]
-CHARTS = (
-    pnl_curves(POINTS, [RoundDecision(1, START)], LOOKS, "dollars"),
-    daily_cost([(START, 1_500_000)]),
-)
+CHARTS = (daily_cost([(START, 1_500_000)]),)
 
 
 @pytest.mark.parametrize("chart", CHARTS)

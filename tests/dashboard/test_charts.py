@@ -1,26 +1,17 @@
-"""Charts as data: what a reader would see, read off the specification."""
+"""Charts as a reader would see them, read off the drawing as XML is: what is not escaped in it fails."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from vl_convert import vegalite_to_svg
 
 from arena.record.model.cohort import Cohort, Entrant
 from arena.record.queries.accounts import EquityPoint
-from arena.record.queries.progress import SettlementCount
-from arena.scores.profiles.calibrations import ForecasterCalibration
-from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.reliability.diagram import diagram
-from dashboard.charts.calibration import calibration
-from dashboard.charts.curves import Unit, pnl_curves
-from dashboard.charts.duel import differences, gap_line
-from dashboard.charts.style import Chart
-from dashboard.model import PnlPoint, RoundDecision
-from dashboard.palette import MARKET, looks
+from dashboard.model import PnlPoint
 from dashboard.queries.cohort import gains
+from dashboard.svg import REST, Line, calibration_chart, columns_chart, gap_chart, line_chart, scatter, ticks
 from dashboard.thin import thin
 from markets.universe import Universe
 from portfolio.rules import REALISTIC
@@ -28,7 +19,6 @@ from tests.builders import usd
 from tests.records.seasons import HOSTILE
 
 START = datetime(2026, 1, 4, tzinfo=UTC)
-LOOKS = looks([("market", "market"), ("ann", "llm"), (HOSTILE, "llm")])
 
 
 def a_cohort(*agents: str) -> Cohort:
@@ -50,59 +40,41 @@ def a_cohort(*agents: str) -> Cohort:
     )
 
 
-def layers(chart: Chart) -> list[dict[str, Any]]:
-    """What is drawn, back to front, each with its rows."""
-    spec = chart.to_dict()
-    return [layer | {"rows": spec["datasets"][layer["data"]["name"]]} for layer in spec["layer"]]
+def wide(html: str) -> ET.Element:
+    """The chart for a desk, of the two that are drawn."""
+    return ET.fromstring(f"<div>{html}</div>")[0]
 
 
-def curve(unit: Unit) -> list[dict[str, Any]]:
-    points = [PnlPoint("ann", START, -500.0, -5.0), PnlPoint("ann", START + timedelta(days=7), 1250.0, 12.5)]
-    return layers(pnl_curves(points, [RoundDecision(1, START)], LOOKS, unit, [SettlementCount(START, 3)]))
+def texts(chart: ET.Element, look: str) -> list[str]:
+    return [text.text or "" for text in chart.iter("text") if look in text.attrib["class"].split()]
 
 
-@pytest.mark.parametrize(("unit", "gains"), [("dollars", [-500, 1250]), ("percent", [-5, 12.5])])
-def test_curves_show_gains_in_the_unit_asked_for(unit: Unit, gains: list[float]) -> None:
-    rounds, settled, start, lines = curve(unit)
-    assert [row["gain"] for row in lines["rows"]] == gains
-    assert start["rows"] == [{"y": 0}]
-    assert [row["round"] for row in rounds["rows"]] == [1]
-    assert [row["markets"] for row in settled["rows"]] == [3]
-
-
-def test_an_agent_has_its_colour_in_every_chart() -> None:
-    *_, lines = curve("dollars")
-    scale = lines["encoding"]["color"]["scale"]
-    assert dict(zip(scale["domain"], scale["range"], strict=True))["ann"] == LOOKS["ann"].colour
-    own, price = calibration_of([0.7, 0.7], [1, 0]), calibration_of([0.5], [1])
-    *_, dots = layers(calibration(own, price, LOOKS["ann"]))
-    assert dots["mark"]["color"] == LOOKS["ann"].colour
-
-
-def calibration_of(forecasts: list[float], outcomes: list[int], agent: str = "ann") -> ForecasterCalibration:
-    found = diagram(forecasts, outcomes, np.random.default_rng(1), draws=50)
-    return ForecasterCalibration(agent, len(outcomes), len(outcomes), found)
+def test_chosen_lines_are_named_at_their_ends_and_the_others_are_grey() -> None:
+    start = START.timestamp()
+    lines = [
+        Line("ann", [(start, -500.0), (start + 9e5, 1250.0)], "c1", "+$1.3k"),
+        Line(HOSTILE, [(start, 0.0), (start + 9e5, 0.0)], REST, dashed=True),
+    ]
+    chart = wide(line_chart(lines, "Profit", "short"))
+    assert texts(chart, "name") == ["ann +$1.3k"]
+    grey, chosen = chart.iter("polyline")
+    assert (grey.attrib["class"], chosen.attrib["class"]) == ("rest line", "c1 line")
+    assert "stroke-dasharray" in grey.attrib
+    title = grey.find("title")
+    assert title is not None
+    assert title.text == HOSTILE
+    assert len(texts(chart, "axis")) == 6
+    assert not line_chart([Line("ann", [])], "Profit", "short")
 
 
 def test_calibration_shows_the_curve_the_band_of_chance_and_the_price() -> None:
-    own, price = calibration_of([0.7, 0.7, 0.1], [1, 0, 0]), calibration_of([0.5], [1])
-    chance, _, market, line, dots = layers(calibration(own, price, LOOKS["ann"]))
-    low, high = dots["rows"]
-    assert (low["forecast"], high["forecast"]) == (0.1, 0.7)
-    assert (low["came"], high["came"]) == (0.0, 0.5)
-    assert high["low"] <= 0.7 <= high["high"]
-    assert low["area"] < high["area"]
-    assert line["mark"]["color"] == LOOKS["ann"].colour
-    assert (market["rows"][0]["forecast"], market["mark"]["color"]) == (0.5, MARKET)
-    assert chance["encoding"]["y2"] == {"field": "high"}
-
-
-def test_foreign_names_are_data_and_never_expressions() -> None:
-    points = [PnlPoint(HOSTILE, START, 1.0, 1.0)]
-    *_, lines = layers(pnl_curves(points, [], LOOKS, "dollars"))
-    assert lines["rows"][0]["agent"] == HOSTILE
-    own = calibration_of([0.5], [1], HOSTILE)
-    assert calibration(own, own, LOOKS[HOSTILE]).to_dict()["title"]["text"] == HOSTILE
+    own = diagram([0.7, 0.7, 0.1], [1, 0, 0], np.random.default_rng(1), draws=50)
+    price = diagram([0.5], [1], np.random.default_rng(1), draws=50)
+    chart = wide(calibration_chart([(HOSTILE, own, "c1"), ("price", price, REST)], "Calibration"))
+    said = [title.text or "" for title in chart.iter("title")]
+    assert f"{HOSTILE} says 70%, happens 50%, n = 2" in said
+    assert len([shape for shape in chart.iter("polygon") if shape.attrib["class"] == "band"]) == 1
+    assert texts(chart, "axis").count("50%") == 2
 
 
 def test_profit_is_what_an_account_is_worth_above_its_bankroll() -> None:
@@ -121,19 +93,30 @@ def test_thinning_keeps_order_ends_and_the_limit(limit: int) -> None:
     assert len(found) == min(max(limit, 2), 50)
 
 
-def ticks(chart: Chart) -> list[str]:
-    """What stands at the axis below a chart, as it is drawn."""
-    drawn = ET.fromstring(vegalite_to_svg(chart.to_dict()))
-    axis = next(group for group in drawn.iter() if "X-axis" in group.get("aria-label", ""))
-    return [text.text or "" for text in axis.iter() if text.tag.endswith("text")][:-1]
-
-
 @pytest.mark.parametrize("reach", [0.004, 0.04, 0.4])
 def test_no_two_ticks_of_a_gap_say_the_same(reach: float) -> None:
-    ann, hostile = LOOKS["ann"], LOOKS[HOSTILE]
-    found = Duel("ann", HOSTILE, 9, 9, 9, 9.0, reach / 2, reach / 4, 0.05, None, low=0.0, high=reach)
-    shown = ticks(gap_line(found, ann))
-    assert len(set(shown)) == len(shown) >= 4
+    shown = texts(wide(gap_chart(reach / 2, 0.0, reach, HOSTILE, "ann", "The gap")), "axis")
+    assert len(set(shown)) == len(shown) == 3
     edges = [reach * step / 8 for step in range(-8, 9)]
-    shown = ticks(differences(edges, [1] * 16, ann, hostile))
-    assert len(set(shown)) == len(shown) >= 4
+    chart = wide(columns_chart(edges, [1] * 16, "Events", "%+.3f"))
+    assert len(list(chart.iter("rect"))) == 16
+    assert len(set(texts(chart, "axis"))) == 5
+
+
+@pytest.mark.parametrize(("low", "high"), [(-3.0, 8.0), (0.1, 0.9), (-1e6, 2e5), (5.0, 5.1)])
+def test_an_axis_has_three_ticks_inside_it(low: float, high: float) -> None:
+    found = ticks(low, high)
+    assert len(set(found)) == 3
+    assert low <= found[0] < found[-1] <= high
+    assert (0.0 in found) == (low <= 0 <= high)
+
+
+def test_points_of_a_plane_say_whose_they_are() -> None:
+    chart = wide(
+        scatter([("ann", 0.01, 12.5, "c1"), (HOSTILE, -0.02, -3.0, REST)], "Plane", "%+.3f", "%+.0f%")
+    )
+    assert texts(chart, "name") == ["ann"]
+    assert {title.text for title in chart.iter("title")} == {
+        "ann: +0.010, +12%",
+        f"{HOSTILE}: −0.020, −3%",
+    }

@@ -1,7 +1,10 @@
 """A cohort: its curves are its marks, its calibration what would be worked out now, its rules as frozen."""
 
 import math
+import shutil
+import sqlite3
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -16,7 +19,7 @@ from arena.scores.rules import brier, returns
 from dashboard.parts.founding_scores import BASE
 from dashboard.queries.cohort import BACK, _read_curves
 from markets.millionths import ONE
-from tests.dashboard.opening import opened, tables, words
+from tests.dashboard.opening import markup, opened, tables, words
 
 
 def test_standings_are_the_leaderboard_of_the_cohort(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,7 +30,7 @@ def test_standings_are_the_leaderboard_of_the_cohort(season: Path, monkeypatch: 
     engine.dispose()
     table = tables(page)[0]
     assert list(table["agent"]) == [row.agent for row in rows if row.ranked or row.kind == "market"]
-    for key in ("skill", "brier_stated", "pnl", "bets"):
+    for key in ("skill", "brier_implied", "pnl", "bets"):
         for shown, row in zip(table[key], rows, strict=True):
             figure = getattr(row, key)
             assert math.isnan(shown) if figure is None else math.isclose(shown, figure, rel_tol=1e-12)
@@ -37,13 +40,17 @@ def test_the_founding_texts_scores_are_in_its_words(season: Path, monkeypatch: p
     page = opened("cohort", season, monkeypatch, cohort="1")
     table, founding = (tables(page)[place].set_index("agent") for place in (0, 1))
     assert list(founding.index) == list(table.index)
+    engine = connect(season, read_only=True)
+    with reading(engine) as connection:
+        rows = compute_leaderboard(connection, 1).rows
+    engine.dispose()
+    stated = {row.agent: (row.brier_stated or 0.0, row.brier_market or 0.0) for row in rows}
     for name, row in founding.drop("market").iterrows():
         score, back = table.loc[name]["brier_implied"], table.loc[name]["return_pct"]
         assert (row["implied_band"], row["return_band"]) == (brier.band(score), returns.band(back))
         assert math.isclose(row["implied_skill"], 1 - score / 0.25)
-        stated, market = (table.loc[name][f"brier_{of}"] for of in ("stated", "market"))
-        assert math.isclose(row["stated_skill"], 1 - stated / 0.25)
-        assert math.isclose(row["skill_ratio"], 1 - stated / market, abs_tol=1e-12)
+        assert math.isclose(row["stated_skill"], 1 - stated[name][0] / 0.25)
+        assert math.isclose(row["skill_ratio"], 1 - stated[name][0] / stated[name][1], abs_tol=1e-12)
     assert BASE in words(page)
 
 
@@ -59,15 +66,14 @@ def test_it_says_what_was_frozen(season: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_it_says_what_differs_from_the_cohort_before(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "What differs" not in words(opened("cohort", season, monkeypatch, cohort="1"))
+    assert "cohort 0" not in words(opened("cohort", season, monkeypatch, cohort="1"))
     said = words(opened("cohort", season, monkeypatch, cohort="2"))
     engine = connect(season, read_only=True)
     with reading(engine) as connection:
         first, second = (stored.cohort for stored in read_cohorts(connection))
     engine.dispose()
-    assert "What differs from cohort 1" in said
     lines = changes_in_words(cohort_changes(first, second))
-    assert all(line in said for line in lines) if lines else "Nothing that is played by has changed" in said
+    assert all(line in said for line in lines) if lines else "Identical to cohort 1: same agents" in said
 
 
 @pytest.mark.parametrize("back", ["all", *BACK])
@@ -118,15 +124,36 @@ def test_settlements_are_the_payments_of_the_ledgers(season: Path) -> None:
 
 
 @pytest.mark.parametrize("reading_", ["stated", "anchored", "implied"])
-def test_calibration_is_drawn_for_every_agent_in_every_reading(
+def test_calibration_is_drawn_beside_the_money_in_every_reading(
     season: Path, monkeypatch: pytest.MonkeyPatch, reading_: str
 ) -> None:
     page = opened("cohort", season, monkeypatch, cohort="1", reading=reading_)
-    assert charts(page) == 1 + 4
+    assert labels(page) == ["Profit or loss of each agent over time", "What was said against what happened"]
+    one = opened("cohort", season, monkeypatch, cohort="1", reading=reading_, agent="constant")
+    assert "constant says" in words(one)
+    assert "random says" not in words(one)
 
 
-def charts(page: AppTest) -> int:
-    return len(page.get("vega_lite_chart"))
+def labels(page: AppTest) -> list[str]:
+    """What the charts of a page are said to show."""
+    drawn = (svg for html in markup(page) for svg in ET.fromstring(html).iter("svg"))
+    return [svg.attrib["aria-label"] for svg in drawn if svg.get("class") == "wide chart"]
+
+
+def test_it_opens_on_the_newest_cohort_with_something_to_see(
+    season: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "Cohort 2:" in opened("cohort", season, monkeypatch).title[0].value
+    record = Path(shutil.copy(season, tmp_path / "record.db"))
+    with sqlite3.connect(record) as base:
+        for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            base.execute(f'DROP TRIGGER "{name}"')
+        base.execute(
+            "DELETE FROM entry WHERE kind IN ('settle', 'refund') AND entrant_id IN (SELECT entrant.id FROM "
+            "entrant JOIN cohort ON cohort.id = cohort_id WHERE number = 2)"
+        )
+    base.close()
+    assert "Cohort 1:" in opened("cohort", record, monkeypatch).title[0].value
 
 
 def test_calibration_that_is_kept_is_what_would_be_worked_out_now(season: Path) -> None:
@@ -150,5 +177,5 @@ def test_without_anything_worked_out_it_says_so_and_shows_curves_and_money(
     said = words(page)
     assert "Skill, intervals and calibration are being computed" in said
     assert "Calibration and its bands are being computed" in said
-    assert charts(page) == 1
+    assert labels(page) == ["Profit or loss of each agent over time"]
     assert "pnl" in tables(page)[0]

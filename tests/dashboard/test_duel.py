@@ -10,7 +10,7 @@ from arena.cli.main import app
 from arena.record.schema.database import connect, reading
 from arena.scores.profiles.duels import DUELS, DuelDetails
 from dashboard.views.duel import figures
-from tests.dashboard.opening import healthy, in_address, opened, tables, words
+from tests.dashboard.opening import healthy, in_address, opened, tables, tiles, words
 from tests.dashboard.records import shared
 from tests.dashboard.worked import worked_out
 from tests.records.seasons import HOSTILE, play
@@ -59,8 +59,8 @@ def test_the_command_says_the_chance_that_the_page_goes_by(
     demo = shared("demo", tmp_path_factory)
     page = opened("duel", demo, monkeypatch, a="oracle", b="random")
     told = CliRunner().invoke(app, ["duel", "oracle", "random", "--database", str(demo)])
-    figures = {one.label: one.value for one in page.metric}
-    after = figures["p of all duels"]
+    figures = dict(tiles(page))
+    after = figures["p (Holm-adjusted)"]
     assert f"by Holm: p {after if after.startswith('<') else f'= {after}'}, " in told.output
     assert float(after.removeprefix("< ")) >= float(figures["p"].removeprefix("< "))
 
@@ -68,9 +68,7 @@ def test_the_command_says_the_chance_that_the_page_goes_by(
 def test_its_figures_are_those_that_were_worked_out(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("duel", record, monkeypatch, a="oracle", b="random")
     found = of(record, "oracle", "random")
-    assert [(each.label, each.value) for each in page.metric] == [
-        (label, value) for label, value, _ in figures(found.duel, found.needed)
-    ]
+    assert dict(tiles(page)) == {label: value for label, value, _ in figures(found.duel, found.needed)}
     for_a, for_b, all_duels = (table for table in tables(page))
     assert list(for_a["Market"]) == [one.question for one in found.for_a]
     assert list(for_b["Share"]) == [one.share for one in found.for_b]
@@ -88,7 +86,7 @@ def test_two_that_are_chosen_stand_in_the_address(record: Path, monkeypatch: pyt
     page.selectbox[1].select("constant")
     page = healthy(page.run())
     assert (in_address(page, "a"), in_address(page, "b")) == ("oracle", "constant")
-    assert "oracle against constant" in words(page)
+    assert "oracle against constant" in bare(words(page))
     assert "Simulated season" in words(page)
 
 

@@ -16,11 +16,10 @@ from arena.record.schema.database import Connection, connect, reading
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, compute_leaderboard
 from arena.scores.profiles.detailed_profile import FIGURES
 from arena.scores.slices import compute_slices
-from dashboard.charts.bars import Scale, band, interval, scale_of
 from dashboard.columns import COLUMNS, PART_COLUMNS
 from dashboard.model import LeaderboardLine
 from dashboard.order import SORTS, ordered
-from dashboard.palette import MARKET
+from dashboard.svg import before_band, cell_scale, interval
 from dashboard.table import as_csv
 from dashboard.views.leaderboard import BY_SEED
 from dashboard.words import JOINER
@@ -214,28 +213,28 @@ def drawn(picture: str) -> list[ET.Element]:
 
 
 def test_a_bar_reaches_from_the_low_to_the_high_end() -> None:
-    scale = Scale(-1.0, 1.0)
-    _, bar, point = drawn(interval(0.5, 0.0, 1.0, "#0072B2", scale))
+    scale = cell_scale([(-1.0, 1.0)])
+    _, bar, point = drawn(interval(0.5, 0.0, 1.0, "c1", scale))
     left, width = float(bar.attrib["x"]), float(bar.attrib["width"])
     assert (left, left + width) == (scale.at(0.0), scale.at(1.0))
     assert float(point.attrib["cx"]) == scale.at(0.5) == pytest.approx((scale.at(0) + scale.at(1)) / 2)
 
 
 def test_without_an_interval_the_point_is_hollow() -> None:
-    _, ring = drawn(interval(0.5, None, None, "#0072B2", Scale(-1.0, 1.0)))
-    assert ring.attrib["fill"] == "none"
+    _, ring = drawn(interval(0.5, None, None, "c1", cell_scale([])))
+    assert ring.attrib["class"] == "c1 ring"
 
 
 def test_who_lies_far_off_is_an_arrow_at_the_edge_and_leaves_the_others_room() -> None:
-    scale = scale_of([(-0.01, 0.02), (-0.02, 0.01), (-9.0, -8.0)])
+    scale = cell_scale([(-0.01, 0.02), (-0.02, 0.01), (-9.0, -8.0)])
     assert scale.low > -0.1
-    *_, arrow = drawn(interval(-8.5, -9.0, -8.0, "#0072B2", scale))
+    *_, arrow = drawn(interval(-8.5, -9.0, -8.0, "c1", scale))
     assert arrow.tag.endswith("path")
 
 
 def test_the_band_of_luck_is_grey_and_the_profit_has_the_agents_colour() -> None:
-    _, grey, point = drawn(band(3.0, -1.0, 1.0, "#0072B2", Scale(-4.0, 4.0)))
-    assert (grey.attrib["fill"], point.attrib["fill"]) == (MARKET, "#0072B2")
+    _, grey, point = drawn(before_band(3.0, -1.0, 1.0, "c1", cell_scale([(-4.0, 4.0)])))
+    assert (grey.attrib["class"], point.attrib["class"]) == ("band", "c1 dot")
 
 
 def test_scores_stand_in_their_order_beside_returns_in_every_reading(

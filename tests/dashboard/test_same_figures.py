@@ -10,8 +10,9 @@ from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
+from dashboard.numbers import in_dollars, written
 from tests.dashboard.addresses import BET_ON, ask, busiest
-from tests.dashboard.opening import opened, tables
+from tests.dashboard.opening import opened, tables, tiles, words
 from tests.dashboard.records import shared
 
 PERCENT = {"win_rate": 100, "coverage": 100}
@@ -21,7 +22,7 @@ SCORES = (
     *("return_pct", "win_rate", "events", "coverage", "cost_per_forecast", "cost_usd", "bets", "resolved"),
     *("shown", "answered", "skill_low_by_week", "skill_per_dollar"),
 )
-STANDINGS = ("skill", "brier_stated", "pnl", "return_pct", "win_rate", "bets", "resolved", "cost_usd")
+STANDINGS = ("skill", "brier_implied", "pnl", "return_pct", "bets", "resolved")
 LOT = {
     "held": "shares",
     "cost": "cost",
@@ -106,26 +107,23 @@ def test_the_standings_of_a_cohort(record: Path, monkeypatch: pytest.MonkeyPatch
 def test_an_agent(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = busiest(record)[0]
     said, page = told(record, "agents", "show", name), opened("agent", record, monkeypatch, agent=name)
-    gain, brier = said["scores"]["gain"], said["scores"]["calibration"]["parts"]["brier"]
+    gain = said["scores"]["gain"]
     (row,) = [row for row in told(record, "leaderboard")["leaderboard"] if row["agent"] == name]
-    assert shown(page) == {
-        "Skill": f"{gain['skill']:+.4f}",
-        "Brier": f"{brier:.4f}",
-        "P/L": money(row["pnl"]),
-        "Forecasts": f"{said['record']['forecasts']:,}",
-        "Bets": f"{row['bets']:,}",
-        "Cost": f"${said['record']['known_cost_usd']:,.4f}",
-    }
+    skill, profit, _, cost = (value for _, value in tiles(page))
+    assert skill == written(gain["skill"], "%+.4f")
+    assert profit.split()[-1] == money(row["pnl"])
+    assert cost == in_dollars(said["record"]["known_cost_usd"])
+    assert f"{said['record']['forecasts']:,} forecasts stated" in words(page)
     assert money(said["scores"]["money"]["split"]["pnl"]) == money(row["pnl"])
-    known = {f"{gain[key]:+.4f}" for key in ("low", "high") if gain[key] is not None}
-    assert all(figure in page.markdown[0].value for figure in known)
+    known = {written(gain[key], "%+.4f") for key in ("low", "high") if gain[key] is not None}
+    assert all(figure in words(page) for figure in known)
 
 
 def test_the_forecasts_of_an_agent_in_parts(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = busiest(record)[0]
     parts = told(record, "agents", "show", name, "--by", "price")["parts"]["parts"]
     page = opened("agent", record, monkeypatch, agent=name, part="forecasts", by="price")
-    table = tables(page)[0]
+    table = tables(page)[1]
     assert len(table) == len(parts) > 0
     for place, part in enumerate(parts):
         assert same(table["Brier"][place], part["brier"])
@@ -135,15 +133,15 @@ def test_the_forecasts_of_an_agent_in_parts(record: Path, monkeypatch: pytest.Mo
 
 def test_a_duel(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     a, b = busiest(record)
-    said, figures = told(record, "duel", a, b), shown(opened("duel", record, monkeypatch, a=a, b=b))
-    assert figures.pop("p of all duels") >= figures["p"]
+    said, figures = told(record, "duel", a, b), dict(tiles(opened("duel", record, monkeypatch, a=a, b=b)))
+    assert figures.pop("p (Holm-adjusted)") >= figures["p"]
     assert figures == {
-        "Gap": f"{said['gap']:+.4f}",
+        "Gap": written(said["gap"], "%+.4f"),
         "p": chance(said["p"]),
-        "Forecasts": f"{said['rows']:,}",
+        "Common forecasts": f"{said['rows']:,}",
         "Markets": f"{said['markets']:,}",
         "Events": f"{said['events']:,}",
-        "Events needed": "–" if said["events_needed"] is None else f"{said['events_needed']:,}",
+        "Events still needed": "–" if said["events_needed"] is None else f"{said['events_needed']:,}",
     }
 
 
@@ -176,7 +174,7 @@ def test_what_an_agent_holds(record: Path, monkeypatch: pytest.MonkeyPatch) -> N
     ]
     page = opened("agent", record, monkeypatch, agent=name, part="money")
     if not lots:
-        assert "It holds nothing now." in [info.value for info in page.info]
+        assert "No open positions." in [info.value for info in page.info]
         return
     table = tables(page)[-1]
     assert len(table) == len(lots)
