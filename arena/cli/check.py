@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -250,15 +251,15 @@ def everything(config: "Config") -> dict[str, Any]:
     from arena.cli.check_next import changes_since, next_cohort, read_begun, replacements_data
     from arena.clock import now
     from arena.config import environment
-    from arena.config.environment import missing_keys
+    from arena.config.environment import missing_keys, readable_env
 
     models = {agent.name: agent.model for agent in config.agents if agent.model is not None}
     at, begun = now(), read_begun(config.database, models)
     coming = next_cohort(config, begun, at) | changes_since(config, begun.last, at)
     cost = cost_of(config, coming["next_cohort"] or coming["cohorts_begun"] + 1, begun.usage)
     waiting = {"missing_keys": missing_keys(config.agents, environment(config.folder, os.environ))}
-    unproven = {"unproven": replacements_data(config, begun)}
-    return summary(config, at) | coming | waiting | unproven | {"cost": cost}
+    others = {"unproven": replacements_data(config, begun), "readable_env": readable_env(config.folder)}
+    return summary(config, at) | coming | waiting | others | {"cost": cost}
 
 
 def summary(config: "Config", at: "datetime") -> dict[str, Any]:
@@ -374,7 +375,8 @@ def _costs(cost: Mapping[str, Any], budget: Mapping[str, int | None]) -> str:
 
 
 def _warnings(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Which model can't answer, where a budget would stop calls, what has no price, whose key is missing.
+    """Which model can't answer, where a budget would stop calls, what has no price, whose key is missing,
+    and who can read the keys.
 
     Each as an error or a warning, with what to do about it.
     """
@@ -395,6 +397,8 @@ def _warnings(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             "Warning",
             f"Waiting for a key: {keys}.\n→ set it here or in .env; an agent enters at the next round",
         )
+    if path := found["readable_env"]:
+        yield "Warning", f"Others on this machine can read the keys in {path}.\n→ chmod 600 {quote(path)}"
 
 
 def _capitalized(text: str) -> str:

@@ -111,6 +111,12 @@ def environment(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
     return added | dict(environ)
 
 
+def readable_env(folder: Path) -> str | None:
+    """The `.env` in a folder where others than its owner can read it."""
+    path = folder / ".env"
+    return str(path) if path.is_file() and path.stat().st_mode & 0o077 else None
+
+
 def secrets_in_files(environ: Mapping[str, str]) -> dict[str, str]:
     """The secrets that stand in files: PGPASSWORD where PGPASSWORD_FILE names one, and is not set itself."""
     found = {}

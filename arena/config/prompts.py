@@ -93,6 +93,13 @@ def _sees_prices(agent: AgentConfig, name: str) -> bool:
 
 
 def _text(document: Document, key: Key, name: str) -> str:
+    folder = Path(document.file).parent
+    outside = name.endswith(".md") and not (folder / name).resolve().is_relative_to(folder.resolve())
+    if outside or Path(name).name.startswith("-"):
+        why = "lies outside of the config's folder" if outside else "looks like an option"
+        words = f"the prompt {quoted_value(name)} {why}. Put it into the folder, by another name if need be"
+        document.add(key, quoted_value(name), "a prompt in the config's folder", words)
+        return ""
     try:
         whole = named_extension(document, key, name, "prompt", lambda: _template(document, name))
     except BadInclude as error:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from arena.config.environment import secrets_in_files
-from tests.program.running import arena_json
+from tests.program.running import arena, arena_json
 
 CONFIG = "markets: {venue: polymarket}\nagents: [{name: a, model: openai/gpt-6-sol}]\n"
 
@@ -25,3 +25,14 @@ def test_the_program_reads_them_and_says_which_it_cannot_read(tmp_path: Path) ->
     assert (waits, plays) == ({"a": "OPENAI_API_KEY"}, {})
     gone = arena_json(tmp_path, "check", status=1, OPENAI_API_KEY="", OPENAI_API_KEY_FILE="gone")
     assert gone["error"]["code"] == "no_secret"
+
+
+def test_the_check_remarks_on_keys_that_others_can_read(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(CONFIG, "utf-8")
+    env = tmp_path / ".env"
+    env.write_text("OPENAI_API_KEY=canary-key\n", "utf-8")
+    env.chmod(0o640)
+    assert arena_json(tmp_path, "check")["readable_env"] == ".env"
+    assert "chmod 600 .env" in arena(tmp_path, "check").stdout
+    env.chmod(0o600)
+    assert arena_json(tmp_path, "check")["readable_env"] is None

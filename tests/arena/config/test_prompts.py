@@ -93,3 +93,20 @@ def test_prices_are_as_the_prompt_has_them_or_refused(tmp_path: Path) -> None:
             tmp_path, with_agents("{model: demo/sharp, prompt: zero_shot}") + f"ask: {{prices: {prices}}}\n"
         )
         assert "ask.prices: the prompt of demo/sharp shows no prices" in one
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("../out.md", "lies outside of the config's folder"),
+        ("inner/../../out.md", "lies outside of the config's folder"),
+        ("-rf.md", "looks like an option"),
+        ("./-rf.md", "looks like an option"),
+        ("-x", "looks like an option"),
+    ],
+)
+def test_a_prompt_is_in_the_folder_and_unlike_an_option(tmp_path: Path, name: str, why: str) -> None:
+    for file in ("out.md", "c/-rf.md", "c/extensions/prompts/-x.md"):
+        write(tmp_path, "{{ cash }}", file)
+    [said] = told(tmp_path / "c", with_agents(f"{{model: demo/sharp, prompt: {name}}}"))
+    assert why in said
