@@ -15,6 +15,7 @@ from pathlib import Path
 from sqlalchemy import Column, Connection, MetaData, Table, and_, delete, event, func, inspect, literal_column
 from sqlalchemy.exc import DBAPIError
 
+from agents.secrets import HIDDEN
 from arena.errors import ArenaError
 from arena.exports.fact_tables import FACT, FACTS
 from arena.exports.forms import FileForm, form_of
@@ -22,6 +23,7 @@ from arena.exports.forms.cells import HINT, bad_file
 from arena.exports.manifest import ExportManifest, folder_next_to, open_export
 from arena.exports.table import ExportTable, FactTable, ParentKey, Row
 from arena.record.hashes import state_hash
+from arena.record.schema.cohort import ReplacementRow
 from arena.record.schema.database import (
     NoRecord,
     connect,
@@ -34,7 +36,7 @@ from arena.record.schema.database import (
 from arena.record.schema.database_errors import record_name
 from arena.record.schema.statements import insert_lines
 from arena.record.schema.tables import METADATA
-from arena.record.schema.typed import select
+from arena.record.schema.typed import col, select
 from arena.record.write.heads import begin_chain
 from arena.verify import find
 
@@ -296,6 +298,7 @@ def _must_agree(connection: Connection, manifest: ExportManifest) -> None:
     """That what is in the record is what was exported, and agrees with itself."""
     hash = state_hash(connection)
     if hash != manifest.state_hash:
+        _refuse_hidden(connection)
         message = f"the record would have the state hash {hash}, and the export says {manifest.state_hash}"
         raise ArenaError("other_hash", message, HINT)
     for first in find(connection, most=1, unpaid=False).listed:
@@ -303,3 +306,12 @@ def _must_agree(connection: Connection, manifest: ExportManifest) -> None:
         message = f"the record would be inconsistent: {where} ({first.why})"
         hint = "run arena verify on the exported record; nothing was changed here"
         raise ArenaError("differs", message, hint)
+
+
+def _refuse_hidden(connection: Connection) -> None:
+    """Say so where an export hides a part of settings that turns are sealed with: no hash can be right."""
+    hidden = select(ReplacementRow.id).where(col(ReplacementRow.settings).contains(HIDDEN))
+    if connection.scalar(hidden) is not None:
+        message = "settings that an agent took later are sealed with a credential, which the export hides"
+        hint = "move the record itself, by `arena db copy` or a backup; nothing was changed here"
+        raise ArenaError("hidden_credential", message, hint)

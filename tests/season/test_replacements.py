@@ -91,6 +91,14 @@ def test_a_record_with_a_replacement_comes_back_whole_and_a_forged_one_is_seen(
         copy.write_bytes((tmp_path / "back.db").read_bytes())
         tamper(copy, statement)
         assert column in {(one.table, one.field) for one in differences(copy)}
+    older = (
+        """UPDATE replacement SET settings = replace(settings, '"server 1"', '"http://ann:canary@host/v1"')"""
+    )
+    tamper(tmp_path / "back.db", older)
+    assert arena(tmp_path, "export", "hidden", "--database", "back.db").returncode == 0
+    refused = arena(tmp_path, "import", "hidden", "--database", "new.db")
+    assert (refused.returncode, (tmp_path / "new.db").exists()) == (1, False)
+    assert "sealed with a credential, which the export hides" in refused.stderr
 
 
 def test_a_world_that_is_open_reads_an_edited_config(tmp_path: Path, url: str) -> None:
