@@ -70,7 +70,10 @@ class CohortReturn:
 
 @dataclass(frozen=True, slots=True)
 class CohortReturns:
-    """Every cohort with its return, oldest first, and the newest in which there is something to see."""
+    """Every cohort with its return, oldest first, and the newest that tells something.
+
+    That is the newest in which a market has ended; where none has, the one that has played longest.
+    """
 
     cohorts: tuple[CohortReturn, ...]
     telling: int
@@ -112,7 +115,7 @@ def _read_returns(connection: Connection) -> CohortReturns:
     ]
     newest = [one.number for one in reversed(found)]
     ended = next((number for number in newest if read_settlement_counts(connection, number)), None)
-    valued = next((one.number for one in reversed(found) if one.percent is not None), newest[0])
+    valued = next((one.number for one in found if one.percent is not None), newest[0])
     return CohortReturns(tuple(found), ended or valued)
 
 

@@ -47,7 +47,7 @@ UNITS = {"dollars": "$", "percent": "%"}
 WRITTEN = {"dollars": ("short", "short"), "percent": ("%+.0f%", "%+.1f%")}
 """How an axis, and the end of a line, are written in each unit."""
 RANGES = {"1d": "1D", "1w": "1W", "1m": "1M", "3m": "3M", "all": "All"}
-FIRST = "first three"
+FIRST, SHOWN = "first three", "cohort that is shown"
 NAMED = 3
 """So many agents are coloured, those that made most, unless one is highlighted."""
 
@@ -81,9 +81,11 @@ def show(record: RecordSource) -> None:
 
 
 def _asked(numbers: Sequence[int], default: int) -> int:
-    """The cohort that the address names, or the newest with something to see."""
-    named = st.query_params.get("cohort", "")
-    return next((number for number in numbers if str(number) == named), default)
+    """The cohort that the address names, or the one that tells most; it stays while the page is open."""
+    named, known = st.query_params.get("cohort", ""), st.session_state.get(SHOWN)
+    chosen = next((number for number in numbers if str(number) == named), None)
+    st.session_state[SHOWN] = chosen or (known if known in numbers else default)
+    return int(st.session_state[SHOWN])
 
 
 def _pill(one: CohortReturn, chosen: int) -> tuple[str, str, bool]:

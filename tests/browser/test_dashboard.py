@@ -49,17 +49,19 @@ def test_the_leaderboard_is_there_and_its_cohort_can_be_chosen_and_linked_to(
 def test_the_cohort_page_comes_back_by_its_link(served: Served, watched: Watched) -> None:
     page = watched.page
     open_at(page, f"{served.address}/cohort", "Cohorts")
-    choose(page, "Cohort 1")
+    page.locator(".pill").first.click()
+    expect(page).to_have_url(re.compile("cohort=1"))
+    settled(page)
     page.get_by_role("radio", name="Anchored").click()
     expect(page).to_have_url(re.compile("reading=anchored"))
     page.get_by_role("radio", name="%").click()
     expect(page).to_have_url(re.compile("unit=percent"))
     settled(page)
     open_at(page, page.url, "Cohorts")
-    expect(page.get_by_role("combobox").first).to_have_value(re.compile("Cohort 1 "), timeout=PATIENCE)
+    expect(page.locator(".pill[aria-current]")).to_have_text(re.compile("^1 "), timeout=PATIENCE)
     expect(page.get_by_text("Anchored: bets read as a move")).to_be_visible()
-    expect(page.get_by_text("% of bankroll").first).to_be_visible()
-    expect(page.get_by_test_id("stVegaLiteChart")).to_have_count(5)
+    expect(page.get_by_role("radio", name="%")).to_be_checked()
+    expect(page.locator(".chart:visible")).to_have_count(2)
 
 
 def test_the_table_can_be_taken_home(served: Served, watched: Watched) -> None:
@@ -100,7 +102,7 @@ def test_what_would_be_planted_on_a_page_is_refused_by_the_browser(
     served: Served, context: BrowserContext, directive: str, tag: str, name: str, value: str
 ) -> None:
     watched = in_look(context, 1440, "light")
-    open_at(watched.page, served.address, "Leaderboard")
+    open_at(watched.page, served.address, "Arena")
     assert watched.errors == []
     assert watched.page.evaluate(PLANT, [tag, name, value]) == directive
     watched.page.close()

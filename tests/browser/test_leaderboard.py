@@ -57,5 +57,6 @@ def test_curves_have_ranges_and_the_line_up_is_told(served: Served, watched: Wat
     page = watched.page
     open_at(page, f"{served.address}/cohort?cohort=1&range=1w&unit=percent", "Cohorts")
     expect(page.get_by_role("radio", name="1W")).to_be_checked()
-    expect(page.get_by_text("% of bankroll").first).to_be_visible()
-    assert rows_of(page, 2)[0] == "market"
+    expect(page.get_by_role("img", name="Profit or loss of each agent")).to_be_visible()
+    page.get_by_text("How this cohort plays").click()
+    assert rows_of(page, -1)[0] == "market"
