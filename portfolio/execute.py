@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from markets.millionths import ONE
 from markets.model import Level, MarketId, Snapshot
-from portfolio.matching import Offers, SnapshotOffers, match_levels, unmatched_text, whole_levels
-from portfolio.model import Action, Bet, Fill, FillLevel, Holdings, Lot, LotKey, Rejection, Sale, Side
+from portfolio.matching import Offers, OrderMatch, SnapshotOffers, match_levels, unmatched_text, whole_levels
+from portfolio.model import Action, Bet, Fill, Holdings, Lot, LotKey, Rejection, Sale, Side
 from portfolio.money import LARGEST, dollars, number, percent
 from portfolio.rules import Rules
 
@@ -45,6 +45,7 @@ class Trader:
         # Every share may come to pay $1.00, and all of it has to fit into an account.
         self._room = LARGEST - holdings.cash - sum(lot.shares for lot in holdings.lots.values())
         self._gone: dict[BookSide, dict[int, int]] = {}
+        self._capped = offers.rules.max_of_volume is not None
         self._traded_before, self._traded = holdings.traded, dict[MarketId, int]()
 
     def trade(self, order: Order, base: int) -> Fill | Rejection:
@@ -52,7 +53,7 @@ class Trader:
         offered = self.offers.find(order.market_id, order.side, order.action)
         if isinstance(offered, Rejection):
             return offered
-        size = self._size_in_room(order, offered)
+        size = self._size_in_room(order, offered) if self._capped else order.size
         if not size:
             return Rejection("no_depth", self.offers.room_text(order.market_id), order.market_id)
         filled = match_levels(size, self._rest(offered, order), order.limit)
@@ -66,7 +67,7 @@ class Trader:
             most = f"an account holds at most {number(LARGEST)} dollars and shares"
             message = f"{number(filled.shares)} {order.side} shares are more than can be kept: {most}"
             return Rejection("too_many", message, order.market_id)
-        self._take(order, filled.levels)
+        self._take(order, filled)
         return Fill(
             market_id=order.market_id,
             side=order.side,
@@ -86,10 +87,11 @@ class Trader:
 
     def _size_in_room(self, order: Order, offered: Offers) -> int:
         """As much of an order as the rules allow at the market's volume: no cash beyond that moves."""
-        traded = self._traded.get(order.market_id, 0)
-        room = self.offers.room(order.market_id, traded, self._traded_before.get(order.market_id, 0))
-        if room is None or not offered.levels:
+        limits = self.offers.room(order.market_id)
+        if limits is None or not offered.levels:
             return order.size
+        left = min(limits[0], limits[1] - self._traded_before.get(order.market_id, 0))
+        room = max(0, left - self._traded.get(order.market_id, 0))
         if order.action == "buy":
             return min(order.size, room)
         best = offered.levels[0].price
@@ -108,12 +110,12 @@ class Trader:
         )
         return replace(offered, levels=levels, totals=totals)
 
-    def _take(self, order: Order, levels: tuple[FillLevel, ...]) -> None:
-        self._room -= sum(level.shares for level in levels) if order.action == "buy" else 0
-        cash = sum(level.amount for level in levels)
-        self._traded[order.market_id] = self._traded.get(order.market_id, 0) + cash
+    def _take(self, order: Order, filled: OrderMatch) -> None:
+        self._room -= filled.shares if order.action == "buy" else 0
+        if self._capped:
+            self._traded[order.market_id] = self._traded.get(order.market_id, 0) + filled.amount
         gone = self._gone.setdefault(_book_side(order), {})
-        for level in levels:
+        for level in filled.levels:
             price = _yes_price(level.price, order.side)
             gone[price] = gone.get(price, 0) + level.shares
 

@@ -93,15 +93,14 @@ class SnapshotOffers:
             )
         return self._offers[key]
 
-    def room(self, market_id: MarketId, decision: int, before: int) -> int | None:
-        """The cash that may still move in a market, after a decision's own trades and those before it.
+    def room(self, market_id: MarketId) -> tuple[int, int] | None:
+        """The cash that may move in a market by a decision, and over a cohort.
 
         None is no limit: the rules have none, or the volume is unknown.
         """
         if market_id not in self._rooms:
             self._rooms[market_id] = self._find_room(market_id)
-        room = self._rooms[market_id]
-        return None if room is None else max(0, min(room[0] - decision, room[1] - before - decision))
+        return self._rooms[market_id]
 
     def _find_room(self, market_id: MarketId) -> tuple[int, int] | None:
         """The cash that may move by a decision, and over a cohort."""
