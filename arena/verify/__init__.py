@@ -16,6 +16,7 @@ from arena.verify.checks.heads import check_published
 from arena.verify.differences import Difference, Differences
 from arena.verify.parts import PartCheck, find_by_processes, parts_of, process_count
 from arena.verify.reader import RecordReader
+from arena.verify.row_names import named
 from arena.verify.verified import NOTHING_VERIFIED, VerifiedHead
 
 __all__ = ["Difference", "Differences", "find", "verify"]
@@ -61,7 +62,7 @@ def find(
         found.unproved += part.unproved
         progress(done, len(parts))
     facts = RecordReader(connection, found.add, verified)
-    for difference in check_published(facts, published):
-        found.add(difference)
+    for each in check_published(facts, published):
+        found.add(named(facts, each))
     found.unproved += facts.unproved
     return found

@@ -5,48 +5,32 @@ A cohort while it is checked: what it froze, its line-up, its rounds, and what i
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from sqlalchemy import FromClause, bindparam
+from sqlalchemy import bindparam
 
 from arena.record.schema.cohort import EntrantRow, ReplacementRow, RoundRow, SnapshotItemRow, SnapshotRow
-from arena.record.schema.typed import AnySelect, clause, select
+from arena.record.schema.typed import clause, joined
 from arena.record.schema.world import MarketVersionRow, QuoteRow
+from arena.verify.differences import Row
 from arena.verify.hashes import json_in
-from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery, all_columns, moment, rows_of, written
+from arena.verify.reader import (
+    RecordReader,
+    RowPart,
+    RowsQuery,
+    all_columns,
+    moment,
+    rows_of,
+    rows_query,
+    written,
+)
 
 ONE = 1_000_000
 MOST_ROUNDS = 100_000
 """So many rounds of a cohort are looked for at most."""
 SUNDAY = datetime.fromisoformat("1970-01-04T00:00:00+00:00")
-
-OWN = {
-    "number": int,
-    "starts_at": str,
-    "rounds": int,
-    "every": int,
-    "bankroll": int,
-    "evidence": str,
-    "stamp": str,
-}
-PARTS = {"rules": dict, "prompts": dict, "entrants": list, "guard": dict}
-GUARD = {"per_market": int}
-RULES = {"fill": str, "fee": str, "cap": str, "base": str, "merge": bool, "extremes": bool}
-LIMITS = {
-    "min_bet": int,
-    "max_bet": int,
-    "worst_price": int,
-    "max_spread": int,
-    "max_gap": int,
-    "max_quote_age": int,
-}
-DEPTH = {"max_of_volume": int, "max_of_volume_cohort": int}
-"""Limits that cohorts with a bottomless fill rule, and all of before, are without."""
-WHOSE_PRICES = {"fill_at": str}
-"""Only cohorts say so that are filled at the prices of when an answer is in."""
-LINE_UP = {"position": int, "name": str, "kind": str, "settings": dict}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +85,21 @@ class FrozenCohort:
         return max(0, min(base, base * self.max_bet // ONE))
 
 
+def _kinds(*names: str) -> dict[str, type]:
+    of_all = {field.name: field.type for field in fields(FrozenCohort)}
+    return {name: int if of_all[name] == int | None else cast("type", of_all[name]) for name in names}
+
+
+OWN = _kinds("number", "starts_at", "rounds", "every", "bankroll", "evidence", "stamp")
+PARTS = {"rules": dict, "prompts": dict, "entrants": list, "guard": dict}
+GUARD = _kinds("per_market")
+RULES = _kinds("fill", "fee", "cap", "base", "merge", "extremes", "min_bet", "max_bet", "worst_price")
+LIMITS = _kinds("max_spread", "max_gap", "max_quote_age")
+DEPTH, WHOSE_PRICES = _kinds("max_of_volume", "max_of_volume_cohort"), _kinds("fill_at")
+"""Rules that cohorts of earlier versions, and those with other rules of fills, are without."""
+LINE_UP = {"position": int, "name": str, "kind": str, "settings": dict}
+
+
 def frozen_of(text: str) -> FrozenCohort | None:
     """The cohort behind its frozen text; None when the text is not that of a cohort."""
     shape = json_in(text)
@@ -133,66 +132,45 @@ def _json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-SnapshotItem = tuple[Row, Row | None, Row | None]
+SnapshotItem = tuple[dict[str, Any], Row | None, Row | None]
 """A place in a snapshot: the item, the market's page and its quote."""
 
-PAGE = RowPart(
-    MarketVersionRow.__table__, "id", "market_id", "closes_at", "tick", "fee_rate", "min_shares", "hash"
-)
-BOOK = all_columns(QuoteRow.__table__)
-
-
-def _with_what_was_seen(source: FromClause) -> AnySelect:
-    """Places in snapshots with their pages and prices."""
-    pages = source.outerjoin(MarketVersionRow, clause(MarketVersionRow.id == SnapshotItemRow.version_id))
-    return select().select_from(pages.outerjoin(QuoteRow, clause(QuoteRow.id == SnapshotItemRow.quote_id)))
+PAGE = RowPart(MarketVersionRow, "id", "market_id", "closes_at", "tick", "fee_rate", "min_shares", "hash")
+BOOK = all_columns(QuoteRow)
 
 
 OF_COHORT: Any = bindparam("cohort")
-ENTRANTS = rows_of(EntrantRow.__table__, EntrantRow.cohort_id == OF_COHORT)
-REPLACEMENTS = RowsQuery(
-    select()
-    .select_from(
-        EntrantRow.__table__.join(
-            ReplacementRow.__table__, clause(ReplacementRow.entrant_id == EntrantRow.id)
-        )
-    )
-    .where(EntrantRow.cohort_id == OF_COHORT)
-    .order_by(ReplacementRow.entrant_id, ReplacementRow.round),
-    all_columns(ReplacementRow.__table__),
+ENTRANTS = rows_of(EntrantRow, EntrantRow.cohort_id == OF_COHORT)
+REPLACEMENTS = rows_query(
+    joined(EntrantRow, ReplacementRow),
+    ReplacementRow,
+    where=EntrantRow.cohort_id == OF_COHORT,
+    order=(ReplacementRow.entrant_id, ReplacementRow.round),
 )
 AFTER = SnapshotRow.id > bindparam("after")
-SNAPSHOTS = rows_of(SnapshotRow.__table__, SnapshotRow.cohort_id == OF_COHORT, AFTER, order=[SnapshotRow.at])
-ROUNDS = rows_of(RoundRow.__table__, RoundRow.cohort_id == OF_COHORT, order=[RoundRow.number])
+SNAPSHOTS = rows_of(SnapshotRow, SnapshotRow.cohort_id == OF_COHORT, AFTER, order=[SnapshotRow.at])
+ROUNDS = rows_of(RoundRow, RoundRow.cohort_id == OF_COHORT, order=[RoundRow.number])
 
 
-def _listed(*where: Any, again: bool) -> RowsQuery:
-    """What snapshots list, in the order of time, without books: see `ListedPlace`."""
-    source = SnapshotRow.__table__.join(
-        SnapshotItemRow, clause(SnapshotItemRow.snapshot_id == SnapshotRow.id)
-    )
-    order = SnapshotRow.at, SnapshotItemRow.position
-    return RowsQuery(
-        _with_what_was_seen(source).where(*where).order_by(*order),
-        all_columns(SnapshotItemRow.__table__),
-        RowPart(MarketVersionRow.__table__, "market_id", "hash"),
-        RowPart(QuoteRow.__table__, "market_id", "at", "bid", "ask", "mid", "last", "hash"),
-        RowPart(SnapshotRow.__table__, "at"),
-        again=again,
-    )
+def _listed(source: Any, first: Any, where: Any, *parts: RowPart, again: bool) -> RowsQuery:
+    """Places in snapshots with the pages and quotes that were seen there, in order."""
+    pages = source.outerjoin(MarketVersionRow, clause(MarketVersionRow.id == SnapshotItemRow.version_id))
+    quotes = pages.outerjoin(QuoteRow, clause(QuoteRow.id == SnapshotItemRow.quote_id))
+    order = first, SnapshotItemRow.position
+    return rows_query(quotes, SnapshotItemRow, *parts, where=where, order=order, again=again)
 
 
-LISTED = _listed(SnapshotRow.cohort_id == OF_COHORT, AFTER, again=False)
-LISTED_ONCE = _listed(SnapshotRow.id == bindparam("snapshot"), again=True)
-LISTING = RowsQuery(
-    _with_what_was_seen(SnapshotItemRow.__table__)
-    .where(SnapshotItemRow.snapshot_id == bindparam("snapshot"))
-    .order_by(SnapshotItemRow.position),
-    all_columns(SnapshotItemRow.__table__),
-    PAGE,
-    BOOK,
-    again=True,
+PLACE = (
+    RowPart(MarketVersionRow, "market_id", "hash"),
+    RowPart(QuoteRow, "market_id", "at", "bid", "ask", "mid", "last", "hash"),
+    RowPart(SnapshotRow, "at"),
 )
+"""What `ListedPlace` has of them: no books."""
+PLACED, ITS_ID = joined(SnapshotRow, SnapshotItemRow), SnapshotItemRow.snapshot_id == bindparam("snapshot")
+NEW = clause(SnapshotRow.cohort_id == OF_COHORT) & AFTER
+LISTED = _listed(PLACED, SnapshotRow.at, NEW, *PLACE, again=False)
+LISTED_ONCE = _listed(PLACED, SnapshotRow.at, ITS_ID, *PLACE, again=True)
+LISTING = _listed(SnapshotItemRow.__table__, SnapshotItemRow.snapshot_id, ITS_ID, PAGE, BOOK, again=True)
 
 
 @dataclass(frozen=True, slots=True)

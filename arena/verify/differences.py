@@ -1,14 +1,15 @@
-"""What verifying finds: a fact that the other facts contradict.
-
-The differences that were found: the first ones as they are, the rest counted.
-"""
+"""What verifying finds: a fact that the other facts contradict. The first are listed, the rest counted."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, ClassVar
+
+from sqlalchemy import Table
 
 LONGEST = 80
+Expected = dict[str, tuple[Any, str]]
+"""What columns must hold, each with the rule that says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,45 @@ class Difference:
 def _short(value: Any) -> str:
     text = "nothing" if value is None else str(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+class Row(dict[str, Any]):
+    """A row of some table, as it was read."""
+
+    table: ClassVar[Table]
+
+    def differs(self, column: str, expected: Any, why: str) -> "RowDifference":
+        """The difference that it has in a column."""
+        return RowDifference(self, column, expected, why)
+
+    def check(self, expected: Expected) -> Iterator["RowDifference"]:
+        """Every column that doesn't hold what it must."""
+        for column, (value, why) in expected.items():
+            if self[column] != value:
+                yield RowDifference(self, column, value, why)
+
+
+@dataclass(frozen=True, slots=True)
+class RowDifference:
+    """A difference that is yet to be named by its row: see `row_names`."""
+
+    row: Row
+    field: str
+    expected: Any
+    why: str
+
+
+AnyDifference = Difference | RowDifference
+Found = Iterator[AnyDifference]
+"""What a check yields."""
+
+
+def check_numbers(rows: Iterable[Row], column: str, first: int) -> Found:
+    """The first of some rows, in order, whose numbers leave a gap."""
+    for expected, row in enumerate(rows, first):
+        if row[column] != expected:
+            yield row.differs(column, expected, "there is no gap")
+            return
 
 
 @dataclass

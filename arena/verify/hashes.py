@@ -24,14 +24,9 @@ microseconds. It is taken over
 
 import hashlib
 import json
-from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import Table
-
-from arena.verify.differences import Difference
-from arena.verify.reader import RecordReader, Row
-from arena.verify.row_names import check_fields
+from arena.verify.differences import Found, Row
 
 ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
@@ -63,13 +58,11 @@ def json_in(text: str) -> Any:
         return None
 
 
-def without(row: Row, *names: str) -> Row:
+def without(row: Row, *names: str) -> dict[str, Any]:
     """The row without some of its columns."""
     return {name: value for name, value in row.items() if name not in names}
 
 
-def check_hash(
-    facts: RecordReader, table: Table, row: Row, content: Any, why: str, column: str = "hash"
-) -> Iterator[Difference]:
+def check_hash(row: Row, content: Any, why: str, column: str = "hash") -> Found:
     """The difference, where a row's hash is not that of what it seals."""
-    return check_fields(facts, table, row, {column: (sha256_of(content), why)})
+    return row.check({column: (sha256_of(content), why)})

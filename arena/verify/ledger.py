@@ -9,43 +9,34 @@ from sqlalchemy import Text, bindparam, cast
 from arena.record.schema.cohort import EntrantRow, RoundRow
 from arena.record.schema.ledger import EntryRow
 from arena.record.schema.turn import FillRow, TurnRow
-from arena.record.schema.typed import clause, select
+from arena.record.schema.typed import clause, joined
 from arena.record.schema.world import ResolutionRow
 from arena.verify.cohort import CheckedCohort
-from arena.verify.reader import RecordReader, Row, RowPart, RowsByParent, RowsQuery, all_columns
+from arena.verify.differences import Row
+from arena.verify.reader import RecordReader, RowPart, RowsByParent, rows_query
 
 Line = tuple[Row, Row | None]
 """An entry, and the resolution that it names."""
 
-ENTRIES = RowsQuery(
-    select()
-    .select_from(
-        EntrantRow.__table__.join(EntryRow, clause(EntryRow.entrant_id == EntrantRow.id)).outerjoin(
-            ResolutionRow,
-            clause(
-                (ResolutionRow.market_id == EntryRow.market_id)
-                & (EntryRow.ref == "resolution:" + cast(ResolutionRow.version, Text))
-            ),
-        )
-    )
-    .where(EntrantRow.cohort_id == bindparam("cohort"))
-    .order_by(EntryRow.entrant_id, EntryRow.number),
-    all_columns(EntryRow.__table__),
-    RowPart(ResolutionRow.__table__, "id", "market_id", "version", "known_at", "payout"),
-)
-FILLS = RowsQuery(
-    select()
-    .select_from(
-        RoundRow.__table__.join(TurnRow, clause(TurnRow.round_id == RoundRow.id)).join(
-            FillRow, clause(FillRow.turn_id == TurnRow.id)
-        )
-    )
-    .where(RoundRow.cohort_id == bindparam("cohort"))
-    .order_by(TurnRow.entrant_id, FillRow.turn_id, FillRow.position),
-    RowPart(
-        FillRow.__table__, "id", "turn_id", "position", "market_id", "side", "action", "shares", "amount"
+ENTRIES = rows_query(
+    joined(EntrantRow, EntryRow).outerjoin(
+        ResolutionRow.__table__,
+        clause(
+            (ResolutionRow.market_id == EntryRow.market_id)
+            & (EntryRow.ref == "resolution:" + cast(ResolutionRow.version, Text))
+        ),
     ),
-    RowPart(TurnRow.__table__, "id", "round_id", "entrant_id"),
+    EntryRow,
+    RowPart(ResolutionRow, "id", "market_id", "version", "known_at", "payout"),
+    where=EntrantRow.cohort_id == bindparam("cohort"),
+    order=(EntryRow.entrant_id, EntryRow.number),
+)
+FILLS = rows_query(
+    joined(RoundRow, TurnRow, FillRow),
+    RowPart(FillRow, "id", "turn_id", "position", "market_id", "side", "action", "shares", "amount"),
+    RowPart(TurnRow, "id", "round_id", "entrant_id"),
+    where=RoundRow.cohort_id == bindparam("cohort"),
+    order=(TurnRow.entrant_id, FillRow.turn_id, FillRow.position),
     again=True,
 )
 

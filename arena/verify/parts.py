@@ -32,13 +32,14 @@ from arena.verify.checks.marks import UNPAID
 from arena.verify.checks.rows import check_own_hashes, check_parents
 from arena.verify.checks.syncs import check_prunes, check_rejected, check_syncs
 from arena.verify.checks.turns import check_attempts, check_calls
-from arena.verify.differences import Difference, Differences
+from arena.verify.differences import Difference, Differences, Found
 from arena.verify.reader import RecordReader, RowPart, RowsQuery, rows_of
+from arena.verify.row_names import named
 from arena.verify.verified import NUMBERED, VerifiedHead
 
 WHOLE = (check_parents, check_markets, check_dates, check_syncs)
 """Checks of how a whole record hangs together: left out where only what is new is verified."""
-CHECKS: dict[str, Callable[[RecordReader], Iterator[Difference]]] = {
+CHECKS: dict[str, Callable[[RecordReader], Found]] = {
     check.__name__: check
     for check in (
         *WHOLE,
@@ -81,11 +82,11 @@ COHORTS = RowsQuery(
         | (bindparam("whole") == 1)
     )
     .order_by(CohortRow.id),
-    RowPart(CohortRow.__table__, "id"),
+    RowPart(CohortRow, "id"),
     again=True,
 )
 """Cohorts of which something is new, or all."""
-COHORT = rows_of(CohortRow.__table__, CohortRow.id == bindparam("id"))
+COHORT = rows_of(CohortRow, CohortRow.id == bindparam("id"))
 LARGE, MOST = 200_000, 4
 """So many rows to verify are worth several processes, and at most so many of these."""
 
@@ -120,7 +121,7 @@ class PartCheck:
         for stream in streams:
             for difference in stream:
                 if self.unpaid or difference.why != UNPAID:
-                    found.add(difference)
+                    found.add(named(facts, difference))
         found.unproved = facts.unproved
         return found
 

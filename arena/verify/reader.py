@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import cache, lru_cache
 from itertools import groupby, pairwise
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import Connection, Dialect, Integer, Table, bindparam, type_coerce
 from sqlalchemy.exc import DBAPIError
@@ -23,26 +23,30 @@ from sqlalchemy.types import NULLTYPE
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.typed import AnySelect, select
-from arena.verify.differences import Difference
+from arena.verify.differences import Difference, Row
 from arena.verify.verified import NOTHING_VERIFIED, VerifiedHead
-
-Row = dict[str, Any]
 
 EPOCH = "1970-01-01T00:00:00.000000Z"
 INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
 
+Source = Any
+"""A table, or the class of its rows."""
+
+
 class RowPart:
     """Some columns of a table, or all of them."""
 
-    def __init__(self, table: Table, *names: str):
-        self.table = table
+    def __init__(self, source: Source, *names: str):
+        table = self.table = _table_of(source)
         self.names = names or tuple(column.name for column in table.c)
         self.columns = [table.c[name] for name in self.names]
+        self._kind = type(table.name, (Row,), {"table": table, "__slots__": ()})
 
     def row(self, values: Sequence[Any]) -> Row:
         """The row of these values."""
-        return dict(zip(self.names, values, strict=True))
+        row: Row = self._kind(zip(self.names, values, strict=True))
+        return row
 
     def mistyped(self, values: Sequence[Any]) -> Iterator[Difference]:
         """What of these values can't be read."""
@@ -56,10 +60,15 @@ class RowPart:
                 )
 
 
+def _table_of(source: Source) -> Table:
+    table: Any = getattr(source, "__table__", source)
+    return cast("Table", table)
+
+
 @cache
-def all_columns(table: Table) -> RowPart:
+def all_columns(source: Source) -> RowPart:
     """All columns of a table."""
-    return RowPart(table)
+    return RowPart(source)
 
 
 def _fits(column: Any, value: Any) -> bool:
@@ -169,10 +178,25 @@ class RowsQuery:
         return LineForm(texts, dates, tuple(wrong))
 
 
-def rows_of(table: Table, *where: Any, order: Iterable[Any] = ()) -> RowsQuery:
+def rows_of(source: Source, *where: Any, order: Iterable[Any] = ()) -> RowsQuery:
     """The rows of a table, or those for which something holds, in the order of its key or another one."""
-    statement = select().where(*where).order_by(*(tuple(order) or table.primary_key.columns))
-    return RowsQuery(statement, all_columns(table))
+    key = _table_of(source).primary_key.columns
+    return RowsQuery(select().where(*where).order_by(*(tuple(order) or key)), all_columns(source))
+
+
+def rows_query(
+    source: Source,
+    own: Source,
+    *others: RowPart,
+    where: Any = None,
+    order: Iterable[Any] = (),
+    again: bool = False,
+    limit: int | None = None,
+) -> RowsQuery:
+    """Rows of a table with those of others that it is joined with; see `RowsQuery`."""
+    part = own if isinstance(own, RowPart) else all_columns(own)
+    statement = select().select_from(_table_of(source)).order_by(*order).limit(limit)
+    return RowsQuery(statement if where is None else statement.where(where), part, *others, again=again)
 
 
 BATCH = 500
@@ -205,13 +229,13 @@ class RecordReader:
         """The rows that a query reads of its first table."""
         return (row for row, *_ in self.read(query, **values))
 
-    def new(self, table: Table) -> Iterator[Row]:
+    def new(self, table: Source) -> Iterator[Row]:
         """The rows of a table that were not verified before; all of one that is not numbered."""
         return self.rows(_newer(table), after=self.after(table))
 
-    def after(self, table: Table) -> int:
+    def after(self, table: Source) -> int:
         """The id of the last row of a table that was verified before."""
-        return self.verified.ids.get(table.name, 0)
+        return self.verified.ids.get(_table_of(table).name, 0)
 
     def read(self, query: RowsQuery, **values: Any) -> Iterator[tuple[Any, ...]]:
         """What a query reads: a row of its own, and of the others those that are there."""
@@ -251,33 +275,32 @@ class RecordReader:
             name, why = query.own.table.name, "it can't be read"
             self.tell(Difference(name, "all rows", "text", str(error.orig), "rows", why))
 
-    def find(self, table: Table, key: Any) -> Row | None:
+    def find(self, table: Source, key: Any) -> Row | None:
         """A row that others refer to, without its long texts; None where it is missing or unreadable."""
         return self._known(table, key)
 
-    def _find(self, table: Table, key: Any) -> Row | None:
+    def _find(self, table: Source, key: Any) -> Row | None:
         return next(self.rows(_by_key(table), key=key), None)
 
     def place(self, row: Row) -> tuple[int, int, str] | None:
         """Cohort, round and name behind a turn or a call; None when one of them is missing."""
-        round, entrant = (
-            self.find(RoundRow.__table__, row["round_id"]),
-            self.find(EntrantRow.__table__, row["entrant_id"]),
-        )
-        cohort = self.find(CohortRow.__table__, round["cohort_id"]) if round else None
+        round, entrant = (self.find(RoundRow, row["round_id"]), self.find(EntrantRow, row["entrant_id"]))
+        cohort = self.find(CohortRow, round["cohort_id"]) if round else None
         if round is None or entrant is None or cohort is None:
             return None
         return cohort["number"], round["number"], entrant["name"]
 
 
 @cache
-def _newer(table: Table) -> RowsQuery:
+def _newer(source: Source) -> RowsQuery:
+    table = _table_of(source)
     numbered = "id" in table.c and isinstance(table.c.id.type, Integer)
     return rows_of(table, table.c.id > bindparam("after")) if numbered else rows_of(table)
 
 
 @cache
-def _by_key(table: Table) -> RowsQuery:
+def _by_key(source: Source) -> RowsQuery:
+    table = _table_of(source)
     (column,) = table.primary_key.columns
     short = RowPart(table, *(column.name for column in table.c if column.name not in LONG))
     return RowsQuery(select().where(column == bindparam("key")), short, again=True)

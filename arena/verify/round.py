@@ -3,11 +3,11 @@
 Fills with all that they stand on.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import FromClause, bindparam
+from sqlalchemy import bindparam
 
 from arena.record.schema.cohort import SnapshotRow
 from arena.record.schema.turn import (
@@ -19,53 +19,37 @@ from arena.record.schema.turn import (
     SecondQuoteRow,
     TurnRow,
 )
-from arena.record.schema.typed import clause, select
+from arena.record.schema.typed import clause, joined
 from arena.record.schema.world import QuoteRow
 from arena.verify.cohort import BOOK, CheckedCohort, FrozenCohort, SnapshotItem, read_listing
-from arena.verify.reader import RecordReader, Row, RowPart, RowsByParent, RowsQuery, all_columns, rows_of
+from arena.verify.differences import Row
+from arena.verify.reader import RecordReader, RowPart, RowsByParent, RowsQuery, rows_of, rows_query
 
-OF_FILL = FillRow.turn_id == TurnRow.id
-TURNS = rows_of(TurnRow.__table__, TurnRow.round_id == bindparam("round"), order=[TurnRow.entrant_id])
-
-
-FAILURES = RowsQuery(
-    select().where(AttemptRow.round_id == bindparam("round")),
-    RowPart(AttemptRow.__table__, "entrant_id"),
-    again=True,
+OF_THE_ROUND: Any = bindparam("round")
+TURNS = rows_of(TurnRow, TurnRow.round_id == OF_THE_ROUND, order=[TurnRow.entrant_id])
+FAILURES = rows_query(
+    AttemptRow, RowPart(AttemptRow, "entrant_id"), where=AttemptRow.round_id == OF_THE_ROUND, again=True
 )
 
 
-def _behind(table: Any, source: FromClause, *first: Any) -> RowsQuery:
+def _of_turns(source: Any, row: Any, *more: RowPart, first: Sequence[Any] = ()) -> RowsQuery:
     """The rows of a table that belong to a round's turns, by entrant."""
-    order = (TurnRow.entrant_id, *first, *table.primary_key.columns)
-    statement = select().select_from(source).where(TurnRow.round_id == bindparam("round")).order_by(*order)
-    return RowsQuery(statement, all_columns(table), RowPart(TurnRow.__table__, "entrant_id"))
+    order = (TurnRow.entrant_id, *first, *row.__table__.primary_key.columns)
+    where = TurnRow.round_id == OF_THE_ROUND
+    return rows_query(source, row, RowPart(TurnRow, "entrant_id"), *more, where=where, order=order)
 
 
-FORECASTS = _behind(
-    ForecastRow.__table__, TurnRow.__table__.join(ForecastRow, clause(ForecastRow.turn_id == TurnRow.id))
-)
-REJECTIONS = _behind(
-    RejectionRow.__table__, TurnRow.__table__.join(RejectionRow, clause(RejectionRow.turn_id == TurnRow.id))
-)
-FILLS = _behind(FillRow.__table__, TurnRow.__table__.join(FillRow, clause(OF_FILL)), FillRow.position)
-SECOND = RowsQuery(
-    select()
-    .select_from(TurnRow.__table__.join(SecondQuoteRow, clause(SecondQuoteRow.turn_id == TurnRow.id)))
-    .outerjoin(QuoteRow, clause(QuoteRow.id == SecondQuoteRow.quote_id))
-    .where(TurnRow.round_id == bindparam("round"))
-    .order_by(TurnRow.entrant_id, SecondQuoteRow.market_id),
-    all_columns(SecondQuoteRow.__table__),
-    RowPart(TurnRow.__table__, "entrant_id"),
+FORECASTS = _of_turns(joined(TurnRow, ForecastRow), ForecastRow)
+REJECTIONS = _of_turns(joined(TurnRow, RejectionRow), RejectionRow)
+FILLS = _of_turns(joined(TurnRow, FillRow), FillRow, first=[FillRow.position])
+SECOND = _of_turns(
+    joined(TurnRow, SecondQuoteRow).outerjoin(
+        QuoteRow.__table__, clause(QuoteRow.id == SecondQuoteRow.quote_id)
+    ),
+    SecondQuoteRow,
     BOOK,
 )
-LEVELS = _behind(
-    FillLevelRow.__table__,
-    TurnRow.__table__.join(FillRow, clause(OF_FILL)).join(
-        FillLevelRow, clause(FillLevelRow.fill_id == FillRow.id)
-    ),
-    FillRow.position,
-)
+LEVELS = _of_turns(joined(TurnRow, FillRow, FillLevelRow), FillLevelRow, first=[FillRow.position])
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +84,7 @@ def read_round(facts: RecordReader, cohort: CheckedCohort, round: Row) -> Checke
     """A round as it was shown."""
     places = read_listing(facts, round["snapshot_id"])
     by_market = {place[0]["market_id"]: place for place in places}
-    return CheckedRound(
-        cohort, round, facts.find(SnapshotRow.__table__, round["snapshot_id"]), places, by_market
-    )
+    return CheckedRound(cohort, round, facts.find(SnapshotRow, round["snapshot_id"]), places, by_market)
 
 
 def read_turns(facts: RecordReader, round: Row) -> Iterator[CheckedTurn]:

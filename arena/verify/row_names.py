@@ -1,28 +1,22 @@
 """The names of rows as people would say them: cohort, round, entrant, and what tells a row from its like."""
 
-from collections.abc import Iterable, Iterator
 from typing import Any
-
-from sqlalchemy import Table
 
 from arena.record.schema.cohort import CohortRow, EntrantRow, GatheringRow, RoundRow, SnapshotRow
 from arena.record.schema.turn import FillRow, TurnRow
 from arena.record.schema.world import SyncRow
-from arena.verify.differences import Difference
-from arena.verify.reader import RecordReader, Row
+from arena.verify.differences import Difference, Row, RowDifference
+from arena.verify.reader import RecordReader
 
-Expected = dict[str, tuple[Any, str]]
-"""What columns must hold, each with the rule that says so."""
-
-PARENTS = {
-    "fill_id": FillRow.__table__,
-    "turn_id": TurnRow.__table__,
-    "gathering_id": GatheringRow.__table__,
-    "round_id": RoundRow.__table__,
-    "entrant_id": EntrantRow.__table__,
-    "cohort_id": CohortRow.__table__,
-    "snapshot_id": SnapshotRow.__table__,
-    "sync_id": SyncRow.__table__,
+PARENTS: dict[str, Any] = {
+    "fill_id": FillRow,
+    "turn_id": TurnRow,
+    "gathering_id": GatheringRow,
+    "round_id": RoundRow,
+    "entrant_id": EntrantRow,
+    "cohort_id": CohortRow,
+    "snapshot_id": SnapshotRow,
+    "sync_id": SyncRow,
 }
 """Rows that others take part of their name from; the first that a row refers to counts."""
 
@@ -59,9 +53,9 @@ FORMS = {
 """What tells a row from others with the same parent."""
 
 
-def key_of(facts: RecordReader, table: Table, row: Row) -> str:
+def key_of(facts: RecordReader, row: Row) -> str:
     """A row's name: `cohort 1, round 2, ann, fill 0`."""
-    own = FORMS.get(table.name, "").format_map(row)
+    own = FORMS.get(row.table.name, "").format_map(row)
     return ", ".join(part for part in (_parent(facts, row), own) if part)
 
 
@@ -69,36 +63,18 @@ def _parent(facts: RecordReader, row: Row) -> str:
     for column, table in PARENTS.items():
         if column not in row:
             continue
-        name = _known(facts, table, row[column])
+        parent = facts.find(table, row[column])
+        name = f"no {table.__table__.name}" if parent is None else key_of(facts, parent)
         if column != "round_id" or "entrant_id" not in row:
             return name
-        entrant = facts.find(EntrantRow.__table__, row["entrant_id"])
+        entrant = facts.find(EntrantRow, row["entrant_id"])
         return f"{name}, {entrant['name'] if entrant else 'nobody'}"
     return ""
 
 
-def _known(facts: RecordReader, table: Table, id: int) -> str:
-    row = facts.find(table, id)
-    return f"no {table.name}" if row is None else key_of(facts, table, row)
-
-
-def differs(facts: RecordReader, table: Table, row: Row, column: str, expected: Any, why: str) -> Difference:
-    """The difference that a row has in a column."""
-    return Difference(table.name, key_of(facts, table, row), column, row[column], expected, why)
-
-
-def check_fields(facts: RecordReader, table: Table, row: Row, expected: Expected) -> Iterator[Difference]:
-    """Every column of a row that doesn't hold what it must."""
-    for column, (value, why) in expected.items():
-        if row[column] != value:
-            yield differs(facts, table, row, column, value, why)
-
-
-def check_numbers(
-    facts: RecordReader, table: Table, rows: Iterable[Row], column: str, first: int
-) -> Iterator[Difference]:
-    """The first of some rows, in order, whose numbers leave a gap."""
-    for expected, row in enumerate(rows, first):
-        if row[column] != expected:
-            yield differs(facts, table, row, column, expected, "there is no gap")
-            return
+def named(facts: RecordReader, found: Difference | RowDifference) -> Difference:
+    """A difference with the name of its row."""
+    if isinstance(found, Difference):
+        return found
+    row, column = found.row, found.field
+    return Difference(row.table.name, key_of(facts, row), column, row[column], found.expected, found.why)

@@ -2,12 +2,15 @@
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from arena.record.schema.database import connect
+from arena.record.schema.database import connect, open_read_only, reading
 from arena.record.write.heads import begin_chain
+from arena.record.write.publications import read_heads_after
+from arena.verify import Differences, find
 from tests.builders import NOW
 from tests.oracles.chain import OF_ROUND, ROUND
 from tests.oracles.heads import sha256, written
@@ -25,6 +28,18 @@ LISTED = {
         JOIN entrant AS e ON e.id = x.entrant_id JOIN cohort AS c ON c.id = e.cohort_id""",
 }
 """What heads list, by kind, as it is in the record."""
+
+
+def published(path: Path) -> list[str]:
+    """The lines that a record would have published."""
+    with open_read_only(str(path)) as engine, reading(engine) as connection:
+        return [json.dumps(head) for head in read_heads_after(connection, 0, 1_000)]
+
+
+def found_in(path: Path, heads: Sequence[str] = ()) -> Differences:
+    """All that verifying finds in the record of a file, with heads that were published."""
+    with open_read_only(str(path)) as engine, reading(engine) as connection:
+        return find(connection, None, published=heads)
 
 
 def rechain(path: Path) -> None:

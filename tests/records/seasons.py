@@ -44,17 +44,19 @@ cohorts:
   count: 2
   keep_deciding: 2
   bankroll: 10000
-  rules: realistic
+  rules: {rules}
 agents:
 """
 
 
-def play(folder: Path, agents: Sequence[str] = AGENTS, times: int | None = None) -> Path:
+def play(
+    folder: Path, agents: Sequence[str] = AGENTS, times: int | None = None, rules: str = "realistic"
+) -> Path:
     """The record of a season of two cohorts and five decision times, or of the first few of them."""
     database = folder / "season.db"
     lines = "".join(f"  - {agent}\n" for agent in agents)
     config = folder / "config.yaml"
-    config.write_text(CONFIG.format(database=database) + lines, encoding="utf-8")
+    config.write_text(CONFIG.format(database=database, rules=rules) + lines, encoding="utf-8")
     asyncio.run(_play(config, database, times))
     return database
 

@@ -31,15 +31,15 @@ from arena.record.queries.accounts import read_ledgers
 from arena.record.queries.cohorts import read_calls, read_final_forecasts, read_snapshot
 from arena.record.schema.codec import book_of, cohort_of, orders_of
 from arena.record.schema.cohort import PromptRow, RoundRow
-from arena.record.schema.turn import ForecastRow, TurnRow
-from arena.record.schema.typed import clause, select
+from arena.record.schema.turn import TurnRow
+from arena.record.schema.typed import joined
 from arena.verify.checks.replacements import newest_replacement
 from arena.verify.cohort import CheckedCohort
-from arena.verify.differences import Difference
+from arena.verify.differences import AnyDifference, Difference, Found, Row
 from arena.verify.hashes import json_in, json_of
-from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery, rows_of
+from arena.verify.reader import RecordReader, RowPart, rows_of, rows_query
 from arena.verify.round import CheckedRound, CheckedTurn
-from arena.verify.row_names import check_fields, differs, key_of
+from arena.verify.row_names import key_of
 from markets.model import MarketId, Quote, Snapshot
 from portfolio.execute import execute_at
 from portfolio.ledger import fold
@@ -57,22 +57,21 @@ CLOSED = "closed_since", "the market has closed since the snapshot was taken"
 Refusal = tuple[str, str, str]
 """A rejection's code, words and market."""
 BY_RULE = "its kind decides so on what it was shown"
-PROMPTS = rows_of(PromptRow.__table__)
+PROMPTS = rows_of(PromptRow)
 
 
-READERS = RowsQuery(
-    select()
-    .select_from(TurnRow.__table__.join(RoundRow.__table__, clause(RoundRow.id == TurnRow.round_id)))
-    .order_by(RoundRow.at, RoundRow.id),
-    RowPart(TurnRow.__table__, "id", "round_id", "entrant_id", "verdict", "reader"),
-    RowPart(RoundRow.__table__, "id", "cohort_id", "at"),
+READERS = rows_query(
+    joined(TurnRow, RoundRow),
+    RowPart(TurnRow, "id", "round_id", "entrant_id", "verdict", "reader"),
+    RowPart(RoundRow, "id", "cohort_id", "at"),
+    order=(RoundRow.at, RoundRow.id),
     again=True,
 )
 LONGEST = timedelta(days=1)
 """No turn is tried for so long."""
 
 
-def check_readers(facts: RecordReader) -> Iterator[Difference]:
+def check_readers(facts: RecordReader) -> Found:
     """Turns that claim an older reader than those of the cohort's round before, or of any a day before."""
     newest, of_cohort = 0, dict[int, tuple[datetime, int, int]]()
     since: deque[tuple[datetime, int]] = deque()
@@ -87,7 +86,7 @@ def check_readers(facts: RecordReader) -> Iterator[Difference]:
         least = max(newest, before)
         if version < least:
             why = "a turn of an earlier round has a newer reader"
-            yield differs(facts, TurnRow.__table__, turn, "reader", f"{least} or more", why)
+            yield turn.differs("reader", f"{least} or more", why)
         of_cohort[cohort] = at, before, max(here if last == at else 0, version)
         since.append((at, version))
 
@@ -170,15 +169,15 @@ class CohortReplay:
         self._texts: Mapping[str, str] = {}
         self._round: tuple[int, Snapshot, Mapping[int, Sequence[Call]], Mapping[str, Any]] | None = None
 
-    def check(self, shown: CheckedRound, turn: CheckedTurn) -> Iterator[Difference]:
+    def check(self, shown: CheckedRound, turn: CheckedTurn) -> Found:
         """A turn that its answers, or its agent's rule, do not make so."""
-        row, table = turn.row, TurnRow.__table__
+        row = turn.row
         entrant = self.checked.entrants.get(row["entrant_id"])
         if entrant is None or row["verdict"] not in DECIDED:
             return
         if not 0 <= row["reader"] <= READER_VERSION:
             most = f"0 to {READER_VERSION}"
-            yield differs(self.facts, table, row, "reader", most, "there was no other reader")
+            yield row.differs("reader", most, "there was no other reader")
         is_own = entrant["kind"] not in RULES and entrant["kind"] != "llm"
         if is_own:
             self.facts.unproved[f"turns of the kind {entrant['kind']}"] += 1
@@ -186,13 +185,13 @@ class CohortReplay:
             found = (self._otherwise_refused if is_own else self._differences)(shown, turn, entrant)
         except Exception as error:  # noqa: BLE001 - a damaged record may hold anything
             words = f"{type(error).__name__}: {error}"[:200]
-            found = [differs(self.facts, table, row, "verdict", "what can be decided again", words)]
+            found = [row.differs("verdict", "what can be decided again", words)]
         if found and row["reader"] < READER_VERSION:
             self.facts.unproved["turns that an older reader has read"] += 1
         else:
             yield from found
 
-    def _otherwise_refused(self, shown: CheckedRound, turn: CheckedTurn, entrant: Row) -> list[Difference]:
+    def _otherwise_refused(self, shown: CheckedRound, turn: CheckedTurn, entrant: Row) -> list[AnyDifference]:
         """What the market didn't refuse so, of a turn of which no more can be computed: that comes last."""
         bets, sales = orders_of(turn.row["wishes"])
         expected = self._refused(turn, self._view(shown, entrant["name"], {}), bets, sales)
@@ -217,14 +216,12 @@ class CohortReplay:
         _, refused = execute_at(offers, bets, sales, view.holdings)
         return [*late, *((x.code, x.message, x.market_id) for x in refused)]
 
-    def _compared_refusals(
-        self, turn: CheckedTurn, found: list[Refusal], expected: list[Refusal]
-    ) -> Iterator[Difference]:
+    def _compared_refusals(self, turn: CheckedTurn, found: list[Refusal], expected: list[Refusal]) -> Found:
         if found != expected:
-            key = key_of(self.facts, TurnRow.__table__, turn.row)
+            key = key_of(self.facts, turn.row)
             yield Difference("rejection", key, "message", json_of(found), json_of(expected), BY_MARKET)
 
-    def _differences(self, shown: CheckedRound, turn: CheckedTurn, entrant: Row) -> list[Difference]:
+    def _differences(self, shown: CheckedRound, turn: CheckedTurn, entrant: Row) -> list[AnyDifference]:
         """What is not so in the likeliest way to decide it; nothing where it is so in any."""
         newest = newest_replacement(self.checked, entrant["id"], shown.round["number"])
         kind = kind_of(entrant["kind"])
@@ -235,7 +232,7 @@ class CohortReplay:
         if not isinstance(settings, llm.Settings):
             decision = asyncio.run(_decided(kind.agent(settings, given)(view, _unasked)))
             return list(self._compared(turn, sound_decision(decision, view), view, BY_RULE))
-        calls, first = self._of_round(shown)[2].get(entrant["id"], ()), list[Difference]()
+        calls, first = self._of_round(shown)[2].get(entrant["id"], ()), list[AnyDifference]()
         orders = (False, True) if len({call.prompt for call in calls}) < len(calls) else (False,)
         limits = (None, 1) if any(call.finish == "length" for call in calls) else (None,)
         for last, raised in product(orders, limits):
@@ -254,7 +251,7 @@ class CohortReplay:
         view: View,
         answers: StoredAnswers,
         raised: int | None,
-    ) -> Iterator[Difference]:
+    ) -> Found:
         """What the stored answers make otherwise, and those that are missing or too many."""
 
         def write(stage: Stage, _before: Sequence[Forecast], part: PromptPart) -> Prompt:
@@ -265,33 +262,33 @@ class CohortReplay:
         try:
             decision = asyncio.run(llm.decide_by_answers(settings, view, answers.ask, write, raised))
         except NoAnswer as missing:
-            key = f"{key_of(self.facts, TurnRow.__table__, turn.row)}, {missing}"
+            key = f"{key_of(self.facts, turn.row)}, {missing}"
             yield Difference("call", key, "reply", None, "an answer", "the turn was decided by it")
             return
         yield from self._compared(turn, sound_decision(decision, view), view, BY_ANSWERS)
         twice = len({call.prompt for call in answers.calls}) < len(answers.calls)
         for question in () if twice else answers.unused():
-            name = key_of(self.facts, TurnRow.__table__, turn.row)
+            name = key_of(self.facts, turn.row)
             key = f"{name}, {question.stage}, sample {question.sample}"
             yield Difference("call", key, "reply", "an answer", None, "its agent had no such question")
 
-    def _compared(self, turn: CheckedTurn, decision: Decision, view: View, why: str) -> Iterator[Difference]:
+    def _compared(self, turn: CheckedTurn, decision: Decision, view: View, why: str) -> Found:
         """What a turn keeps beside what was decided."""
-        row, table, facts = turn.row, TurnRow.__table__, self.facts
+        row, facts = turn.row, self.facts
         orders = {"bets": list(map(asdict, decision.bets)), "sales": list(map(asdict, decision.sales))}
         if json_in(row["wishes"]) != orders:
-            yield differs(facts, table, row, "wishes", json_of(orders), why)
+            yield row.differs("wishes", json_of(orders), why)
         plain = {"verdict": decision.status, "note": decision.note, "repaired": json_of(decision.repaired)}
-        yield from check_fields(facts, table, row, {name: (value, why) for name, value in plain.items()})
+        yield from row.check({name: (value, why) for name, value in plain.items()})
         stated = {(x.market_id, x.stage): x for x in decision.forecasts}
         for kept in turn.forecasts:
             if (one := stated.pop((kept["market_id"], kept["stage"]), None)) is None:
-                yield differs(facts, ForecastRow.__table__, kept, "market_id", None, why)
+                yield kept.differs("market_id", None, why)
                 continue
             expected = {"probability": (one.millionths, why), "reason": (one.reason, why)}
-            yield from check_fields(facts, ForecastRow.__table__, kept, expected)
+            yield from kept.check(expected)
         for (market, stage), one in stated.items():
-            key = f"{key_of(facts, table, row)}, {market}, {stage}"
+            key = f"{key_of(facts, row)}, {market}, {stage}"
             yield Difference("forecast", key, "probability", None, one.millionths, why)
         found = [(x["code"], x["message"], x["market_id"]) for x in turn.rejections]
         refused = self._refused(turn, view, decision.bets, decision.sales)

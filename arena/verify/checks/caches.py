@@ -13,18 +13,18 @@ from arena.record.schema.scores import RollupRow
 from arena.scores.cache import CacheKind, as_json
 from arena.scores.comparisons import COMPARISONS, compute_comparisons
 from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard
-from arena.verify.differences import Difference
+from arena.verify.differences import Difference, Found, Row
 from arena.verify.hashes import json_in, json_of
-from arena.verify.reader import RecordReader, Row, rows_of
+from arena.verify.reader import RecordReader, rows_of
 from arena.verify.verified import text_hash
 
-KEPT = rows_of(RollupRow.__table__)
+KEPT = rows_of(RollupRow)
 NEAR = 1e-9
 """How far figures may be apart that were computed on other machines."""
 WHY = "it is computed from the record"
 
 
-def check_caches(facts: RecordReader) -> Iterator[Difference]:
+def check_caches(facts: RecordReader) -> Found:
     """Leaderboards and comparisons that are not what the record comes to."""
     kept, connection = {row["name"]: row for row in facts.rows(KEPT)}, facts.connection
     try:
@@ -52,7 +52,7 @@ def _current(
     return kept.pop(name)
 
 
-def _compared(row: Row, computed: Any) -> Iterator[Difference]:
+def _compared(row: Row, computed: Any) -> Found:
     found = json_in(row["body"])
     for path, one, other in _unlike(found, computed, ""):
         yield Difference("rollup", row["name"], path or "body", json_of(one), json_of(other), WHY)

@@ -5,13 +5,13 @@ Rounds against their cohort's schedule, their snapshot, and what must be in when
 A cohort from its line-up to its last mark: ledgers first, for turns and marks stand on them.
 """
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Mapping
 
 from sqlalchemy import bindparam
 
 from arena.record.schema.chain import HeadRow
 from arena.record.schema.cohort import CohortRow, PromptRow, RoundRow, SnapshotRow
-from arena.record.schema.typed import clause, col, select
+from arena.record.schema.typed import col, joined
 from arena.verify.checks.answers import DECIDED, CohortReplay
 from arena.verify.checks.evidence import check_evidence
 from arena.verify.checks.fills import check_depth, check_fills, check_room
@@ -21,49 +21,43 @@ from arena.verify.checks.orders import check_orders, check_quotes, check_sizes
 from arena.verify.checks.replacements import check_replacements, newest_replacement
 from arena.verify.checks.turns import check_forecasts, check_second_quotes, check_turn
 from arena.verify.cohort import CheckedCohort, FrozenCohort, read_cohort
-from arena.verify.differences import Difference
+from arena.verify.differences import AnyDifference, Difference, Found, Row, check_numbers
 from arena.verify.hashes import json_in, sha256_of
 from arena.verify.ledger import LedgerSums, ledger_sums, read_ledgers
-from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery, rows_of
+from arena.verify.reader import RecordReader, RowPart, rows_of, rows_query
 from arena.verify.round import CheckedRound, CheckedTurn, checked_fills, read_round, read_turns
-from arena.verify.row_names import check_fields, check_numbers, differs, key_of
+from arena.verify.row_names import key_of
 
 COLUMNS = ("position", "name", "kind", "settings")
-NUMBERS = RowsQuery(
-    select().order_by(CohortRow.number), RowPart(CohortRow.__table__, "id", "number"), again=True
-)
+NUMBERS = rows_query(CohortRow, RowPart(CohortRow, "id", "number"), order=[CohortRow.number], again=True)
 NOBODY = (None,) * len(COLUMNS)
 
 
-def check_cohort(facts: RecordReader, cohort: CheckedCohort) -> Iterator[Difference]:
+def check_cohort(facts: RecordReader, cohort: CheckedCohort) -> Found:
     """A cohort and entrants that are not as they were frozen."""
     row, frozen = cohort.row, cohort.frozen
     if frozen is None:
-        yield differs(facts, CohortRow.__table__, row, "frozen", "a cohort as JSON", "it can't be read")
+        yield row.differs("frozen", "a cohort as JSON", "it can't be read")
         return
     own = {name: (getattr(frozen, name), "so it was frozen") for name in ("number", "starts_at")}
-    yield from check_fields(facts, CohortRow.__table__, row, own)
-    if unknown := sorted(hash for hash in frozen.prompts if facts.find(PromptRow.__table__, hash) is None):
-        yield differs(
-            facts, CohortRow.__table__, row, "frozen", "known prompts", f"it froze the prompt {unknown[0]}"
-        )
-    yield from _line_up(key_of(facts, CohortRow.__table__, row), frozen, list(cohort.entrants.values()))
+    yield from row.check(own)
+    if unknown := sorted(hash for hash in frozen.prompts if facts.find(PromptRow, hash) is None):
+        yield row.differs("frozen", "known prompts", f"it froze the prompt {unknown[0]}")
+    yield from _line_up(key_of(facts, row), frozen, list(cohort.entrants.values()))
 
 
-def check_numbered(facts: RecordReader) -> Iterator[Difference]:
+def check_numbered(facts: RecordReader) -> Found:
     """The first cohort that is missing among the others."""
-    yield from check_numbers(facts, CohortRow.__table__, facts.rows(NUMBERS), "number", 1)
+    yield from check_numbers(facts.rows(NUMBERS), "number", 1)
 
 
-def check_end(facts: RecordReader, cohort: CheckedCohort, last: str | None) -> Iterator[Difference]:
+def check_end(cohort: CheckedCohort, last: str | None) -> Found:
     """A cohort that ended at another time than that of its last snapshot."""
     if cohort.row["ended_at"] not in (None, last):
-        yield differs(
-            facts, CohortRow.__table__, cohort.row, "ended_at", last, "it ends with its last snapshot"
-        )
+        yield cohort.row.differs("ended_at", last, "it ends with its last snapshot")
 
 
-def _line_up(key: str, frozen: FrozenCohort, rows: list[Row]) -> Iterator[Difference]:
+def _line_up(key: str, frozen: FrozenCohort, rows: list[Row]) -> Found:
     """The entrants of a cohort, place by place."""
     expected = {entrant[0]: entrant for entrant in frozen.entrants}
     found = {row["position"]: tuple(row[name] for name in COLUMNS) for row in rows}
@@ -76,17 +70,14 @@ def _line_up(key: str, frozen: FrozenCohort, rows: list[Row]) -> Iterator[Differ
                 )
 
 
-STARTS = rows_of(HeadRow.__table__, HeadRow.cohort == bindparam("number"), HeadRow.round == 0)
-LAST_LOOK = RowsQuery(
-    select()
-    .select_from(
-        SnapshotRow.__table__.join(CohortRow.__table__, clause(CohortRow.id == SnapshotRow.cohort_id))
-    )
-    .where(col(CohortRow.frozen).contains(bindparam("stamp")))
-    .order_by(col(SnapshotRow.at).desc())
-    .limit(1),
-    RowPart(SnapshotRow.__table__, "at"),
+STARTS = rows_of(HeadRow, HeadRow.cohort == bindparam("number"), HeadRow.round == 0)
+LAST_LOOK = rows_query(
+    joined(SnapshotRow, CohortRow),
+    RowPart(SnapshotRow, "at"),
+    where=col(CohortRow.frozen).contains(bindparam("stamp")),
+    order=[col(SnapshotRow.at).desc()],
     again=True,
+    limit=1,
 )
 
 
@@ -107,55 +98,36 @@ def count_missed(facts: RecordReader, cohort: CheckedCohort, unseen: Mapping[str
         facts.unproved["decision times of which nothing is there"] += missed
 
 
-def check_round(facts: RecordReader, shown: CheckedRound) -> Iterator[Difference]:
+def check_round(shown: CheckedRound) -> Found:
     """A round off its schedule, or with another's snapshot."""
     row, snapshot = shown.round, shown.snapshot
     if shown.cohort.frozen is not None:
-        yield from _schedule(facts, row, shown.cohort.frozen)
+        yield from _schedule(row, shown.cohort.frozen)
     if snapshot is not None and (snapshot["cohort_id"], snapshot["at"]) != (row["cohort_id"], row["at"]):
-        yield differs(
-            facts, RoundRow.__table__, row, "snapshot_id", "its own", f"that one is of {snapshot['at']}"
-        )
+        yield row.differs("snapshot_id", "its own", f"that one is of {snapshot['at']}")
     if snapshot is not None and snapshot["taken_at"] < snapshot["at"]:
         late = f"{snapshot['at']} or later"
-        yield differs(
-            facts, SnapshotRow.__table__, snapshot, "taken_at", late, "nobody decides before the time"
-        )
+        yield snapshot.differs("taken_at", late, "nobody decides before the time")
 
 
-def _schedule(facts: RecordReader, row: Row, frozen: FrozenCohort) -> Iterator[Difference]:
+def _schedule(row: Row, frozen: FrozenCohort) -> Found:
     if not 1 <= row["number"] <= frozen.rounds:
-        yield differs(
-            facts, RoundRow.__table__, row, "number", f"1 to {frozen.rounds}", "the frozen number of rounds"
-        )
+        yield row.differs("number", f"1 to {frozen.rounds}", "the frozen number of rounds")
     if row["at"] != frozen.decides_at(row["number"]):
-        yield differs(
-            facts,
-            RoundRow.__table__,
-            row,
-            "at",
-            frozen.decides_at(row["number"]),
-            "by the frozen schedule",
-        )
+        yield row.differs("at", frozen.decides_at(row["number"]), "by the frozen schedule")
 
 
-def check_done(
-    facts: RecordReader, row: Row, silent: int, unmarked: int, failed: bool
-) -> Iterator[Difference]:
+def check_done(row: Row, silent: int, unmarked: int, failed: bool) -> Found:
     """A round that says it is done with something missing, or that it is not with everything there."""
     if row["done"] not in (0, 1):
-        yield differs(facts, RoundRow.__table__, row, "done", "0 or 1", "a round is done or it is not")
+        yield row.differs("done", "0 or 1", "a round is done or it is not")
     elif row["done"] and (silent or unmarked):
-        yield differs(
-            facts, RoundRow.__table__, row, "done", 0, f"{silent} turns and {unmarked} marks are missing"
-        )
+        yield row.differs("done", 0, f"{silent} turns and {unmarked} marks are missing")
     elif not row["done"] and not unmarked and not failed:
-        yield differs(
-            facts, RoundRow.__table__, row, "done", 1, "every mark is in, and no turn can be tried again"
-        )
+        yield row.differs("done", 1, "every mark is in, and no turn can be tried again")
 
 
-def check_whole_cohort(facts: RecordReader, row: Row) -> Iterator[Difference]:
+def check_whole_cohort(facts: RecordReader, row: Row) -> Found:
     """All that is a cohort's own."""
     cohort = read_cohort(facts, row)
     yield from check_cohort(facts, cohort)
@@ -163,17 +135,19 @@ def check_whole_cohort(facts: RecordReader, row: Row) -> Iterator[Difference]:
     books = yield from _books(facts, cohort)
     marked = yield from check_marks(facts, cohort, books)
     if marked.last is not None or not facts.verified.number:
-        yield from check_end(facts, cohort, marked.last)
+        yield from check_end(cohort, marked.last)
     count_missed(facts, cohort, marked.due)
     yield from check_open_lots(facts, cohort, marked)
     yield from check_settled(facts, cohort, marked)
     replay = CohortReplay(facts, cohort)
-    after = facts.after(RoundRow.__table__)
+    after = facts.after(RoundRow)
     for round in (round for round in cohort.rounds if round["id"] > after):
         yield from _round(facts, read_round(facts, cohort, round), books, marked, replay)
 
 
-def _books(facts: RecordReader, cohort: CheckedCohort) -> Generator[Difference, None, dict[int, LedgerSums]]:
+def _books(
+    facts: RecordReader, cohort: CheckedCohort
+) -> Generator[AnyDifference, None, dict[int, LedgerSums]]:
     """The ledgers, one after the other."""
     found = dict[int, LedgerSums]()
     for entrant, lines, fills in read_ledgers(facts, cohort):
@@ -190,9 +164,9 @@ def _round(
     books: dict[int, LedgerSums],
     marked: MarkProgress,
     replay: CohortReplay,
-) -> Iterator[Difference]:
+) -> Found:
     """A round, its turns one after the other, and its evidence."""
-    yield from check_round(facts, shown)
+    yield from check_round(shown)
     silent, verdicts = set(shown.cohort.entrants), set[str]()
     for turn in read_turns(facts, shown.round):
         yield from _turn(facts, shown, turn, books.get(turn.row["entrant_id"]))
@@ -201,22 +175,20 @@ def _round(
         verdicts.add(turn.row["verdict"])
     yield from check_evidence(facts, shown, not verdicts.isdisjoint(DECIDED))
     unmarked = len(marked.unmarked(shown.round["snapshot_id"]))
-    yield from check_done(facts, shown.round, len(silent), unmarked, "failed" in verdicts)
+    yield from check_done(shown.round, len(silent), unmarked, "failed" in verdicts)
 
 
-def _turn(
-    facts: RecordReader, shown: CheckedRound, turn: CheckedTurn, books: LedgerSums | None
-) -> Iterator[Difference]:
+def _turn(facts: RecordReader, shown: CheckedRound, turn: CheckedTurn, books: LedgerSums | None) -> Found:
     wishes, together = json_in(turn.row["wishes"]), checked_fills(shown, turn)
     number = shown.round["number"]
     replaced = newest_replacement(shown.cohort, turn.row["entrant_id"], number)
     settings = sha256_of(replaced["settings"]) if replaced else None
     yield from check_turn(facts, turn, wishes, number, books, settings)
-    yield from check_forecasts(facts, turn.forecasts, shown.by_market)
-    yield from check_second_quotes(facts, shown, turn)
-    yield from check_fills(facts, together)
-    yield from check_depth(facts, together)
-    yield from check_room(facts, together, books)
-    yield from check_quotes(facts, together)
-    yield from check_sizes(facts, together)
-    yield from check_orders(facts, turn, together, wishes, books)
+    yield from check_forecasts(turn.forecasts, shown.by_market)
+    yield from check_second_quotes(shown, turn)
+    yield from check_fills(together)
+    yield from check_depth(together)
+    yield from check_room(together, books)
+    yield from check_quotes(together)
+    yield from check_sizes(together)
+    yield from check_orders(turn, together, wishes, books)

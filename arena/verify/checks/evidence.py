@@ -5,35 +5,31 @@ article's hash and when it was fetched.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
 from sqlalchemy import bindparam
 
-from arena.record.schema.cohort import EvidenceRow, GatheringRow, RoundRow
-from arena.record.schema.typed import clause, select
+from arena.record.schema.cohort import EvidenceRow, GatheringRow
+from arena.record.schema.typed import clause
 from arena.record.schema.world import ArticleRow
-from arena.verify.differences import Difference
+from arena.verify.differences import Found, Row, check_numbers
 from arena.verify.hashes import check_hash, json_in, without
-from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery, all_columns, moment, rows_of, written
+from arena.verify.reader import RecordReader, RowPart, moment, rows_of, rows_query, written
 from arena.verify.round import CheckedRound
-from arena.verify.row_names import check_fields, check_numbers, differs
 
-DATED = RowsQuery(
-    select().order_by(ArticleRow.hash),
-    RowPart(ArticleRow.__table__, "hash", "published_at", "dated"),
-    again=True,
+DATED = rows_query(
+    ArticleRow, RowPart(ArticleRow, "hash", "published_at", "dated"), order=[ArticleRow.hash], again=True
 )
-GATHERINGS = rows_of(GatheringRow.__table__, GatheringRow.round_id == bindparam("round"))
-PIECES = RowsQuery(
-    select()
-    .select_from(EvidenceRow.__table__.outerjoin(ArticleRow, clause(ArticleRow.hash == EvidenceRow.article)))
-    .where(EvidenceRow.gathering_id == bindparam("gathering"))
-    .order_by(EvidenceRow.position),
-    all_columns(EvidenceRow.__table__),
-    RowPart(ArticleRow.__table__, "hash", "published_at"),
+GATHERINGS = rows_of(GatheringRow, GatheringRow.round_id == bindparam("round"))
+PIECES = rows_query(
+    EvidenceRow.__table__.outerjoin(ArticleRow, clause(ArticleRow.hash == EvidenceRow.article)),
+    EvidenceRow,
+    RowPart(ArticleRow, "hash", "published_at"),
+    where=EvidenceRow.gathering_id == bindparam("gathering"),
+    order=[EvidenceRow.position],
 )
 Piece = tuple[Row, Row | None]
 """A place of what was gathered, and its article."""
@@ -45,44 +41,36 @@ AHEAD = {10: timedelta(days=1), TO_THE_MINUTE: timedelta(hours=12), 20: timedelt
 """How much later than it says a day, a time without a zone and one in UTC may mean, by their lengths."""
 
 
-def check_dates(facts: RecordReader) -> Iterator[Difference]:
+def check_dates(facts: RecordReader) -> Found:
     """Articles that say another time of publishing than their date can mean."""
     for row in facts.rows(DATED):
         expected = _latest(row["dated"], row["published_at"])
-        yield from check_fields(
-            facts, ArticleRow.__table__, row, {"published_at": (expected, "so it is dated")}
-        )
+        yield from row.check({"published_at": (expected, "so it is dated")})
 
 
-def check_evidence(facts: RecordReader, shown: CheckedRound, decided: bool) -> Iterator[Difference]:
+def check_evidence(facts: RecordReader, shown: CheckedRound, decided: bool) -> Found:
     """A round's gathering that its cohort didn't want, that doesn't add up, or that is missing."""
     wanted = shown.cohort.frozen is not None and shown.cohort.frozen.evidence != NONE
     gatherings = list(facts.rows(GATHERINGS, round=shown.round["id"]))
     for row in gatherings:
         pieces = [(piece, article) for piece, article in facts.read(PIECES, gathering=row["id"])]
-        yield from _gathered(facts, row, shown, [piece for piece, _ in pieces])
+        yield from _gathered(row, shown, [piece for piece, _ in pieces])
         if shown.cohort.frozen is not None and not wanted:
-            yield differs(facts, GatheringRow.__table__, row, "round_id", None, "its cohort gathers none")
-        yield from _shown(facts, shown, pieces)
+            yield row.differs("round_id", None, "its cohort gathers none")
+        yield from _shown(shown, pieces)
     if wanted and decided and not gatherings:
-        yield differs(
-            facts, RoundRow.__table__, shown.round, "id", "that of a gathering", "agents decided on evidence"
-        )
+        yield shown.round.differs("id", "that of a gathering", "agents decided on evidence")
 
 
-def _gathered(facts: RecordReader, row: Row, shown: CheckedRound, pieces: list[Row]) -> Iterator[Difference]:
+def _gathered(row: Row, shown: CheckedRound, pieces: list[Row]) -> Found:
     """A gathering's number of pieces, and its hash."""
-    yield from check_numbers(facts, EvidenceRow.__table__, pieces, "position", 0)
+    yield from check_numbers(pieces, "position", 0)
     found = len(pieces) + _sum(json_in(row["dropped"]))
-    yield from check_fields(
-        facts, GatheringRow.__table__, row, {"found": (found, "the number shown or dropped")}
-    )
+    yield from row.check({"found": (found, "the number shown or dropped")})
     place = {"cohort": shown.cohort.row["number"], "round": shown.round["number"]}
     items = [[piece["market_id"], piece["article"], piece["fetched_at"]] for piece in pieces]
     content = without(row, "id", "round_id", "hash") | place | {"items": items}
-    yield from check_hash(
-        facts, GatheringRow.__table__, row, content, "it seals what was gathered and each evidence in it"
-    )
+    yield from check_hash(row, content, "it seals what was gathered and each evidence in it")
 
 
 def _sum(dropped: Any) -> int:
@@ -90,44 +78,40 @@ def _sum(dropped: Any) -> int:
     return sum(count for count in counts if type(count) is int)
 
 
-def _shown(facts: RecordReader, shown: CheckedRound, pieces: Iterable[Piece]) -> Iterator[Difference]:
+def _shown(shown: CheckedRound, pieces: Iterable[Piece]) -> Found:
     """Articles from after the round or the cutoff, for strangers, out of order, or too many of them."""
     markets = defaultdict[str, list[tuple[Row, str]]](list)
     for row, article in pieces:
         if article is not None:
-            yield from _timely(facts, row, article["published_at"], shown)
+            yield from _timely(row, article["published_at"], shown)
             markets[row["market_id"]].append((row, article["published_at"]))
     for rows in markets.values():
-        yield from _in_order(facts, shown, rows)
+        yield from _in_order(shown, rows)
 
 
-def _timely(facts: RecordReader, row: Row, published: str, shown: CheckedRound) -> Iterator[Difference]:
+def _timely(row: Row, published: str, shown: CheckedRound) -> Found:
     """An article against its round's time, and the day before its market closes."""
     at, place = shown.round["at"], shown.by_market.get(row["market_id"])
     if published > at:
         words = f"one of {at} or before"
-        yield differs(facts, EvidenceRow.__table__, row, "article", words, "it was the round's time")
+        yield row.differs("article", words, "it was the round's time")
     if place is None:
-        yield differs(
-            facts, EvidenceRow.__table__, row, "market_id", "a market of the snapshot", "nobody saw it"
-        )
+        yield row.differs("market_id", "a market of the snapshot", "nobody saw it")
     closes = place[1]["closes_at"] if place and place[1] else None
     if closes is not None and published[:10] >= closes[:10]:
         words = f"one from before the day of {closes}"
-        yield differs(facts, EvidenceRow.__table__, row, "article", words, "its market closes then")
+        yield row.differs("article", words, "its market closes then")
 
 
-def _in_order(facts: RecordReader, shown: CheckedRound, rows: list[tuple[Row, str]]) -> Iterator[Difference]:
+def _in_order(shown: CheckedRound, rows: list[tuple[Row, str]]) -> Found:
     """The articles of a market: newest first, each once, and no more than was frozen."""
     frozen = shown.cohort.frozen
     if frozen is not None and len(rows) > frozen.per_market:
         most, why = f"among the first {frozen.per_market}", "the frozen limit per market"
-        yield differs(facts, EvidenceRow.__table__, rows[-1][0], "position", most, why)
+        yield rows[-1][0].differs("position", most, why)
     for (newer, published), (older, before) in pairwise(rows):
         if published < before or newer["article"] == older["article"]:
-            yield differs(
-                facts, EvidenceRow.__table__, older, "article", "an older one", "the newest comes first"
-            )
+            yield older.differs("article", "an older one", "the newest comes first")
 
 
 def _latest(dated: str, published: str) -> str | None:

@@ -14,19 +14,17 @@ one another.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from arena.record.schema.turn import FillLevelRow, FillRow
 from arena.verify.cohort import ONE, FrozenCohort
-from arena.verify.differences import Difference
+from arena.verify.differences import Expected, Found, Row, check_numbers
 from arena.verify.hashes import check_hash, json_in, without
 from arena.verify.ledger import LedgerSums
-from arena.verify.reader import RecordReader, Row, moment
+from arena.verify.reader import moment
 from arena.verify.round import CheckedFill
-from arena.verify.row_names import Expected, check_fields, check_numbers, differs
 
 CENT = 10_000
 ROUNDING = 3
@@ -37,25 +35,18 @@ Offered = Mapping[int, int | None]
 """Shares by price; None for as many as are wanted."""
 
 
-def check_levels(facts: RecordReader, deal: CheckedFill) -> Iterator[Difference]:
+def check_levels(deal: CheckedFill) -> Found:
     """Levels with a wrong fee or amount, or at a price that the quote didn't offer."""
-    yield from check_numbers(facts, FillLevelRow.__table__, list(deal.levels), "position", 0)
+    yield from check_numbers(list(deal.levels), "position", 0)
     prices = offered(deal)
     for level in deal.levels:
-        yield from _money(facts, deal, level)
+        yield from _money(deal, level)
         if not _possible(deal, level["price"]):
-            yield differs(
-                facts,
-                FillLevelRow.__table__,
-                level,
-                "price",
-                f"between 0 and {ONE}",
-                "it is the price of a share",
-            )
+            yield level.differs("price", f"between 0 and {ONE}", "it is the price of a share")
         elif prices is not None and level["price"] not in prices:
             expected = " or ".join(map(str, sorted(prices))) or "none"
             why = "by the quote and the fill rule"
-            yield differs(facts, FillLevelRow.__table__, level, "price", expected, why)
+            yield level.differs("price", expected, why)
 
 
 def _possible(deal: CheckedFill, price: int) -> bool:
@@ -64,20 +55,16 @@ def _possible(deal: CheckedFill, price: int) -> bool:
     return 0 < price < ONE or (sure and (price == ONE or (price == 0 and not deal.buys)))
 
 
-def _money(facts: RecordReader, deal: CheckedFill, level: Row) -> Iterator[Difference]:
+def _money(deal: CheckedFill, level: Row) -> Found:
     price, shares, rate = level["price"], level["shares"], deal.fill["fee_rate"]
     fee, worth = _up(rate * shares * price * (ONE - price), ONE**3), shares * price // ONE
     fee = fee if deal.buys else min(fee, worth)
     if level["fee"] != fee:
-        yield differs(
-            facts, FillLevelRow.__table__, level, "fee", fee, "rate · shares · p · (1 - p), rounded up"
-        )
+        yield level.differs("fee", fee, "rate · shares · p · (1 - p), rounded up")
     expected = _up(shares * price, ONE) + fee if deal.buys else worth - fee
     rest = level["amount"] - expected
     if not 0 <= rest <= (ROUNDING if deal.buys else 0):
-        yield differs(
-            facts, FillLevelRow.__table__, level, "amount", expected, "it is the shares' price and the fee"
-        )
+        yield level.differs("amount", expected, "it is the shares' price and the fee")
 
 
 def offered(deal: CheckedFill) -> Offered | None:
@@ -120,21 +107,19 @@ def _up(value: int, by: int) -> int:
     return -(-value // by)
 
 
-def check_fills(facts: RecordReader, deals: Sequence[CheckedFill]) -> Iterator[Difference]:
+def check_fills(deals: Sequence[CheckedFill]) -> Found:
     """Fills not as they were sealed, not the sum of their levels, or that their snapshot doesn't allow."""
     for deal in deals:
         parts = [without(level, "fill_id", "position") for level in deal.levels]
         content = without(deal.fill, "id", "turn_id", "position", "hash") | {"levels": parts}
-        yield from check_hash(
-            facts, FillRow.__table__, deal.fill, content, "it seals the fill and each fill_level of it"
-        )
-        yield from check_fields(facts, FillRow.__table__, deal.fill, _sums(deal) | _on_its_snapshot(deal))
-        yield from _untimely(facts, deal)
-        yield from _better(facts, deal)
-        yield from check_levels(facts, deal)
+        yield from check_hash(deal.fill, content, "it seals the fill and each fill_level of it")
+        yield from deal.fill.check(_sums(deal) | _on_its_snapshot(deal))
+        yield from _untimely(deal)
+        yield from _better(deal)
+        yield from check_levels(deal)
 
 
-def _better(facts: RecordReader, deal: CheckedFill) -> Iterator[Difference]:
+def _better(deal: CheckedFill) -> Found:
     """A fill of a turn that was tried again at the better of both prices."""
     if deal.other is None or deal.frozen is None:
         return
@@ -144,7 +129,7 @@ def _better(facts: RecordReader, deal: CheckedFill) -> Iterator[Difference]:
         mine, its = best(used), best(other)
         if mine < its if deal.buys else mine > its:
             why = "a turn that is tried again is filled at the worse of both prices"
-            yield differs(facts, FillRow.__table__, deal.fill, "quote_hash", "the other quote's", why)
+            yield deal.fill.differs("quote_hash", "the other quote's", why)
 
 
 def _sums(deal: CheckedFill) -> Expected:
@@ -171,43 +156,34 @@ def _on_its_snapshot(deal: CheckedFill) -> Expected:
     return found
 
 
-def _untimely(facts: RecordReader, deal: CheckedFill) -> Iterator[Difference]:
+def _untimely(deal: CheckedFill) -> Found:
     """A fill after the market closed, or on a quote from after the snapshot or too long before."""
     quoted, at = moment(deal.fill["quote_at"]), moment(deal.seen_at)
     if quoted is None or at is None:
         return
     if quoted > at:
         latest = f"{deal.seen_at} or before"
-        yield differs(
-            facts, FillRow.__table__, deal.fill, "quote_at", latest, "a price is unknown before its time"
-        )
+        yield deal.fill.differs("quote_at", latest, "a price is unknown before its time")
     elif deal.frozen is not None and (at - quoted).total_seconds() > deal.frozen.max_quote_age:
         newer = f"{deal.frozen.max_quote_age} s before the snapshot at most"
-        yield differs(facts, FillRow.__table__, deal.fill, "quote_at", newer, "the quote was stale")
+        yield deal.fill.differs("quote_at", newer, "the quote was stale")
     page = deal.listed[1] if deal.listed else None
     if page is not None and deal.seen_at >= page["closes_at"]:
-        yield differs(
-            facts,
-            FillRow.__table__,
-            deal.fill,
-            "market_id",
-            "an open market",
-            f"it closed at {page['closes_at']}",
-        )
+        yield deal.fill.differs("market_id", "an open market", f"it closed at {page['closes_at']}")
 
 
 Place = tuple[str, bool, int]
 """Market, whether the asks are taken, and the price of a YES share."""
 
 
-def check_depth(facts: RecordReader, deals: Sequence[CheckedFill]) -> Iterator[Difference]:
+def check_depth(deals: Sequence[CheckedFill]) -> Found:
     """Levels at which a turn had more shares than the book had, or that were not the best there were."""
     taken: dict[Place, int] = defaultdict(int)
     for deal in deals:
         depths = offered(deal) or {}
-        yield from _taken(facts, deal, depths, taken)
-        yield from _best_first(facts, deal, depths, taken)
-        yield from _within_reach(facts, deal, depths)
+        yield from _taken(deal, depths, taken)
+        yield from _best_first(deal, depths, taken)
+        yield from _within_reach(deal, depths)
 
 
 def _place(deal: CheckedFill, price: int) -> Place:
@@ -215,36 +191,30 @@ def _place(deal: CheckedFill, price: int) -> Place:
     return deal.fill["market_id"], deal.buys == yes, price if yes else ONE - price
 
 
-def _taken(
-    facts: RecordReader, deal: CheckedFill, depths: Offered, taken: dict[Place, int]
-) -> Iterator[Difference]:
+def _taken(deal: CheckedFill, depths: Offered, taken: dict[Place, int]) -> Found:
     for level in deal.levels:
         depth, place = depths.get(level["price"]), _place(deal, level["price"])
         before = taken[place]
         taken[place] += level["shares"]
         if depth is not None and taken[place] > depth:
             why = f"{depth} were in the book, and the turn had {before} of them before"
-            yield differs(
-                facts, FillLevelRow.__table__, level, "shares", f"{max(0, depth - before)} or fewer", why
-            )
+            yield level.differs("shares", f"{max(0, depth - before)} or fewer", why)
 
 
-def _best_first(
-    facts: RecordReader, deal: CheckedFill, depths: Offered, taken: Mapping[Place, int]
-) -> Iterator[Difference]:
+def _best_first(deal: CheckedFill, depths: Offered, taken: Mapping[Place, int]) -> Found:
     """Levels out of order, and better ones of which something was left."""
     for one, next in pairwise(deal.levels):
         if not _is_better(deal, one["price"], next["price"]):
             worse = f"{'over' if deal.buys else 'under'} {one['price']}"
-            yield differs(facts, FillLevelRow.__table__, next, "price", worse, "the best prices come first")
+            yield next.differs("price", worse, "the best prices come first")
     for price, depth in sorted(depths.items()):
         left = 0 if depth is None else depth - taken[_place(deal, price)]
         if left > 0 and deal.levels and _is_better(deal, price, deal.levels[-1]["price"]):
             why = f"{left} shares were left at the better price {price}"
-            yield differs(facts, FillLevelRow.__table__, deal.levels[-1], "price", price, why)
+            yield deal.levels[-1].differs("price", price, why)
 
 
-def _within_reach(facts: RecordReader, deal: CheckedFill, depths: Offered) -> Iterator[Difference]:
+def _within_reach(deal: CheckedFill, depths: Offered) -> Found:
     """Levels further from the best price than the rules go, and fills of too few shares."""
     if not depths or deal.frozen is None:
         return
@@ -253,23 +223,14 @@ def _within_reach(facts: RecordReader, deal: CheckedFill, depths: Offered) -> It
     for level in deal.levels:
         if _is_better(deal, reach, level["price"]):
             within = f"{reach} or {'less' if deal.buys else 'more'}"
-            yield differs(
-                facts,
-                FillLevelRow.__table__,
-                level,
-                "price",
-                within,
-                f"the rules go {worst} past the best price",
-            )
+            yield level.differs("price", within, f"the rules go {worst} past the best price")
     least = deal.listed[1]["min_shares"] if deal.listed and deal.listed[1] else 0
     if deal.fill["shares"] < least:
         why = "the market deals in no fewer"
-        yield differs(facts, FillRow.__table__, deal.fill, "shares", f"{least} or more", why)
+        yield deal.fill.differs("shares", f"{least} or more", why)
 
 
-def check_room(
-    facts: RecordReader, deals: Sequence[CheckedFill], books: LedgerSums | None
-) -> Iterator[Difference]:
+def check_room(deals: Sequence[CheckedFill], books: LedgerSums | None) -> Found:
     """Fills of another size than the market's volume and its book, as first seen, leave to the agent."""
     moved: dict[str, int] = defaultdict(int)
     for deal in deals:
@@ -286,12 +247,12 @@ def check_room(
         )
         if fill["amount"] > room:
             why = "no more may be traded at the volume that was known, and in its book"
-            yield differs(facts, FillRow.__table__, fill, "amount", f"{room} or less", why)
+            yield fill.differs("amount", f"{room} or less", why)
         elif frozen.fill in SINGLE_PRICED and deal.levels:
             price, size = deal.levels[0]["price"], "amount" if deal.buys else "shares"
             most = room if deal.buys else room * ONE // price if price else fill["wanted"]
             expected = {size: (min(fill["wanted"], most), "it is all that may be traded")}
-            yield from check_fields(facts, FillRow.__table__, fill, expected)
+            yield from fill.check(expected)
 
 
 def _together(quote: Row, frozen: FrozenCohort) -> int:

@@ -5,7 +5,7 @@ in the head itself. A kind that is not known here was added by a newer version, 
 """
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import bindparam
@@ -21,12 +21,11 @@ from arena.record.schema.cohort import (
 )
 from arena.record.schema.ledger import EntryRow
 from arena.record.schema.turn import AttemptRow, CallRow, FillRow, TurnRow
-from arena.record.schema.typed import clause, col, joined, select
+from arena.record.schema.typed import clause, col, joined
 from arena.record.schema.world import PruneRow, ResolutionRow, SyncRow
-from arena.verify.differences import Difference
+from arena.verify.differences import AnyDifference, Difference, Found, Row, check_numbers
 from arena.verify.hashes import json_in, sha256_of
-from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery, rows_of
-from arena.verify.row_names import check_fields, check_numbers, differs
+from arena.verify.reader import RecordReader, RowPart, RowsQuery, rows_of, rows_query
 
 Key = tuple[Any, ...]
 Place = tuple[int, int]
@@ -34,103 +33,83 @@ Place = tuple[int, int]
 Parts = dict[str, tuple[int, str]]
 """By kind how many facts, and their hash."""
 
-HEADS = rows_of(HeadRow.__table__, order=[HeadRow.number])
-NUMBER, POSITION = RowPart(CohortRow.__table__, "number"), RowPart(EntrantRow.__table__, "position")
-HEAD = rows_of(HeadRow.__table__, HeadRow.number == bindparam("number"))
+HEADS = rows_of(HeadRow, order=[HeadRow.number])
+NUMBER, POSITION = RowPart(CohortRow, "number"), RowPart(EntrantRow, "position")
+HEAD = rows_of(HeadRow, HeadRow.number == bindparam("number"))
 PUBLISHED = ("number", "cohort", "round", "at", "parts", "previous")
 """What a head's hash is taken over, in this order."""
 ROUND: Any = bindparam("round")
 
 
-def _query(source: Any, where: Any, own: RowPart, *others: RowPart, order: tuple[Any, ...] = ()) -> RowsQuery:
-    statement = select().select_from(source).where(*([] if where is None else [where]))
-    return RowsQuery(statement.order_by(*order), own, *others, again=True)
+def _facts(source: Any, where: Any, own: RowPart, *others: RowPart, order: Sequence[Any] = ()) -> RowsQuery:
+    return rows_query(source, own, *others, where=where, order=order, again=True)
 
 
-REPLACED = joined(ReplacementRow, EntrantRow).join(
-    RoundRow.__table__,
-    clause((RoundRow.cohort_id == EntrantRow.cohort_id) & (RoundRow.number == ReplacementRow.round)),
-)
+def _of_agents(row: Any, *names: str, source: Any = None, of: Any = None) -> RowsQuery:
+    """Rows of a round by the places of their agents."""
+    found = joined(row, EntrantRow) if source is None else source
+    return _facts(
+        found, (row if of is None else of).round_id == ROUND, RowPart(row, *names, "hash"), POSITION
+    )
+
+
+def _of_cohorts(name: str) -> RowsQuery:
+    column = CohortRow.__table__.c[name]
+    return _facts(CohortRow, column.is_not(None), RowPart(CohortRow, "number", name))
+
+
+ITS_ROUND = (RoundRow.cohort_id == EntrantRow.cohort_id) & (RoundRow.number == ReplacementRow.round)
 OF_ROUND = {
-    "snapshot": _query(
-        joined(SnapshotRow, RoundRow), RoundRow.id == ROUND, RowPart(SnapshotRow.__table__, "hash")
-    ),
-    "evidence": _query(
-        GatheringRow.__table__, GatheringRow.round_id == ROUND, RowPart(GatheringRow.__table__, "hash")
-    ),
-    "replacement": _query(
-        REPLACED, RoundRow.id == ROUND, RowPart(ReplacementRow.__table__, "hash"), POSITION
-    ),
-    "turn": _query(
-        joined(TurnRow, EntrantRow), TurnRow.round_id == ROUND, RowPart(TurnRow.__table__, "hash"), POSITION
-    ),
-    "call": _query(
-        joined(CallRow, EntrantRow),
-        CallRow.round_id == ROUND,
-        RowPart(CallRow.__table__, "stage", "sample", "attempt", "hash"),
+    "snapshot": _facts(joined(SnapshotRow, RoundRow), RoundRow.id == ROUND, RowPart(SnapshotRow, "hash")),
+    "evidence": _facts(GatheringRow, GatheringRow.round_id == ROUND, RowPart(GatheringRow, "hash")),
+    "replacement": _facts(
+        joined(ReplacementRow, EntrantRow).join(RoundRow.__table__, clause(ITS_ROUND)),
+        RoundRow.id == ROUND,
+        RowPart(ReplacementRow, "hash"),
         POSITION,
     ),
-    "attempt": _query(
-        joined(AttemptRow, EntrantRow),
-        AttemptRow.round_id == ROUND,
-        RowPart(AttemptRow.__table__, "number", "hash"),
-        POSITION,
-    ),
-    "fill": _query(
-        joined(FillRow, TurnRow, EntrantRow),
-        TurnRow.round_id == ROUND,
-        RowPart(FillRow.__table__, "position", "hash"),
-        POSITION,
-    ),
+    "turn": _of_agents(TurnRow),
+    "call": _of_agents(CallRow, "stage", "sample", "attempt"),
+    "attempt": _of_agents(AttemptRow, "number"),
+    "fill": _of_agents(FillRow, "position", source=joined(FillRow, TurnRow, EntrantRow), of=TurnRow),
 }
 """What a round consists of, by kind."""
+OF_NO_ROUND = joined(SnapshotRow, CohortRow).outerjoin(
+    RoundRow.__table__, clause(RoundRow.snapshot_id == SnapshotRow.id)
+)
 LISTED = {
-    "cohort": _query(CohortRow.__table__, None, RowPart(CohortRow.__table__, "number", "hash")),
-    "resolution": _query(
-        ResolutionRow.__table__, None, RowPart(ResolutionRow.__table__, "market_id", "version", "hash")
-    ),
-    "sync": _query(SyncRow.__table__, None, RowPart(SyncRow.__table__, "venue", "number", "hash")),
-    "prune": _query(PruneRow.__table__, None, RowPart(PruneRow.__table__, "number", "hash")),
-    "snapshot": _query(
-        joined(SnapshotRow, CohortRow).outerjoin(
-            RoundRow.__table__, clause(RoundRow.snapshot_id == SnapshotRow.id)
-        ),
-        col(RoundRow.id).is_(None),
-        RowPart(SnapshotRow.__table__, "at", "hash"),
-        NUMBER,
-    ),
-    **{
-        kind: _query(CohortRow.__table__, column.is_not(None), RowPart(CohortRow.__table__, "number", name))
-        for kind, name, column in (
-            ("ended", "ended_at", col(CohortRow.ended_at)),
-            ("stopped", "stopped_at", col(CohortRow.stopped_at)),
-        )
-    },
+    "cohort": _of_cohorts("hash"),
+    "ended": _of_cohorts("ended_at"),
+    "stopped": _of_cohorts("stopped_at"),
+    "resolution": _facts(ResolutionRow, None, RowPart(ResolutionRow, "market_id", "version", "hash")),
+    "sync": _facts(SyncRow, None, RowPart(SyncRow, "venue", "number", "hash")),
+    "prune": _facts(PruneRow, None, RowPart(PruneRow, "number", "hash")),
+    "snapshot": _facts(OF_NO_ROUND, col(RoundRow.id).is_(None), RowPart(SnapshotRow, "at", "hash"), NUMBER),
 }
 """What heads list, by kind: each fact by what it is named by, and last what must be as it was."""
-ROUNDS = _query(
+ROUNDS = _facts(
     joined(RoundRow, CohortRow),
     None,
-    RowPart(RoundRow.__table__, "id", "number", "done"),
+    RowPart(RoundRow, "id", "number", "done"),
     NUMBER,
     order=(CohortRow.number, RoundRow.number),
 )
-LEDGERS = _query(
+LEDGERS = _facts(
     joined(EntryRow, EntrantRow, CohortRow),
     None,
-    RowPart(EntryRow.__table__, "number", "ref"),
+    RowPart(EntryRow, "number", "ref"),
     NUMBER,
     POSITION,
     order=(EntryRow.entrant_id, EntryRow.number),
 )
-LEDGER_LINE = _query(
+LEDGER_LINE = _facts(
     joined(CohortRow, EntrantRow, EntryRow),
     clause(
         (CohortRow.number == bindparam("cohort"))
         & (EntrantRow.position == bindparam("position"))
         & (EntryRow.number == bindparam("number"))
     ),
-    RowPart(EntryRow.__table__, "hash"),
+    RowPart(EntryRow, "hash"),
 )
 LISTED_ELSEWHERE = ("entry", "call", "round")
 """And of these the last lines of ledgers, calls that came late, and rounds from before there was a chain."""
@@ -161,10 +140,10 @@ class Chain:
             (self.late if kind == "call" else self.earlier)[tuple(line[:-1])] = line[-1]
 
 
-def check_chain(facts: RecordReader) -> Iterator[Difference]:
+def check_chain(facts: RecordReader) -> Found:
     """Heads that are not right, facts that no head covers, and such that one covers and are not there."""
     chain = Chain()
-    yield from check_numbers(facts, HeadRow.__table__, facts.rows(HEADS), "number", 1)
+    yield from check_numbers(facts.rows(HEADS), "number", 1)
     yield from _check_heads(facts, chain)
     open_rounds = yield from _check_rounds(facts, chain)
     yield from _check_ledgers(facts, chain, open_rounds)
@@ -173,9 +152,9 @@ def check_chain(facts: RecordReader) -> Iterator[Difference]:
             yield from _check_listed(facts, kind, query)
 
 
-def _check_heads(facts: RecordReader, chain: Chain) -> Iterator[Difference]:
+def _check_heads(facts: RecordReader, chain: Chain) -> Found:
     """The heads themselves, one after the other."""
-    previous, table = "", HeadRow.__table__
+    previous = ""
     for row in facts.rows(HEADS):
         parts, members = json_in(row["parts"]), json_in(row["members"])
         own = [row[name] for name in ("number", "cohort", "round", "at")]
@@ -183,7 +162,7 @@ def _check_heads(facts: RecordReader, chain: Chain) -> Iterator[Difference]:
             "previous": (previous, "it is the hash of the head before"),
             "hash": (sha256_of([*own, parts, row["previous"]]), "it seals what the head says"),
         }
-        yield from check_fields(facts, table, row, seal)
+        yield from row.check(seal)
         previous = row["hash"]
         try:
             said = {kind: (count, hash) for kind, count, hash in parts}
@@ -192,18 +171,18 @@ def _check_heads(facts: RecordReader, chain: Chain) -> Iterator[Difference]:
                 for line in lines:
                     chain.add(kind, line)
         except (TypeError, ValueError, AttributeError, IndexError):
-            yield differs(facts, table, row, "parts", "a list of kinds", "it can't be read")
+            yield row.differs("parts", "a list of kinds", "it can't be read")
             continue
         for kind, part in listed.items():
             if said.pop(kind, None) != part:
-                yield differs(facts, table, row, "members", part, f"they are the {kind} of its parts")
+                yield row.differs("members", part, f"they are the {kind} of its parts")
             if kind not in LISTED and kind not in LISTED_ELSEWHERE:
                 facts.unproved[f"{UNKNOWN}: {kind}"] += part[0]
         yield from _check_lines(facts, members.get("entry", ()))
         yield from _place(facts, row, said, chain)
 
 
-def _check_lines(facts: RecordReader, lines: list[Any]) -> Iterator[Difference]:
+def _check_lines(facts: RecordReader, lines: list[Any]) -> Found:
     """Lines of ledgers that are others than a head lists."""
     for cohort, position, number, hash in lines:
         key = {"cohort": cohort, "position": position, "number": number}
@@ -214,19 +193,19 @@ def _check_lines(facts: RecordReader, lines: list[Any]) -> Iterator[Difference]:
             yield _changed("entry", tuple(key.values()), found)
 
 
-def _place(facts: RecordReader, row: Row, unlisted: Parts, chain: Chain) -> Iterator[Difference]:
+def _place(facts: RecordReader, row: Row, unlisted: Parts, chain: Chain) -> Found:
     """What a head covers without listing it: what belongs to its round."""
-    place, table = (row["cohort"], row["round"]), HeadRow.__table__
+    place = row["cohort"], row["round"]
     for kind in sorted(unlisted.keys() - OF_ROUND.keys()):
         count, _ = unlisted.pop(kind)
         if kind in LISTED or kind in LISTED_ELSEWHERE:
-            yield differs(facts, table, row, "members", count, f"so many are the {kind} of its parts")
+            yield row.differs("members", count, f"so many are the {kind} of its parts")
         else:
             facts.unproved[f"{UNKNOWN}: {kind}"] += count
     if not row["round"] and unlisted:
-        yield differs(facts, table, row, "round", "one", f"it covers the {min(unlisted)} of a round")
+        yield row.differs("round", "one", f"it covers the {min(unlisted)} of a round")
     elif row["round"] and chain.rounds.setdefault(place, (row["number"], unlisted))[0] != row["number"]:
-        yield differs(facts, table, row, "round", None, "an earlier head covers that round")
+        yield row.differs("round", None, "an earlier head covers that round")
 
 
 def _part(lines: list[Any]) -> tuple[int, str]:
@@ -238,7 +217,7 @@ def _line(row: Row, *others: Row | None) -> list[Any]:
     return [*(value for other in others if other for value in other.values()), *row.values()]
 
 
-def _check_rounds(facts: RecordReader, chain: Chain) -> Generator[Difference, None, set[tuple[int, str]]]:
+def _check_rounds(facts: RecordReader, chain: Chain) -> Generator[AnyDifference, None, set[tuple[int, str]]]:
     """Rounds that are over against what their head covers; those that are not, as their fills name them."""
     earlier, late, open_rounds = chain.earlier, chain.late, set[tuple[int, str]]()
     for row, cohort in facts.read(ROUNDS):
@@ -257,7 +236,7 @@ def _check_rounds(facts: RecordReader, chain: Chain) -> Generator[Difference, No
     return open_rounds
 
 
-def _check_parts(place: Place, number: int, parts: Parts, found: Parts) -> Iterator[Difference]:
+def _check_parts(place: Place, number: int, parts: Parts, found: Parts) -> Found:
     """The kinds of which a round has others than its head says."""
     name = f"head {number}, cohort {place[0]}, round {place[1]}"
     for kind in OF_ROUND:
@@ -268,7 +247,7 @@ def _check_parts(place: Place, number: int, parts: Parts, found: Parts) -> Itera
 
 def _round_parts(
     facts: RecordReader, round_id: int, place: Place, late: dict[Key, Any]
-) -> Generator[Difference, None, Parts]:
+) -> Generator[AnyDifference, None, Parts]:
     """What is in the record of a round, but for calls that came late: other heads list these."""
     parts: Parts = {}
     for kind, query in OF_ROUND.items():
@@ -285,9 +264,7 @@ def _round_parts(
     return parts
 
 
-def _check_ledgers(
-    facts: RecordReader, chain: Chain, open_rounds: set[tuple[int, str]]
-) -> Iterator[Difference]:
+def _check_ledgers(facts: RecordReader, chain: Chain, open_rounds: set[tuple[int, str]]) -> Found:
     """Ledgers that go on behind the last line that is covered. Fills are once their round is over."""
     for row, *others in facts.read(LEDGERS):
         cohort, position, number, ref = _line(row, *others)
@@ -296,15 +273,13 @@ def _check_ledgers(
             yield _uncovered("entry", (cohort, position, number))
 
 
-def _check_listed(facts: RecordReader, kind: str, query: RowsQuery) -> Iterator[Difference]:
+def _check_listed(facts: RecordReader, kind: str, query: RowsQuery) -> Found:
     """Facts of a kind against those that heads list. A cohort that ended may go on for a correction."""
     listed = dict[Key, Any]()
     for head in facts.rows(HEADS):
         for *names, hash in (json_in(head["members"]) or {}).get(kind, ()):
             if listed.setdefault(tuple(names), hash) != hash and kind != "ended":
-                yield differs(
-                    facts, HeadRow.__table__, head, "members", hash, "an earlier head says otherwise"
-                )
+                yield head.differs("members", hash, "an earlier head says otherwise")
             listed[tuple(names)] = hash
     for row, *others in facts.read(query):
         *names, hash = _line(row, *others)
@@ -317,7 +292,7 @@ def _check_listed(facts: RecordReader, kind: str, query: RowsQuery) -> Iterator[
         yield _missing(kind, key)
 
 
-def check_published(facts: RecordReader, lines: Iterable[str]) -> Iterator[Difference]:
+def check_published(facts: RecordReader, lines: Iterable[str]) -> Found:
     """The first of some heads, as they were published, that is not in the record's chain as it was.
 
     The rest of a line that broke off is no head, and is only counted.

@@ -16,15 +16,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from arena.record.schema.cohort import EntrantRow
-from arena.record.schema.ledger import EntryRow, MarkRow
-from arena.record.schema.turn import FillRow
 from arena.verify.cohort import ONE, FrozenCohort
-from arena.verify.differences import Difference
+from arena.verify.differences import Difference, Expected, Found, Row
 from arena.verify.hashes import check_hash, without
 from arena.verify.ledger import Line
-from arena.verify.reader import RecordReader, Row
-from arena.verify.row_names import Expected, check_fields, differs, key_of
+from arena.verify.reader import RecordReader
+from arena.verify.row_names import key_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,20 +111,18 @@ class CheckedAccount:
         return self.lots.get((row["market_id"], row["side"]), (0, 0))
 
 
-def check_ledger(
-    facts: RecordReader, entrant: Row, lines: list[Line], frozen: FrozenCohort | None
-) -> Iterator[Difference]:
+def check_ledger(facts: RecordReader, entrant: Row, lines: list[Line], frozen: FrozenCohort | None) -> Found:
     """Entries that don't follow from those before them, or that are not as they were sealed."""
     account = CheckedAccount()
     for row, resolution in lines:
         content = without(row, "id", "entrant_id", "hash")
-        yield from check_hash(facts, EntryRow.__table__, row, content, "it seals what the row says")
+        yield from check_hash(row, content, "it seals what the row says")
         expected = _follows(account, row) | _of_its_kind(account, row, frozen, resolution)
-        yield from check_fields(facts, EntryRow.__table__, row, expected)
-        yield from _impossible(facts, account, row)
+        yield from row.check(expected)
+        yield from _impossible(account, row)
         account.add(row)
     if not account.number:
-        key = f"{key_of(facts, EntrantRow.__table__, entrant)}, entry 1"
+        key = f"{key_of(facts, entrant)}, entry 1"
         yield Difference("entry", key, "kind", None, "deposit", "a ledger starts with the bankroll")
 
 
@@ -180,29 +175,23 @@ def _once(account: CheckedAccount, row: Row) -> Expected:
     return {"kind": ("reverse", f"the lot was settled before, by {paid.ref}")} if paid else {}
 
 
-def _impossible(facts: RecordReader, account: CheckedAccount, row: Row) -> Iterator[Difference]:
+def _impossible(account: CheckedAccount, row: Row) -> Found:
     """What no entry may ever do."""
     if row["at"] < account.at:
-        yield differs(
-            facts, EntryRow.__table__, row, "at", f"{account.at} or later", "a ledger is in order of time"
-        )
+        yield row.differs("at", f"{account.at} or later", "a ledger is in order of time")
     if row["balance"] < 0 and row["cash"] < 0 and row["kind"] != "reverse":
-        yield differs(
-            facts, EntryRow.__table__, row, "balance", "0 or more", "only a correction may cause debt"
-        )
+        yield row.differs("balance", "0 or more", "only a correction may cause debt")
     if row["held"] < 0:
-        yield differs(facts, EntryRow.__table__, row, "held", "0 or more", "holdings are never negative")
+        yield row.differs("held", "0 or more", "holdings are never negative")
     if row["kind"] != "deposit" and row["side"] not in ("YES", "NO"):
-        yield differs(facts, EntryRow.__table__, row, "side", "YES or NO", "a lot is of one side")
+        yield row.differs("side", "YES or NO", "a lot is of one side")
     sign = SIGNS.get(row["kind"], 0)
     if sign and row["shares"] * sign <= 0:
         expected = "above 0" if sign > 0 else "below 0"
-        yield differs(facts, EntryRow.__table__, row, "shares", expected, f"by the rules of a {row['kind']}")
+        yield row.differs("shares", expected, f"by the rules of a {row['kind']}")
 
 
-def check_postings(
-    facts: RecordReader, lines: list[Line], fills: list[tuple[Row, Row]]
-) -> Iterator[Difference]:
+def check_postings(facts: RecordReader, lines: list[Line], fills: list[tuple[Row, Row]]) -> Found:
     """Fills without their entry, entries without their fill, and pairs that disagree."""
     entries: dict[str, list[Row]] = defaultdict(list)
     for row, _ in lines:
@@ -212,14 +201,12 @@ def check_postings(
         ref = f"fill:{round['number']}:{fill['position']}"
         posted = entries.pop(ref, [])
         if len(posted) != 1:
-            key, why = key_of(facts, FillRow.__table__, fill), f"it is posted once, as {ref}"
+            key, why = key_of(facts, fill), f"it is posted once, as {ref}"
             yield Difference("fill", key, "turn_id", f"{len(posted)} entries", "1 entry", why)
         for entry in posted:
-            yield from check_fields(facts, EntryRow.__table__, entry, _posted(fill, round))
+            yield from entry.check(_posted(fill, round))
     for entry in (entry for rows in entries.values() for entry in rows):
-        yield differs(
-            facts, EntryRow.__table__, entry, "ref", "the place of a fill", f"a {entry['kind']} posts a fill"
-        )
+        yield entry.differs("ref", "the place of a fill", f"a {entry['kind']} posts a fill")
 
 
 def _posted(fill: Row, round: Row) -> Expected:
@@ -284,35 +271,35 @@ class LotProfitSum:
             yield "realised", self.said_realised, self.realised
 
 
-def check_profits(facts: RecordReader, entrant: Row, lines: list[Line]) -> Iterator[Difference]:
+def check_profits(facts: RecordReader, entrant: Row, lines: list[Line]) -> Found:
     """The first time that a lot's cost is not what its shares and cash come to; the same for its profit."""
     lots, told = defaultdict[tuple[str, str], LotProfitSum](LotProfitSum), set[tuple[str, str, str]]()
     for row in (row for row, _ in lines if row["kind"] != "deposit"):
         key = row["market_id"], row["side"]
         lots[key].add(row)
-        yield from _impossible_profit(facts, row, lots[key])
+        yield from _impossible_profit(row, lots[key])
         for column, found, expected in lots[key].wrong():
             if (*key, column) not in told:
-                whose = key_of(facts, EntrantRow.__table__, entrant)
+                whose = key_of(facts, entrant)
                 name = f"{whose}, {key[0]} {key[1]} after entry {row['number']}"
                 yield Difference("entry", name, column, found, expected, WHY[column])
             told.add((*key, column))
 
 
-def _impossible_profit(facts: RecordReader, row: Row, lot: LotProfitSum) -> Iterator[Difference]:
+def _impossible_profit(row: Row, lot: LotProfitSum) -> Found:
     if lot.said_cost < 0:
         expected = f"{row['cost'] - lot.said_cost} or more"
-        yield differs(facts, EntryRow.__table__, row, "cost", expected, "what a lot cost is never below 0")
+        yield row.differs("cost", expected, "what a lot cost is never below 0")
     if row["kind"] == "buy" and row["cash"] > 0:
-        yield differs(facts, EntryRow.__table__, row, "cash", "0 or less", "nobody is paid to buy")
+        yield row.differs("cash", "0 or less", "nobody is paid to buy")
     if row["kind"] in ("sell", "settle", "refund") and row["cash"] < 0:
-        yield differs(facts, EntryRow.__table__, row, "cash", "0 or more", "nobody pays to be rid of a lot")
+        yield row.differs("cash", "0 or more", "nobody pays to be rid of a lot")
 
 
-def check_total(facts: RecordReader, mark: Row, given: int) -> Iterator[Difference]:
+def check_total(facts: RecordReader, mark: Row, given: int) -> Found:
     """A mark that is not the bankroll and the profit."""
     total, unrealised = mark["cash"] + mark["value"], mark["value"] - mark["cost"]
     expected = given + mark["realised"] + unrealised
     if total != expected:
         why = "it is the bankroll, what was realised, and what is not"
-        yield Difference("mark", key_of(facts, MarkRow.__table__, mark), "total", total, expected, why)
+        yield Difference("mark", key_of(facts, mark), "total", total, expected, why)

@@ -13,27 +13,28 @@ How markets ended, as far as that can be right or wrong by itself.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Table, bindparam, exists, func
+from sqlalchemy import bindparam, exists, func
 
 from arena.record.schema.cohort import SnapshotItemRow, SnapshotRow
 from arena.record.schema.typed import clause, col, column_of, select
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow, SyncRow
 from arena.verify.cohort import ONE, CheckedCohort, ListedPlace
-from arena.verify.differences import Difference
+from arena.verify.differences import Found, Row, RowDifference, check_numbers
 from arena.verify.hashes import check_hash, hash_of, json_in, json_of, without
-from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery, all_columns, rows_of
-from arena.verify.row_names import check_numbers, differs
+from arena.verify.reader import RecordReader, RowPart, RowsQuery, all_columns, rows_of, rows_query
 
 SAW = "a snapshot or a sync saw it then"
-PAGE = RowPart(MarketVersionRow.__table__, "id", "market_id", "version")
-PAGES = RowsQuery(select().order_by(MarketVersionRow.market_id, MarketVersionRow.version), PAGE, again=True)
-PAGELESS = rows_of(MarketRow.__table__, ~exists(select(1).where(MarketVersionRow.market_id == MarketRow.id)))
+PAGE = RowPart(MarketVersionRow, "id", "market_id", "version")
+PAGES = rows_query(
+    MarketVersionRow, PAGE, order=(MarketVersionRow.market_id, MarketVersionRow.version), again=True
+)
+PAGELESS = rows_of(MarketRow, ~exists(select(1).where(MarketVersionRow.market_id == MarketRow.id)))
 
 
 def _from_then(column: Any, in_it: Any) -> tuple[Any, RowsQuery, RowsQuery]:
@@ -46,9 +47,7 @@ def _from_then(column: Any, in_it: Any) -> tuple[Any, RowsQuery, RowsQuery]:
     there = exists(select(1).select_from(source).where(in_it, SnapshotRow.taken_at == column).correlate(own))
     snapshots = select().select_from(source.join(own, clause(in_it))).where(own.c.id == bindparam("id"))
     first = RowsQuery(
-        snapshots.order_by(SnapshotRow.taken_at).limit(1),
-        RowPart(SnapshotRow.__table__, "taken_at"),
-        again=True,
+        snapshots.order_by(SnapshotRow.taken_at).limit(1), RowPart(SnapshotRow, "taken_at"), again=True
     )
     unsynced = (
         select()
@@ -66,7 +65,7 @@ FROM_THEN = (
         & (SnapshotItemRow.version_id == MarketVersionRow.id),
     ),
 )
-FIRST = RowsQuery(select().order_by(SyncRow.at).limit(1), RowPart(SyncRow.__table__, "at"), again=True)
+FIRST = rows_query(SyncRow, RowPart(SyncRow, "at"), order=[SyncRow.at], again=True, limit=1)
 LAST = select(func.max(SyncRow.at)).scalar_subquery()
 THERE = exists(
     select(1).where(SnapshotItemRow.quote_id == QuoteRow.id, SnapshotItemRow.quoted_at == QuoteRow.at)
@@ -80,48 +79,46 @@ FOLLOWED = exists(
     .where(SnapshotItemRow.market_id == QuoteRow.market_id, MarketRow.first_seen_at <= QuoteRow.at)
 )
 """Of markets in snapshots prices are read in between too, once they were first seen."""
-UNSEEN = rows_of(QuoteRow.__table__, LAST.is_(None) | (QuoteRow.at > LAST), ~THERE, EARLIER | ~FOLLOWED)
+UNSEEN = rows_of(QuoteRow, LAST.is_(None) | (QuoteRow.at > LAST), ~THERE, EARLIER | ~FOLLOWED)
 """Quotes newer than the last sync that were in no snapshot when they were true, nor read in between."""
-TRUE = RowsQuery(
-    select()
-    .where(SnapshotItemRow.quote_id == bindparam("id"), col(SnapshotItemRow.quoted_at).is_not(None))
-    .order_by(SnapshotItemRow.quoted_at)
-    .limit(1),
-    RowPart(SnapshotItemRow.__table__, "quoted_at"),
+TRUE = rows_query(
+    SnapshotItemRow,
+    RowPart(SnapshotItemRow, "quoted_at"),
+    where=clause(SnapshotItemRow.quote_id == bindparam("id")) & col(SnapshotItemRow.quoted_at).is_not(None),
+    order=[SnapshotItemRow.quoted_at],
     again=True,
+    limit=1,
 )
 
 
-def check_markets(facts: RecordReader) -> Iterator[Difference]:
+def check_markets(facts: RecordReader) -> Found:
     """Markets, pages and quotes from times at which nobody saw them, and pages that were lost."""
     for column, odd, first in FROM_THEN:
         for row in facts.rows(odd):
             seen = [*facts.rows(first, id=row["id"]), *facts.rows(FIRST)]
             if seen:
                 at = min(at for times in seen for at in times.values())
-                yield differs(facts, column.table, row, column.name, at, SAW)
+                yield row.differs(column.name, at, SAW)
     for row in facts.rows(UNSEEN):
         then = next((item["quoted_at"] for item in facts.rows(TRUE, id=row["id"])), None)
         why = "a snapshot saw it then" if then else "neither a snapshot nor a sync saw it"
-        yield differs(facts, QuoteRow.__table__, row, "at", then, why)
+        yield row.differs("at", then, why)
     for _, rows in groupby(facts.rows(PAGES), key=itemgetter("market_id")):
-        yield from check_numbers(facts, MarketVersionRow.__table__, rows, "version", 1)
+        yield from check_numbers(rows, "version", 1)
     for row in facts.rows(PAGELESS):
-        yield differs(
-            facts, MarketRow.__table__, row, "id", "that of a page", "a market was seen because it had one"
-        )
+        yield row.differs("id", "that of a page", "a market was seen because it had one")
 
 
 SIDE = r"\[(?:\[([0-9,\[\]-]*)\])?\]"
 BOOK = re.compile(rf'\{{"asks":{SIDE},"bids":{SIDE}\}}')
 """A book without white space and words: no two of these come to the same text of objects."""
-PRICES = rows_of(QuoteRow.__table__, QuoteRow.id > bindparam("after"))
+PRICES = rows_of(QuoteRow, QuoteRow.id > bindparam("after"))
 
 
-def check_prices(facts: RecordReader) -> Iterator[Difference]:
+def check_prices(facts: RecordReader) -> Found:
     """Prices whose hash is not theirs."""
     names, book_of = cache(json_of), BOOK.fullmatch
-    for line in facts.lines(PRICES, after=facts.after(QuoteRow.__table__)):
+    for line in facts.lines(PRICES, after=facts.after(QuoteRow)):
         if sides := book_of(line[8]):
             bid, ask, mid, last, volume = line[3:8]
             if None in line:
@@ -135,7 +132,7 @@ def check_prices(facts: RecordReader) -> Iterator[Difference]:
             if hash_of(text) == line[9]:
                 continue
         row = PRICES.own.row(line)
-        yield from check_hash(facts, QuoteRow.__table__, row, _content(row), "it seals what the row says")
+        yield from check_hash(row, _content(row), "it seals what the row says")
 
 
 def _levels(side: str) -> str:
@@ -162,56 +159,47 @@ def _book(text: str) -> dict[str, Any]:
         return {"book": text}
 
 
-def check_snapshot(
-    facts: RecordReader, cohort: CheckedCohort, row: Row, places: Sequence[ListedPlace]
-) -> Iterator[Difference]:
+def check_snapshot(cohort: CheckedCohort, row: Row, places: Sequence[ListedPlace]) -> Found:
     """A snapshot that is not as it was sealed, or with places that don't fit together."""
     content = without(row, "id", "cohort_id", "hash") | {"cohort": cohort.row["number"]}
     content["items"] = [[x.market_id, x.page_hash, x.quote_hash, x.quoted_at, x.shown] for x in places]
-    yield from check_hash(
-        facts, SnapshotRow.__table__, row, content, "it seals the snapshot and each snapshot_item in it"
-    )
-    table = SnapshotItemRow.__table__
+    yield from check_hash(row, content, "it seals the snapshot and each snapshot_item in it")
     if [x.position for x in places] != list(range(len(places))):
-        yield from check_numbers(facts, table, [x.item for x in places], "position", 0)
+        yield from check_numbers([x.item for x in places], "position", 0)
     for x in places:
         if x.page_market != x.market_id and x.page_market is not None:
-            yield _other_market(facts, table, x.item, "version_id", x.page_market)
+            yield _of_another(x.item, "version_id", x.page_market)
         quoted = x.quoted_at
         fits = quoted is None if x.quote_id is None else quoted is not None and quoted >= (x.quote_at or "")
         if not fits or (x.quote_market != x.market_id and x.quote_market is not None):
-            yield from check_quoted(facts, table, x.item, x.quote_market, x.quote_at)
+            yield from check_quoted(x.item, x.quote_market, x.quote_at)
         if x.shown not in (0, 1):
-            yield differs(facts, table, x.item, "shown", "0 or 1", "a market is on offer or it is not")
+            yield x.item.differs("shown", "0 or 1", "a market is on offer or it is not")
 
 
-def check_quoted(
-    facts: RecordReader, table: Table, row: Row, market: str | None, quote_at: str | None
-) -> Iterator[Difference]:
+def check_quoted(row: Row, market: str | None, quote_at: str | None) -> Found:
     """A row with another market's quote, or with one before its time; or with a time for none."""
     if market is not None and market != row["market_id"]:
-        yield _other_market(facts, table, row, "quote_id", market)
+        yield _of_another(row, "quote_id", market)
     if quote_at is not None and row["quoted_at"] is not None and row["quoted_at"] < quote_at:
         why = "a price is true from when it was first seen"
-        yield differs(facts, table, row, "quoted_at", f"{quote_at} or later", why)
+        yield row.differs("quoted_at", f"{quote_at} or later", why)
     if (row["quote_id"] is None) != (row["quoted_at"] is None):
-        yield differs(facts, table, row, "quoted_at", "a time for a quote", "each comes with the other")
+        yield row.differs("quoted_at", "a time for a quote", "each comes with the other")
 
 
-def _other_market(facts: RecordReader, table: Table, row: Row, column: str, market: str) -> Difference:
-    return differs(facts, table, row, column, f"one of {row['market_id']}", f"that is one of {market}")
+def _of_another(row: Row, column: str, market: str) -> RowDifference:
+    return row.differs(column, f"one of {row['market_id']}", f"that is one of {market}")
 
 
-RESOLUTIONS = rows_of(ResolutionRow.__table__)
+RESOLUTIONS = rows_of(ResolutionRow)
 
 
-def check_resolutions(facts: RecordReader) -> Iterator[Difference]:
+def check_resolutions(facts: RecordReader) -> Found:
     """Payouts that no share can have, and versions that nobody counts."""
     for row in facts.rows(RESOLUTIONS):
         if row["payout"] is not None and not 0 <= row["payout"] <= ONE:
             why = "a share pays 0 to 1"
-            yield differs(facts, ResolutionRow.__table__, row, "payout", f"0 to {ONE}, or nothing", why)
+            yield row.differs("payout", f"0 to {ONE}, or nothing", why)
         if row["version"] < 1:
-            yield differs(
-                facts, ResolutionRow.__table__, row, "version", "1 or more", "versions are counted from 1"
-            )
+            yield row.differs("version", "1 or more", "versions are counted from 1")

@@ -22,7 +22,7 @@ from sqlalchemy import bindparam
 
 from arena.record.schema.cohort import EntrantRow, SnapshotRow
 from arena.record.schema.ledger import EntryRow, MarkRow
-from arena.record.schema.typed import clause, select
+from arena.record.schema.typed import clause, col, joined
 from arena.record.schema.world import ResolutionRow
 from arena.verify.checks.ledgers import check_total
 from arena.verify.checks.markets import check_snapshot
@@ -36,20 +36,19 @@ from arena.verify.cohort import (
     ListedPlace,
     read_places,
 )
-from arena.verify.differences import Difference
+from arena.verify.differences import AnyDifference, Difference, Found, Row
 from arena.verify.ledger import LedgerSums
 from arena.verify.reader import (
     RecordReader,
-    Row,
     RowPart,
     RowsByParent,
     RowsByTime,
     RowsQuery,
-    all_columns,
     moment,
     rows_of,
+    rows_query,
 )
-from arena.verify.row_names import check_fields, key_of
+from arena.verify.row_names import key_of
 
 Key = tuple[str, str]
 
@@ -133,22 +132,18 @@ def expected_mark(held: HoldingsSum, prices: SnapshotPrices) -> dict[str, int | 
 
 
 OF_A_COHORT = EntrantRow.cohort_id == bindparam("cohort")
-ENTRIES = RowsQuery(
-    select()
-    .select_from(EntrantRow.__table__.join(EntryRow, clause(EntryRow.entrant_id == EntrantRow.id)))
-    .where(OF_A_COHORT)
-    .order_by(EntryRow.at, EntryRow.entrant_id, EntryRow.number),
-    RowPart(
-        EntryRow.__table__, "entrant_id", "at", "market_id", "side", "cash", "shares", "cost", "realised"
-    ),
+ENTRIES = rows_query(
+    joined(EntrantRow, EntryRow),
+    RowPart(EntryRow, "entrant_id", "at", "market_id", "side", "cash", "shares", "cost", "realised"),
+    where=OF_A_COHORT,
+    order=(EntryRow.at, EntryRow.entrant_id, EntryRow.number),
     again=True,
 )
-MARKS = RowsQuery(
-    select()
-    .select_from(EntrantRow.__table__.join(MarkRow, clause(MarkRow.entrant_id == EntrantRow.id)))
-    .where(OF_A_COHORT, MarkRow.snapshot_id > bindparam("after"))
-    .order_by(MarkRow.at, MarkRow.entrant_id),
-    all_columns(MarkRow.__table__),
+MARKS = rows_query(
+    joined(EntrantRow, MarkRow),
+    MarkRow,
+    where=clause(OF_A_COHORT) & clause(MarkRow.snapshot_id > bindparam("after")),
+    order=(MarkRow.at, MarkRow.entrant_id),
 )
 ALL = "all of a cohort are marked, and only they"
 
@@ -174,13 +169,13 @@ class MarkProgress:
 
 def check_marks(
     facts: RecordReader, cohort: CheckedCohort, books: Mapping[int, LedgerSums]
-) -> Generator[Difference, None, MarkProgress]:
+) -> Generator[AnyDifference, None, MarkProgress]:
     """A cohort's snapshots, and marks that are not what they and the ledgers come to."""
     bits = {entrant: 1 << place for place, entrant in enumerate(cohort.entrants)}
     marked = MarkProgress(bits, {entrant: HoldingsSum() for entrant in cohort.entrants})
     marked.due |= cohort.frozen.times() if cohort.frozen else {}
     entries, marks = (RowsByTime(_in_line_up(facts, cohort, query)) for query in (ENTRIES, MARKS))
-    after = facts.after(SnapshotRow.__table__)
+    after = facts.after(SnapshotRow)
     elsewhere = lru_cache(maxsize=2)(partial(_elsewhere, facts, cohort))
     places = RowsByParent(read_places(facts, LISTED, cohort=cohort.id, after=after))
     for snapshot in chain(facts.rows(SNAPSHOTS, cohort=cohort.id, after=after), [None]):
@@ -190,7 +185,7 @@ def check_marks(
             if listing or ended_at is None or snapshot["at"] <= ended_at:
                 marked.last = snapshot["at"]  # what comes after the end and lists nothing is a correction
             marked.due.pop(snapshot["at"], None)
-            yield from check_snapshot(facts, cohort, snapshot, listing)
+            yield from check_snapshot(cohort, snapshot, listing)
             here = SnapshotPrices(snapshot, listing, cohort.frozen)
         for row in marks.until(snapshot["at"] if snapshot else None):
             _post(entries.until(row["at"]), marked)
@@ -204,7 +199,7 @@ def check_marks(
 
 
 def _in_line_up(facts: RecordReader, cohort: CheckedCohort, query: RowsQuery) -> Iterator[Row]:
-    rows = facts.rows(query, cohort=cohort.id, after=facts.after(SnapshotRow.__table__))
+    rows = facts.rows(query, cohort=cohort.id, after=facts.after(SnapshotRow))
     return (row for row in rows if row["entrant_id"] in cohort.entrants)
 
 
@@ -215,7 +210,7 @@ def _post(entries: Iterator[Row], marked: MarkProgress) -> None:
 
 def _mark(
     facts: RecordReader, cohort: CheckedCohort, row: Row, look: SnapshotPrices | None, marked: MarkProgress
-) -> Iterator[Difference]:
+) -> Found:
     id = row["entrant_id"]
     marked.times[id] = marked.times[id][1], row["at"]
     marked.masks[row["snapshot_id"]] |= marked.bits[id]
@@ -224,43 +219,39 @@ def _mark(
     expected = expected_mark(marked.held[id], look) | {"at": look.snapshot["at"]}
     if row | expected != row:
         why = "by the ledger and the snapshot"
-        yield from check_fields(
-            facts, MarkRow.__table__, row, {name: (value, why) for name, value in expected.items()}
-        )
+        yield from row.check({name: (value, why) for name, value in expected.items()})
     if look.snapshot["cohort_id"] != cohort.id:
-        key = f"{key_of(facts, SnapshotRow.__table__, look.snapshot)}, {cohort.entrants[id]['name']}"
+        key = f"{key_of(facts, look.snapshot)}, {cohort.entrants[id]['name']}"
         yield Difference("mark", key, "entrant_id", "a mark", None, ALL)
 
 
-def _all_or_none(facts: RecordReader, cohort: CheckedCohort, marked: MarkProgress) -> Iterator[Difference]:
+def _all_or_none(facts: RecordReader, cohort: CheckedCohort, marked: MarkProgress) -> Found:
     """Snapshots at which some of a cohort were marked and others were not."""
     everyone = sum(marked.bits.values())
     for id in [id for id, mask in marked.masks.items() if mask != everyone]:
-        snapshot = facts.find(SnapshotRow.__table__, id)
+        snapshot = facts.find(SnapshotRow, id)
         if snapshot is not None and snapshot["cohort_id"] == cohort.id:
             for entrant in marked.unmarked(id):
-                key = f"{key_of(facts, SnapshotRow.__table__, snapshot)}, {cohort.entrants[entrant]['name']}"
+                key = f"{key_of(facts, snapshot)}, {cohort.entrants[entrant]['name']}"
                 yield Difference("mark", key, "entrant_id", None, "a mark", ALL)
 
 
 def _elsewhere(facts: RecordReader, cohort: CheckedCohort, snapshot_id: int) -> SnapshotPrices | None:
     """A snapshot of another time than a mark's, or of another cohort."""
-    snapshot = facts.find(SnapshotRow.__table__, snapshot_id)
+    snapshot = facts.find(SnapshotRow, snapshot_id)
     if snapshot is None:
         return None
     places = (place for _, place in read_places(facts, LISTED_ONCE, snapshot=snapshot_id))
     return SnapshotPrices(snapshot, places, cohort.frozen)
 
 
-ENDS = rows_of(
-    ResolutionRow.__table__, ResolutionRow.market_id == bindparam("market"), order=[ResolutionRow.known_at]
-)
+ENDS = rows_of(ResolutionRow, ResolutionRow.market_id == bindparam("market"), order=[ResolutionRow.known_at])
 UNPAID = "the newest version that was learnt is paid"
 MARKETS = 10_000
 """Of so many the end is remembered."""
 
 
-def check_open_lots(facts: RecordReader, cohort: CheckedCohort, marked: MarkProgress) -> Iterator[Difference]:
+def check_open_lots(facts: RecordReader, cohort: CheckedCohort, marked: MarkProgress) -> Found:
     """Lots of a market whose end was known at the mark before the last, or of a cohort that is over.
 
     An end that became known since then has not had its turn yet.
@@ -273,7 +264,7 @@ def check_open_lots(facts: RecordReader, cohort: CheckedCohort, marked: MarkProg
             late = at is not None and at <= before
             if late or is_over:
                 why = "its market has ended" if late else "its cohort is over"
-                key = f"{key_of(facts, EntrantRow.__table__, entrant)}, {market} {side}"
+                key = f"{key_of(facts, entrant)}, {market} {side}"
                 yield Difference("entry", key, "held", shares, 0, why)
 
 
@@ -282,17 +273,16 @@ def _known(facts: RecordReader, market: str) -> str | None:
     return next((row["known_at"] for row in facts.rows(ENDS, market=market)), None)
 
 
-SETTLED = RowsQuery(
-    select()
-    .select_from(EntrantRow.__table__.join(EntryRow, clause(EntryRow.entrant_id == EntrantRow.id)))
-    .where(OF_A_COHORT, EntryRow.ref.startswith("resolution:"))
-    .order_by(EntryRow.entrant_id, EntryRow.number),
-    RowPart(EntryRow.__table__, "entrant_id", "number", "market_id", "side", "ref"),
+SETTLED = rows_query(
+    joined(EntrantRow, EntryRow),
+    RowPart(EntryRow, "entrant_id", "number", "market_id", "side", "ref"),
+    where=clause(OF_A_COHORT) & col(EntryRow.ref).startswith("resolution:"),
+    order=(EntryRow.entrant_id, EntryRow.number),
     again=True,
 )
 
 
-def check_settled(facts: RecordReader, cohort: CheckedCohort, marked: MarkProgress) -> Iterator[Difference]:
+def check_settled(facts: RecordReader, cohort: CheckedCohort, marked: MarkProgress) -> Found:
     """Lots that are settled by a version which a newer one had replaced when they were settled last.
 
     A cohort that is over is settled whenever an end is learnt. Of one at a live venue it is the mark before
@@ -306,7 +296,7 @@ def check_settled(facts: RecordReader, cohort: CheckedCohort, marked: MarkProgre
         known = [v for at, v in versions(market) if over or at <= marked.times[id][0 if live else 1]]
         newest, paid = max(known, default=0), row["ref"].removeprefix("resolution:")
         if not paid.isdecimal() or int(paid) < newest:
-            key = f"{key_of(facts, EntrantRow.__table__, cohort.entrants[id])}, {market} {side}"
+            key = f"{key_of(facts, cohort.entrants[id])}, {market} {side}"
             yield Difference("entry", key, "ref", row["ref"], f"resolution:{newest}", UNPAID)
 
 

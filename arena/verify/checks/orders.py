@@ -6,19 +6,17 @@ Quotes that no order may be filled on: one-sided, crossed, too wide, or at odds 
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena.record.schema.turn import FillLevelRow, FillRow, TurnRow
 from arena.verify.cohort import ONE, FrozenCohort
-from arena.verify.differences import Difference
+from arena.verify.differences import Found, Row, check_numbers
 from arena.verify.hashes import json_in
 from arena.verify.ledger import LedgerSums
-from arena.verify.reader import RecordReader, Row
 from arena.verify.round import CheckedFill, CheckedTurn
-from arena.verify.row_names import check_fields, check_numbers, differs
 
+Leg = dict[str, Any]
 Place = tuple[str, str, str]
 """What is done, in which market, on which side."""
 
@@ -37,39 +35,33 @@ class OrderSize:
 
 
 def check_orders(
-    facts: RecordReader,
-    turn: CheckedTurn,
-    deals: Sequence[CheckedFill],
-    wishes: Any,
-    books: LedgerSums | None,
-) -> Iterator[Difference]:
+    turn: CheckedTurn, deals: Sequence[CheckedFill], wishes: Any, books: LedgerSums | None
+) -> Found:
     """Fills of a size that nobody ordered, or past its price, and orders that came to nothing at all."""
     legs = _legs(wishes)
     answered = {row["market_id"] for row in (*turn.rejections, *(deal.fill for deal in deals))}
     for action, market, side in legs:
         if market not in answered:
             why = f"to {action} {side} in {market} was neither filled nor refused"
-            yield differs(
-                facts, TurnRow.__table__, turn.row, "wishes", "orders with a fill or a refusal", why
-            )
+            yield turn.row.differs("wishes", "orders with a fill or a refusal", why)
     for deal in deals:
         ref = f"fill:{deal.round['number']}:{deal.fill['position']}"
         held = books.held.get(ref, 0) if books else 0
-        yield from _ordered_size(facts, deal, _orders_of(deal, legs, held))
+        yield from _ordered_size(deal, _orders_of(deal, legs, held))
 
 
-def _ordered_size(facts: RecordReader, deal: CheckedFill, asked: Sequence[OrderSize]) -> Iterator[Difference]:
+def _ordered_size(deal: CheckedFill, asked: Sequence[OrderSize]) -> Found:
     same = [wish for wish in asked if wish.size == deal.fill["wanted"]]
     if not same:
         what = "the amount ordered" if deal.buys else "the shares ordered to be sold"
-        yield differs(facts, FillRow.__table__, deal.fill, "wanted", what, "by the turn's orders")
+        yield deal.fill.differs("wanted", what, "by the turn's orders")
     elif deal.levels and not any(wish.allows(deal) for wish in same):
         limit, worst = same[0].limit, deal.levels[-1]
         within = f"{limit} or {'less' if deal.buys else 'more'}"
-        yield differs(facts, FillLevelRow.__table__, worst, "price", within, "it is the agent's own limit")
+        yield worst.differs("price", within, "it is the agent's own limit")
 
 
-def _orders_of(deal: CheckedFill, legs: Mapping[Place, list[Row]], held: int) -> list[OrderSize]:
+def _orders_of(deal: CheckedFill, legs: Mapping[Place, list[Leg]], held: int) -> list[OrderSize]:
     """What was asked on the lot of a fill; in one sum where wishes are merged, as sales always are."""
     key = deal.fill["action"], deal.fill["market_id"], deal.fill["side"]
     sizes = [(leg, leg.get("amount") if deal.buys else _shares(leg, held)) for leg in legs.get(key, ())]
@@ -81,7 +73,7 @@ def _orders_of(deal: CheckedFill, legs: Mapping[Place, list[Row]], held: int) ->
     return [OrderSize(sum(wish.size for wish in asked), tightest)] if asked else []
 
 
-def _shares(leg: Row, held: int) -> int | None:
+def _shares(leg: Leg, held: int) -> int | None:
     """How many shares a leg of a sale is of; None where it makes no sense."""
     shares, fraction = leg.get("shares"), leg.get("fraction")
     if shares is not None and fraction is not None:
@@ -91,9 +83,9 @@ def _shares(leg: Row, held: int) -> int | None:
     return held if shares is None else shares if type(shares) is int else None
 
 
-def _legs(wishes: Any) -> dict[Place, list[Row]]:
+def _legs(wishes: Any) -> dict[Place, list[Leg]]:
     """The bets and sales of a turn whose limits are prices, by what they are about."""
-    found = defaultdict[Place, list[Row]](list)
+    found = defaultdict[Place, list[Leg]](list)
     for action, name in (("buy", "bets"), ("sell", "sales")):
         legs = wishes.get(name) if isinstance(wishes, dict) else None
         for leg in legs if isinstance(legs, list) else ():
@@ -106,59 +98,49 @@ def _is_limit(limit: Any) -> bool:
     return limit is None or (type(limit) is int and 0 < limit <= ONE)
 
 
-def check_sizes(facts: RecordReader, deals: Sequence[CheckedFill]) -> Iterator[Difference]:
+def check_sizes(deals: Sequence[CheckedFill]) -> Found:
     """Fills with a wrong base, or outside the limits."""
-    yield from check_numbers(facts, FillRow.__table__, [deal.fill for deal in deals], "position", 0)
+    yield from check_numbers([deal.fill for deal in deals], "position", 0)
     for deal in deals:
-        yield from _filled(facts, deal)
+        yield from _filled(deal)
     if deals and (frozen := deals[0].frozen) is not None:
-        yield from _bases(facts, deals, frozen)
-        yield from _limits(facts, deals, frozen)
+        yield from _bases(deals, frozen)
+        yield from _limits(deals, frozen)
 
 
-def _filled(facts: RecordReader, deal: CheckedFill) -> Iterator[Difference]:
+def _filled(deal: CheckedFill) -> Found:
     fill, got = deal.fill, deal.fill["amount"] if deal.buys else deal.fill["shares"]
     if fill["action"] not in ("buy", "sell"):
-        yield differs(facts, FillRow.__table__, fill, "action", "buy or sell", "there is no other")
+        yield fill.differs("action", "buy or sell", "there is no other")
     if got > fill["wanted"]:
-        yield differs(
-            facts, FillRow.__table__, fill, "wanted", f"{got} or more", "a fill never exceeds its order"
-        )
+        yield fill.differs("wanted", f"{got} or more", "a fill never exceeds its order")
     if (got < fill["wanted"]) != bool(fill["left"]):
         expected = "a reason" if got < fill["wanted"] else ""
-        yield differs(
-            facts, FillRow.__table__, fill, "left", expected, "it tells what was left, where something was"
-        )
+        yield fill.differs("left", expected, "it tells what was left, where something was")
 
 
-def _bases(
-    facts: RecordReader, together: Sequence[CheckedFill], frozen: FrozenCohort
-) -> Iterator[Difference]:
+def _bases(together: Sequence[CheckedFill], frozen: FrozenCohort) -> Found:
     """The cash that caps are measured by: that before the turn, or as it runs through the bets."""
     cash = base = together[0].turn["cash"]
     if frozen.base == "running":
         base += sum(deal.fill["amount"] for deal in together if not deal.buys)
     for deal in together:
         expected = {"base": (base if deal.buys else cash, "it is the cash that the rules measure by")}
-        yield from check_fields(facts, FillRow.__table__, deal.fill, expected)
+        yield from deal.fill.check(expected)
         if deal.buys and frozen.base == "running":
             base -= deal.fill["amount"]
 
 
-def _limits(
-    facts: RecordReader, together: Sequence[CheckedFill], frozen: FrozenCohort
-) -> Iterator[Difference]:
+def _limits(together: Sequence[CheckedFill], frozen: FrozenCohort) -> Found:
     bought = [deal.fill for deal in together if deal.buys]
     for fill in bought:
         least, most = frozen.min_bet, frozen.most(fill["base"])
         if fill["wanted"] < least or (frozen.cap == "bet" and fill["wanted"] > most):
-            yield differs(
-                facts, FillRow.__table__, fill, "wanted", f"{least} to {most}", "by the frozen limits"
-            )
+            yield fill.differs("wanted", f"{least} to {most}", "by the frozen limits")
     total, limit = sum(fill["wanted"] for fill in bought), _together(bought, frozen)
     if limit is not None and total > limit:
         why = f"all bets of the turn are {total}, and {limit} may be bet"
-        yield differs(facts, FillRow.__table__, bought[-1], "wanted", f"{total - limit} less", why)
+        yield bought[-1].differs("wanted", f"{total - limit} less", why)
 
 
 def _together(bought: list[Row], frozen: FrozenCohort) -> int | None:
@@ -173,7 +155,7 @@ Ends = tuple[int | None, int | None]
 """Bid and ask."""
 
 
-def check_quotes(facts: RecordReader, deals: Sequence[CheckedFill]) -> Iterator[Difference]:
+def check_quotes(deals: Sequence[CheckedFill]) -> Found:
     """Fills on a quote that the rules forbid to trade on."""
     for deal in deals:
         quote = deal.listed[2] if deal.listed else None
@@ -181,9 +163,7 @@ def check_quotes(facts: RecordReader, deals: Sequence[CheckedFill]) -> Iterator[
             continue
         for ends in _ends(quote, deal):
             if fault := _fault(ends, quote["mid"], deal.frozen):
-                yield differs(
-                    facts, FillRow.__table__, deal.fill, "quote_hash", "that of a quote to trade on", fault
-                )
+                yield deal.fill.differs("quote_hash", "that of a quote to trade on", fault)
 
 
 def _ends(quote: Row, deal: CheckedFill) -> list[Ends]:

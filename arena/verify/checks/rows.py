@@ -3,7 +3,6 @@
 Rows that are sealed by themselves: the hash stands beside all that it is taken over.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 from sqlalchemy import Table, exists
@@ -14,18 +13,17 @@ from arena.record.schema.tables import METADATA
 from arena.record.schema.typed import select
 from arena.record.schema.work import ClaimRow, ReservationRow
 from arena.record.schema.world import ArticleRow, MarketRow, MarketVersionRow, PruneRow, ResolutionRow
-from arena.verify.differences import Difference
+from arena.verify.differences import Found, Row
 from arena.verify.hashes import check_hash, without
-from arena.verify.reader import RecordReader, Row, RowsQuery, rows_of
-from arena.verify.row_names import differs
+from arena.verify.reader import RecordReader, RowsQuery, rows_of
 
 
-def check_parents(facts: RecordReader) -> Iterator[Difference]:
+def check_parents(facts: RecordReader) -> Found:
     """Rows that refer to one that is not there; the database looks for them."""
     for column, parent, query in ORPHANS:
         expected = f"the {parent.name} of a {parent.table.name}"
         for row in facts.rows(query):
-            yield differs(facts, query.own.table, row, column, expected, "it refers to one")
+            yield row.differs(column, expected, "it refers to one")
     for query in READ_ONLY_HERE:
         for _ in facts.rows(query):
             pass
@@ -55,11 +53,11 @@ SEALED_ALONE = [
 WHY = "it seals what the row says"
 
 
-def check_own_hashes(facts: RecordReader) -> Iterator[Difference]:
+def check_own_hashes(facts: RecordReader) -> Found:
     """Hashes that are not those of what their rows say; of prices, see `prices`."""
     for table in SEALED_ALONE:
         for row in facts.new(table):
-            yield from check_hash(facts, table, row, _content(table, row), WHY)
+            yield from check_hash(row, _content(table, row), WHY)
 
 
 def _content(table: Table, row: Row) -> Any:

@@ -14,49 +14,37 @@ from itertools import islice
 
 from sqlalchemy import bindparam
 
-from arena.record.schema.typed import clause, col, select
+from arena.record.schema.typed import col, joined, select
 from arena.record.schema.world import PruneRow, QuarantineRow, QuoteRow, SightingRow, SyncRow
-from arena.verify.differences import Difference
+from arena.verify.differences import Difference, Found, Row, check_numbers
 from arena.verify.hashes import hash_of, json_of, sha256_of, without
-from arena.verify.reader import (
-    RecordReader,
-    Row,
-    RowPart,
-    RowsByParent,
-    RowsQuery,
-    all_columns,
-    rows_of,
-)
-from arena.verify.row_names import check_fields, check_numbers, differs
+from arena.verify.reader import RecordReader, RowPart, RowsByParent, RowsQuery, rows_of, rows_query
 
 STAMPS = ("live", "replay", "simulated")
 WINDOW = 1_000
 """So many syncs at a time have the prices until them sorted by the database."""
 HERE = SyncRow.venue == bindparam("venue")
-VENUES = RowsQuery(
-    select().distinct().order_by(SyncRow.venue), RowPart(SyncRow.__table__, "venue"), again=True
-)
-SYNCS = rows_of(SyncRow.__table__, HERE, order=[SyncRow.number])
-SIGHTINGS = RowsQuery(
-    select()
-    .select_from(SightingRow.__table__.join(SyncRow, clause(SyncRow.id == SightingRow.sync_id)))
-    .where(HERE)
-    .order_by(SyncRow.number, SightingRow.market_id),
-    all_columns(SightingRow.__table__),
-    RowPart(SyncRow.__table__, "number"),
+VENUES = RowsQuery(select().distinct().order_by(SyncRow.venue), RowPart(SyncRow, "venue"), again=True)
+SYNCS = rows_of(SyncRow, HERE, order=[SyncRow.number])
+SIGHTINGS = rows_query(
+    joined(SightingRow, SyncRow),
+    SightingRow,
+    RowPart(SyncRow, "number"),
+    where=HERE,
+    order=(SyncRow.number, SightingRow.market_id),
 )
 MINE = select(SightingRow.market_id).join(SyncRow, SyncRow.id == SightingRow.sync_id).where(HERE)
-PRICES = RowsQuery(
-    select()
-    .where(
-        col(QuoteRow.market_id).in_(MINE), QuoteRow.at > bindparam("after"), QuoteRow.at <= bindparam("until")
-    )
-    .order_by(QuoteRow.at, QuoteRow.id),
-    RowPart(QuoteRow.__table__, "market_id", "at", "hash"),
+PRICES = rows_query(
+    QuoteRow,
+    RowPart(QuoteRow, "market_id", "at", "hash"),
+    where=col(QuoteRow.market_id).in_(MINE)
+    & (QuoteRow.at > bindparam("after"))
+    & (QuoteRow.at <= bindparam("until")),
+    order=(QuoteRow.at, QuoteRow.id),
     again=True,
 )
 """The prices of a venue's markets, in the order in which they became known."""
-PRUNES = rows_of(PruneRow.__table__)
+PRUNES = rows_of(PruneRow)
 BEFORE_ALL = "0001-01-01T00:00:00.000000Z"
 NO_PRICE = ("", "~", "")
 """What comes after the last price: it is later than all."""
@@ -97,10 +85,10 @@ class VenuePrices:
         return hash_of(f"{{{','.join(map(self.prices.__getitem__, self.there))}}}")
 
 
-def check_syncs(facts: RecordReader) -> Iterator[Difference]:
+def check_syncs(facts: RecordReader) -> Found:
     """Syncs that are missing, out of order, not as they were sealed, or that saw what isn't there."""
     for venue in [row["venue"] for row in facts.rows(VENUES)]:
-        yield from check_numbers(facts, SyncRow.__table__, facts.rows(SYNCS, venue=venue), "number", 1)
+        yield from check_numbers(facts.rows(SYNCS, venue=venue), "number", 1)
         yield from _sealed(facts, venue)
         yield from _seen(facts, venue)
 
@@ -111,57 +99,44 @@ def _sightings(facts: RecordReader, venue: str) -> RowsByParent:
     return RowsByParent((sync["number"], row) for row, sync in read if sync is not None)
 
 
-def _sealed(facts: RecordReader, venue: str) -> Iterator[Difference]:
+def _sealed(facts: RecordReader, venue: str) -> Found:
     """Every sync of a venue against its sightings and the sync before it."""
     sightings, previous = _sightings(facts, venue), None
     for row in facts.rows(SYNCS, venue=venue):
         turned = {seen["market_id"]: seen["quoted"] for seen in sightings.of(row["number"])}
         before = {"previous": previous["hash"] if previous else "", "sightings": turned}
         why = "it seals the sync, each sighting in it, and the hash of the one before"
-        yield from check_fields(
-            facts, SyncRow.__table__, row, {"hash": (sha256_of(without(row, "id", "hash") | before), why)}
-        )
+        yield from row.check({"hash": (sha256_of(without(row, "id", "hash") | before), why)})
         if previous is not None and row["at"] <= previous["at"]:
-            yield differs(
-                facts,
-                SyncRow.__table__,
-                row,
-                "at",
-                f"later than {previous['at']}",
-                "syncs follow one another",
-            )
+            yield row.differs("at", f"later than {previous['at']}", "syncs follow one another")
         if row["stamp"] not in STAMPS:
-            yield differs(facts, SyncRow.__table__, row, "stamp", " or ".join(STAMPS), "there is no other")
+            yield row.differs("stamp", " or ".join(STAMPS), "there is no other")
         previous = row
 
 
-def _seen(facts: RecordReader, venue: str) -> Iterator[Difference]:
+def _seen(facts: RecordReader, venue: str) -> Found:
     """What each sync of a venue saw against the quotes, which are played back beside it."""
     sightings, edge, board = _sightings(facts, venue), _pruned_until(facts), VenuePrices()
     for row in _played_back(facts, venue, board.new):
         for sighting in sightings.of(row["number"]):
-            yield from _turned(facts, sighting, board)
+            yield from _turned(sighting, board)
         board.take_in()
-        yield from check_fields(
-            facts, SyncRow.__table__, row, {"markets": (len(board.there), "by the sightings")}
-        )
+        yield from row.check({"markets": (len(board.there), "by the sightings")})
         if row["at"] < edge:
             continue
         if board.lost:
             first, why = min(board.lost), "a sync saw a price"
             yield Difference("quote", first, "at", None, f"{row['at']} or before", why)
         else:
-            yield from check_fields(
-                facts, SyncRow.__table__, row, {"seen": (board.seen, "by the quotes until then")}
-            )
+            yield from row.check({"seen": (board.seen, "by the quotes until then")})
 
 
-def _turned(facts: RecordReader, sighting: Row, board: VenuePrices) -> Iterator[Difference]:
+def _turned(sighting: Row, board: VenuePrices) -> Found:
     """A sighting, by which a market comes to be there, or is no more."""
     market = sighting["market_id"]
     expected = int(not board.has(market))
     if sighting["quoted"] != expected:
-        yield differs(facts, SightingRow.__table__, sighting, "quoted", expected, "it records a change")
+        yield sighting.differs("quoted", expected, "it records a change")
     board.turn(market, bool(sighting["quoted"]))
 
 
@@ -186,35 +161,27 @@ def _pruned_until(facts: RecordReader) -> str:
     return max((row["older_than"] for row in facts.rows(PRUNES)), default="")
 
 
-PRUNES, ASIDES = rows_of(PruneRow.__table__, order=[PruneRow.number]), rows_of(QuarantineRow.__table__)
+PRUNES, ASIDES = rows_of(PruneRow, order=[PruneRow.number]), rows_of(QuarantineRow)
 KINDS = ("article", "market", "page", "quote", "resolution")
 
 
-def check_prunes(facts: RecordReader) -> Iterator[Difference]:
+def check_prunes(facts: RecordReader) -> Found:
     """Prunings that are missing, or that let nothing go or what was still to come."""
-    yield from check_numbers(facts, PruneRow.__table__, facts.rows(PRUNES), "number", 1)
+    yield from check_numbers(facts.rows(PRUNES), "number", 1)
     for row in facts.rows(PRUNES):
         if row["quotes"] < 1:
-            yield differs(
-                facts, PruneRow.__table__, row, "quotes", "1 or more", "it is kept when a quote is deleted"
-            )
+            yield row.differs("quotes", "1 or more", "it is kept when a quote is deleted")
         if row["older_than"] > row["at"]:
-            yield differs(
-                facts, PruneRow.__table__, row, "older_than", f"{row['at']} or before", "it had passed"
-            )
+            yield row.differs("older_than", f"{row['at']} or before", "it had passed")
 
 
-def check_rejected(facts: RecordReader) -> Iterator[Difference]:
+def check_rejected(facts: RecordReader) -> Found:
     """What was set aside at times or as often as can't be."""
     for row in facts.rows(ASIDES):
         if row["kind"] not in KINDS:
-            yield differs(
-                facts, QuarantineRow.__table__, row, "kind", " or ".join(KINDS), "there is no other"
-            )
+            yield row.differs("kind", " or ".join(KINDS), "there is no other")
         if row["times"] < 1:
-            yield differs(facts, QuarantineRow.__table__, row, "times", "1 or more", "it was seen")
+            yield row.differs("times", "1 or more", "it was seen")
         if row["first_seen_at"] > row["last_seen_at"]:
             expected = f"{row['last_seen_at']} or before"
-            yield differs(
-                facts, QuarantineRow.__table__, row, "first_seen_at", expected, "it was seen last after that"
-            )
+            yield row.differs("first_seen_at", expected, "it was seen last after that")

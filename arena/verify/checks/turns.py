@@ -5,71 +5,64 @@ Calls of models: what was asked and answered, for whom, and that no attempt is m
 Forecasts: probabilities for markets of the round.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Table
-
 from arena.record.schema.cohort import EntrantRow, RoundRow
-from arena.record.schema.turn import AttemptRow, CallRow, ForecastRow, RejectionRow, SecondQuoteRow, TurnRow
-from arena.record.schema.typed import select
+from arena.record.schema.turn import AttemptRow, CallRow
+from arena.record.schema.typed import columns_of
 from arena.verify.checks.markets import check_quoted
 from arena.verify.cohort import ONE
-from arena.verify.differences import Difference
+from arena.verify.differences import Found, Row, check_numbers
 from arena.verify.hashes import check_hash, json_in, without
 from arena.verify.ledger import LedgerSums
-from arena.verify.reader import RecordReader, Row, RowPart, RowsQuery, rows_of
+from arena.verify.reader import RecordReader, RowPart, rows_of, rows_query
 from arena.verify.round import CheckedRound, CheckedTurn
-from arena.verify.row_names import check_fields, check_numbers, differs
 
 QUESTION = ("round_id", "entrant_id", "stage", "sample")
-ATTEMPT = RowPart(CallRow.__table__, *QUESTION, "attempt")
+ATTEMPT = RowPart(CallRow, *QUESTION, "attempt")
 ADDED_TO_CALLS = dict.fromkeys(("tokens_reasoning", "tokens_cached", "tokens_cache_write"), 0) | {
     "thinking": "", "citations": "[]", "host": "", "status": None,
 }  # fmt: skip
 """Columns that a call's hash covers only where they say something: earlier versions don't have them."""
-ATTEMPTS = RowsQuery(
-    select().order_by(*(CallRow.__table__.c[name] for name in ATTEMPT.names)), ATTEMPT, again=True
-)
+ATTEMPTS = rows_query(CallRow, ATTEMPT, order=columns_of(CallRow, ATTEMPT.names), again=True)
 
 
-FAILURES = rows_of(AttemptRow.__table__)
-PLACED_FAILURES = RowsQuery(
-    select().order_by(AttemptRow.round_id, AttemptRow.entrant_id, AttemptRow.number),
-    RowPart(AttemptRow.__table__, "round_id", "entrant_id", "number"),
+FAILURES = rows_of(AttemptRow)
+PLACED_FAILURES = rows_query(
+    AttemptRow,
+    RowPart(AttemptRow, "round_id", "entrant_id", "number"),
+    order=(AttemptRow.round_id, AttemptRow.entrant_id, AttemptRow.number),
     again=True,
 )
 
 
-def check_attempts(facts: RecordReader) -> Iterator[Difference]:
+def check_attempts(facts: RecordReader) -> Found:
     """Failures of turns that are not as they were kept, of strangers, or with one missing."""
-    table = AttemptRow.__table__
     for row in facts.rows(FAILURES):
         content = without(row, "id", "round_id", "entrant_id", "hash") | place_of(facts, row)
-        yield from check_hash(facts, table, row, content, "it seals what the row says")
-        yield from of_the_cohort(facts, table, row)
+        yield from check_hash(row, content, "it seals what the row says")
+        yield from of_the_cohort(facts, row)
     for _, rows in groupby(facts.rows(PLACED_FAILURES), key=itemgetter("round_id", "entrant_id")):
-        yield from check_numbers(facts, table, rows, "number", 1)
+        yield from check_numbers(rows, "number", 1)
 
 
-def check_calls(facts: RecordReader) -> Iterator[Difference]:
+def check_calls(facts: RecordReader) -> Found:
     """Calls of strangers or of other words than were sealed, and attempts that leave a gap."""
-    for row in facts.new(CallRow.__table__):
+    for row in facts.new(CallRow):
         silent = [name for name, value in ADDED_TO_CALLS.items() if row[name] == value]
         content = without(row, "id", "round_id", "entrant_id", "made_at", "hash", *silent)
         content |= place_of(facts, row)
-        yield from check_hash(facts, CallRow.__table__, row, content, "it seals what was asked and answered")
+        yield from check_hash(row, content, "it seals what was asked and answered")
         asked = {"messages": json_in(row["messages"]), "seed": row["seed"]}
-        yield from check_hash(
-            facts, CallRow.__table__, row, asked, "it is the hash of messages and seed", "prompt_hash"
-        )
-        yield from of_the_cohort(facts, CallRow.__table__, row)
+        yield from check_hash(row, asked, "it is the hash of messages and seed", "prompt_hash")
+        yield from of_the_cohort(facts, row)
     if facts.verified.number:
         return  # the heads say how many calls a round has
     for _, rows in groupby(facts.rows(ATTEMPTS), key=itemgetter(*QUESTION)):
-        yield from check_numbers(facts, CallRow.__table__, rows, "attempt", 1)
+        yield from check_numbers(rows, "attempt", 1)
 
 
 def place_of(facts: RecordReader, row: Row) -> dict[str, Any]:
@@ -78,14 +71,11 @@ def place_of(facts: RecordReader, row: Row) -> dict[str, Any]:
     return {"cohort": cohort, "round": number, "entrant": name}
 
 
-def of_the_cohort(facts: RecordReader, table: Table, row: Row) -> Iterator[Difference]:
+def of_the_cohort(facts: RecordReader, row: Row) -> Found:
     """A call or a turn of an entrant whose cohort the round isn't of."""
-    round, entrant = (
-        facts.find(RoundRow.__table__, row["round_id"]),
-        facts.find(EntrantRow.__table__, row["entrant_id"]),
-    )
+    round, entrant = (facts.find(RoundRow, row["round_id"]), facts.find(EntrantRow, row["entrant_id"]))
     if round is not None and entrant is not None and round["cohort_id"] != entrant["cohort_id"]:
-        yield differs(facts, table, row, "entrant_id", "one of the cohort", "nobody else plays its rounds")
+        yield row.differs("entrant_id", "one of the cohort", "nobody else plays its rounds")
 
 
 EMPTY = {
@@ -108,25 +98,20 @@ def check_turn(
     number: int,
     books: LedgerSums | None,
     settings: str | None = None,
-) -> Iterator[Difference]:
+) -> Found:
     """A turn of a stranger, with a wrong cash, or with more behind it than its verdict allows.
 
     `settings` is the hash of those that it was played by, where they replaced the frozen ones.
     """
     row = turn.row
     yield from _sealed(facts, turn, settings)
-    yield from of_the_cohort(facts, TurnRow.__table__, row)
+    yield from of_the_cohort(facts, row)
     if books is not None:
-        yield from check_fields(
-            facts,
-            TurnRow.__table__,
-            row,
-            {"cash": (books.cash[number], "it is the balance before its fills")},
-        )
+        yield from row.check({"cash": (books.cash[number], "it is the balance before its fills")})
     if not _are_orders(wishes):
-        yield differs(facts, TurnRow.__table__, row, "wishes", "bets and sales", "it is JSON of two lists")
+        yield row.differs("wishes", "bets and sales", "it is JSON of two lists")
     if row["verdict"] not in EMPTY:
-        yield differs(facts, TurnRow.__table__, row, "verdict", " or ".join(EMPTY), "there is no other")
+        yield row.differs("verdict", " or ".join(EMPTY), "there is no other")
     behind = {
         "fill": turn.fills,
         "second_quote": turn.second,
@@ -135,11 +120,11 @@ def check_turn(
     }
     for table in EMPTY.get(row["verdict"], ()):
         if behind[table]:
-            yield differs(facts, TurnRow.__table__, row, "verdict", "played", f"there is a {table} of it")
-    yield from check_numbers(facts, RejectionRow.__table__, turn.rejections, "position", 0)
+            yield row.differs("verdict", "played", f"there is a {table} of it")
+    yield from check_numbers(turn.rejections, "position", 0)
 
 
-def _sealed(facts: RecordReader, turn: CheckedTurn, settings: str | None) -> Iterator[Difference]:
+def _sealed(facts: RecordReader, turn: CheckedTurn, settings: str | None) -> Found:
     row = turn.row
     said = [[f["market_id"], f["stage"], f["probability"], f["reason"]] for f in turn.forecasts]
     refused = [[r["code"], r["message"], r["market_id"]] for r in turn.rejections]
@@ -157,51 +142,47 @@ def _sealed(facts: RecordReader, turn: CheckedTurn, settings: str | None) -> Ite
             [row["market_id"], hash, row["quoted_at"], row["taken_at"]] for row, hash in seen
         )
     why = "it seals the turn, each forecast, each rejection and each second_quote in it"
-    yield from check_hash(facts, TurnRow.__table__, row, content, why)
+    yield from check_hash(row, content, why)
 
 
-def check_second_quotes(facts: RecordReader, shown: CheckedRound, turn: CheckedTurn) -> Iterator[Difference]:
+def check_second_quotes(shown: CheckedRound, turn: CheckedTurn) -> Found:
     """Second quotes of a market that was not in the snapshot, or from before it; see `check_quoted`.
 
     Where the rules fill at the prices of when an answer is in, every usable turn has them.
     """
-    table, second, frozen = SecondQuoteRow.__table__, turn.second, shown.cohort.frozen
+    second, frozen = turn.second, shown.cohort.frozen
     entrant = shown.cohort.entrants.get(turn.row["entrant_id"])
     wanted = frozen is not None and (frozen.fill_at, frozen.stamp) == ("answer", "live")
     wanted = wanted and turn.row["verdict"] in ("played", "partly")
     wanted = wanted and entrant is not None and entrant["kind"] != "market"
     if wanted and not second and any(item["shown"] for item, *_ in shown.places):
         why = "its rules fill at the prices of when the answer is in, and there are none"
-        yield differs(facts, TurnRow.__table__, turn.row, "verdict", "failed", why)
+        yield turn.row.differs("verdict", "failed", why)
     for row, quote in second:
         if row["market_id"] not in shown.by_market:
-            yield differs(facts, table, row, "market_id", "one of the snapshot", "nobody was shown others")
+            yield row.differs("market_id", "one of the snapshot", "nobody was shown others")
         if row["taken_at"] < shown.seen_at:
             late = f"{shown.seen_at} or later"
-            yield differs(facts, table, row, "taken_at", late, "the snapshot came first")
+            yield row.differs("taken_at", late, "the snapshot came first")
         if row["taken_at"] != second[0][0]["taken_at"]:
-            yield differs(facts, table, row, "taken_at", second[0][0]["taken_at"], "all were read together")
+            yield row.differs("taken_at", second[0][0]["taken_at"], "all were read together")
         if row["quoted_at"] is not None and row["quoted_at"] > row["taken_at"]:
-            yield differs(facts, table, row, "quoted_at", f"{row['taken_at']} or before", "it was known then")
+            yield row.differs("quoted_at", f"{row['taken_at']} or before", "it was known then")
         market, at = (quote["market_id"], quote["at"]) if quote else (None, None)
-        yield from check_quoted(facts, table, row, market, at)
+        yield from check_quoted(row, market, at)
 
 
 def _are_orders(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(value.get(name), list) for name in ("bets", "sales"))
 
 
-def check_forecasts(
-    facts: RecordReader, forecasts: list[Row], there: Collection[str]
-) -> Iterator[Difference]:
+def check_forecasts(forecasts: list[Row], there: Collection[str]) -> Found:
     """Forecasts that are no probability, or of a market that was not in the round's snapshot."""
     for row in forecasts:
         if not 0 <= row["probability"] <= ONE:
-            yield differs(
-                facts, ForecastRow.__table__, row, "probability", f"0 to {ONE}", "it is a probability"
-            )
+            yield row.differs("probability", f"0 to {ONE}", "it is a probability")
         if row["market_id"] not in there:
             why = "nobody was asked for others"
-            yield differs(facts, ForecastRow.__table__, row, "market_id", "one of the snapshot", why)
+            yield row.differs("market_id", "one of the snapshot", why)
         if row["stage"] not in ("blind", "final"):
-            yield differs(facts, ForecastRow.__table__, row, "stage", "blind or final", "there is no other")
+            yield row.differs("stage", "blind or final", "there is no other")

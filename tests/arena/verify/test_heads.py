@@ -9,17 +9,13 @@ import pytest
 from arena.errors import ArenaError
 from arena.exports.restore import restore
 from arena.record.record import Record
-from arena.record.schema.database import connect, reading
 from arena.record.write.calls import add_call
 from arena.record.write.heads import add_head
-from arena.record.write.publications import read_heads_after
-from arena.verify import find
-from arena.verify.differences import Differences
 from tests.arena.exports.bent_exports import exported
 from tests.arena.verify.test_verify import differences, tamper
 from tests.builders import NOW
 from tests.oracles.chain import chain_by_the_page
-from tests.records.chain import rechain
+from tests.records.chain import found_in, published, rechain
 from tests.records.full_record import said
 
 LAST_ROUND = "(SELECT max(id) FROM round WHERE done)"
@@ -28,12 +24,6 @@ LAST_COHORT = "(SELECT max(id) FROM cohort)"
 OF_LAST_COHORT = f"(SELECT id FROM entrant WHERE cohort_id = {LAST_COHORT})"
 UNCOVERED = "should be a head that covers it: every fact is covered by the chain of heads"
 DELETIONS = {
-    "a call": (["DELETE FROM call WHERE id = (SELECT max(id) FROM call)"], "call is ("),
-    "all calls": (["DELETE FROM call"], "call is ("),
-    "a resolution": (
-        ["DELETE FROM resolution WHERE id = (SELECT max(id) FROM resolution)"],
-        "row is nothing and should be one: a head covers it",
-    ),
     "a last round": (
         [
             f"DELETE FROM call WHERE round_id = {LAST_ROUND}",
@@ -47,32 +37,10 @@ DELETIONS = {
         ],
         "round (2, 3): row is nothing and should be one: a head covers it",
     ),
-    "a last cohort": (
-        [f"DELETE FROM cohort WHERE id = {LAST_COHORT}"],
-        "cohort (2): row is nothing and should be one: a head covers it",
-    ),
     "the last heads": (["DELETE FROM head WHERE number > 4"], UNCOVERED),
     "a head": (["DELETE FROM head WHERE number = 5"], "number is 6 and should be 5: there is no gap"),
     "all heads": (["DELETE FROM head"], UNCOVERED),
 }
-
-
-def checked(path: Path, published: list[str]) -> Differences:
-    engine = connect(path, read_only=True)
-    try:
-        with reading(engine) as connection:
-            return find(connection, None, published=published)
-    finally:
-        engine.dispose()
-
-
-def published(path: Path) -> list[str]:
-    """The lines that a record would have published."""
-    engine = connect(path, read_only=True)
-    with reading(engine) as connection:
-        lines = [json.dumps(head) for head in read_heads_after(connection, 0, 1_000)]
-    engine.dispose()
-    return lines
 
 
 @pytest.mark.parametrize("what", DELETIONS)
@@ -84,11 +52,11 @@ def test_what_is_deleted_contradicts_the_chain(what: str, copy: Path) -> None:
 
 def test_a_record_that_is_rewritten_with_its_chain_contradicts_the_heads_that_left(copy: Path) -> None:
     left = published(copy)
-    assert not checked(copy, left).count
+    assert not found_in(copy, left).count
     tamper(copy, "DELETE FROM head")
     rechain(copy)
     assert not differences(copy)
-    [found] = checked(copy, left).listed
+    [found] = found_in(copy, left).listed
     assert (found.table, found.key) == ("head", "head 1")
     assert "it is the first that differs, by cohort, ended, entry" in found.why
 
@@ -106,7 +74,7 @@ def test_an_export_has_the_chain_and_an_import_checks_it(copy: Path, tmp_path: P
 def test_a_published_file_that_was_changed_is_named_by_its_line(copy: Path) -> None:
     *others, last = published(copy)
     changed = json.dumps(json.loads(last) | {"parts": []})
-    found = checked(copy, [*others, "{broken", changed])
+    found = found_in(copy, [*others, "{broken", changed])
     assert [x.table for x in found.listed] == ["published"]
     assert found.unproved["lines that are no published head"] == 1
 
@@ -114,7 +82,7 @@ def test_a_published_file_that_was_changed_is_named_by_its_line(copy: Path) -> N
 def test_a_head_that_left_and_is_gone_is_named(copy: Path) -> None:
     left = published(copy)
     tamper(copy, f"DELETE FROM head WHERE number = {len(left)}")
-    assert "it was published" in checked(copy, left).listed[-1].why
+    assert "it was published" in found_in(copy, left).listed[-1].why
 
 
 def test_an_answer_that_comes_after_its_round_is_covered_by_a_head_of_its_own(copy: Path) -> None:
@@ -130,7 +98,7 @@ def test_a_kind_that_is_not_known_is_counted_and_no_difference(copy: Path) -> No
     record = Record.join(str(copy))
     record.write(add_head, NOW, {"tool": [["search", "0" * 64], ["read", "1" * 64]]})
     record.close()
-    found = checked(copy, [])
+    found = found_in(copy, [])
     assert not found.count
     assert found.unproved["facts of a kind that this version does not know: tool"] == 2
 
