@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import BrowserContext, Playwright, sync_playwright
 
 from tests.browser.watching import FLAGS, PATIENCE, Watched
 from tests.dashboard.serving import Served, serving
@@ -22,19 +22,41 @@ def served(record: Path) -> Iterator[Served]:
         yield dashboard
 
 
+@pytest.fixture(scope="session")
+def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the browser keeps what it has compiled of Streamlit's scripts, for the next file of tests too."""
+    return tmp_path_factory.mktemp("profile")
+
+
 @pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
+def driver() -> Iterator[Playwright]:
     """For a file of tests: as long as it runs, nothing else in this process can have an event loop."""
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield started
-        started.close()
+        yield playwright
 
 
 @pytest.fixture(scope="module")
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    """What the browser keeps, for a file of tests: Streamlit's own scripts are loaded once."""
-    kept = browser.new_context(viewport={"width": 1440, "height": 1000})
+def context(driver: Playwright, chromium: str, profile: Path) -> Iterator[BrowserContext]:
+    """A desk's browser, for a file of tests."""
+    kept = driver.chromium.launch_persistent_context(
+        profile / "desk", executable_path=chromium, args=FLAGS, viewport={"width": 1440, "height": 1000}
+    )
+    kept.set_default_timeout(PATIENCE)
+    yield kept
+    kept.close()
+
+
+@pytest.fixture(scope="module")
+def phone(driver: Playwright, chromium: str, profile: Path) -> Iterator[BrowserContext]:
+    """A phone's browser, for a file of tests."""
+    kept = driver.chromium.launch_persistent_context(
+        profile / "phone",
+        executable_path=chromium,
+        args=FLAGS,
+        viewport={"width": 390, "height": 844},
+        has_touch=True,
+        is_mobile=True,
+    )
     kept.set_default_timeout(PATIENCE)
     yield kept
     kept.close()

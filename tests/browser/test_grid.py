@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import BrowserContext, expect
 
 from markets.registry import load
-from tests.browser.watching import LOOKS, PATIENCE, Watched, open_at, settled
+from tests.browser.watching import LOOKS, PATIENCE, Watched, in_look, open_at, settled
 from tests.dashboard.addresses import VIEWS, Address, addresses, path_of
 from tests.dashboard.records import RECORDS, shared
 from tests.dashboard.serving import serving
@@ -35,22 +34,20 @@ def sample(place: int) -> list[tuple[Sequence[Address], tuple[int, str]]]:
     "name", [pytest.param(name, marks=() if name in SAMPLED else pytest.mark.thorough) for name in RECORDS]
 )
 def test_nothing_sticks_out_or_goes_wrong(
-    name: str, records: dict[str, Path], browser: Browser, thorough: bool
+    name: str, records: dict[str, Path], context: BrowserContext, thorough: bool
 ) -> None:
     every = addresses(records[name])
     with serving(records[name]) as dashboard:
         played = [(every, look) for look in LOOKS] if thorough else sample(SAMPLED.index(name))
         for chosen, (width, theme) in played:
-            scheme: Literal["dark", "light"] = "dark" if theme == "dark" else "light"
-            context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-            watched = Watched(context.new_page()).watch()
+            watched = in_look(context, width, theme)
             for view, shown in chosen:
                 title = load("dashboard.views", view).TITLE
                 open_at(watched.page, f"{dashboard.address}/{path_of((view, shown))}", title)
                 wide = watched.page.evaluate("document.documentElement.scrollWidth")
                 assert wide <= width, (view, shown, width)
             watched.page.goto("about:blank")
-            context.close()
+            watched.page.close()
             assert (watched.errors, watched.strangers()) == ([], []), (width, theme)
 
 

@@ -1,15 +1,14 @@
 """A report in a real browser, opened from disk: it asks for nothing, says nothing wrong, and fits."""
 
 from pathlib import Path
-from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import BrowserContext
 
 from arena.record.schema.database import open_read_only, reading
 from dashboard.report.facts import gather
 from dashboard.report.render import render
-from tests.browser.watching import LOOKS, Watched
+from tests.browser.watching import LOOKS, in_look
 from tests.builders import NOW
 from tests.dashboard.test_report import MARKUP, renamed
 from tests.records.seasons import HOSTILE, play
@@ -30,17 +29,15 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_it_opens_from_disk_and_asks_for_nothing(
-    file: Path, browser: Browser, width: int, theme: str
+    file: Path, context: BrowserContext, width: int, theme: str
 ) -> None:
-    scheme: Literal["dark", "light"] = "dark" if theme == "dark" else "light"
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    watched = Watched(context.new_page()).watch()
+    watched = in_look(context, width, theme)
     watched.page.goto(file.as_uri())
     images = watched.page.locator("img")
     sizes = images.evaluate_all("all => all.map(one => one.complete && one.naturalWidth)")
     ground = watched.page.evaluate("getComputedStyle(document.body).backgroundColor")
     wide = watched.page.evaluate("document.documentElement.scrollWidth")
-    context.close()
+    watched.page.close()
     assert sizes
     assert all(sizes)
     assert wide <= width

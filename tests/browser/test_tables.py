@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.browser.watching import PATIENCE, Watched, follow, names_of, open_at, rows_of
+from tests.browser.watching import Watched, follow, names_of, open_at, rows_of
 from tests.dashboard.serving import Served, serving
 from tests.dashboard.worked import worked_out
 
@@ -24,7 +24,6 @@ PAGES = {
     "operations": "Operations",
 }
 MOST_TABS = 600
-PHONE, DESK = (390, 844), (1440, 900)
 WHERE_FOCUS_IS = """() => {
     let here = document.activeElement;
     while (here?.shadowRoot?.activeElement) here = here.shadowRoot.activeElement;
@@ -38,17 +37,13 @@ def worked(record: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         yield dashboard
 
 
-@pytest.fixture(params=[PHONE, DESK], ids=["phone", "desk"])
-def screen(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Watched]:
-    width, height = request.param
-    context = browser.new_context(
-        viewport={"width": width, "height": height}, has_touch=width < 600, is_mobile=width < 600
-    )
-    context.set_default_timeout(PATIENCE)
+@pytest.fixture(params=["phone", "context"], ids=["phone", "desk"])
+def screen(request: pytest.FixtureRequest) -> Iterator[Watched]:
+    context: BrowserContext = request.getfixturevalue(request.param)
     watched = Watched(context.new_page()).watch()
     yield watched
     watched.page.goto("about:blank")
-    context.close()
+    watched.page.close()
     assert (watched.errors, watched.strangers()) == ([], [])
 
 
