@@ -73,7 +73,7 @@ def box(title: str, inside: Markup, below: str | Markup = "") -> Markup:
 def quotes(shown: Iterable[Quote]) -> Markup:
     """What was done and why, one below the other."""
     one = Markup('<div class="quote"><p><a href="{}"><b>{}</b></a> {}</p>{}<p class="quiet">{}</p></div>')
-    why = Markup("<blockquote>“{}”</blockquote>")
+    why = Markup('<p class="why">“{}”</p>')
     return Markup().join(
         one.format(q.href, q.who, q.did, why.format(q.why) if q.why else "", q.where) for q in shown
     )

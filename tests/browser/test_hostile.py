@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard.words import JOINER
+from markets.registry import load
 from tests.browser.watching import Watched, open_at, settled
 from tests.dashboard.addresses import addresses, path_of
 from tests.dashboard.hostile import TOGETHER, hostile
@@ -117,7 +118,7 @@ def test_every_other_page_does_nothing_with_them(
     every = addresses(spoiled[0])
     bare = [address for address in every if not address[1]]
     for view, shown in [*(every if thorough else bare), *DETAILS]:
-        open_at(page, f"{dashboard.address}/{path_of((view, shown))}", view.capitalize())
+        open_at(page, f"{dashboard.address}/{path_of((view, shown))}", load("dashboard.views", view).TITLE)
         unfold(page)
         harmless(page)
 
