@@ -440,8 +440,8 @@ def scatter(spots: Sequence[tuple[str, float, float, str]], says: str, x_unit: s
     """Points by two figures each, 0 on both axes: names, places across and up, and classes."""
     if not spots:
         return Markup("")
-    drawn = [_scatter(frame, spots, x_unit, y_unit) for frame in FRAMES]
-    return _charts(FRAMES, drawn, says)
+    drawn = [_scatter(frame, spots, x_unit, y_unit) for frame in LONG]
+    return _charts(LONG, drawn, says)
 
 
 def _scatter(
