@@ -12,7 +12,6 @@ from unittest.mock import patch
 
 from agents.llm import patience as waiting
 from arena.operations.run import DueTask
-from arena.record.files.room import AnswerRoom
 from arena.record.queries.cohorts import StoredCohort, read_rounds
 from arena.record.record import Record
 from arena.rounds.round import finish_round
@@ -65,6 +64,5 @@ MENDS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "queue": lambda: patch.object(simulator.Queue, "open", same_connection(simulator.Queue.open)),
     "rounds": rounds_are_passed,
     "timer": lambda: patch.object(waiting, "patience", timer_wins),
-    "room": lambda: patch.object(AnswerRoom, "hold", lambda *_: None),
     "left": lambda: patch.object(simulator, "succeeded", lambda progress: not progress.failed),
 }

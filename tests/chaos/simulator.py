@@ -6,9 +6,7 @@ in a process as it was killed.
 """
 
 import asyncio
-import errno
 import json
-import os
 import sqlite3
 import tempfile
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterator, Sequence
@@ -65,10 +63,6 @@ COHORTS = 2
 TIMEOUT, LATENCY = 30.0, 12.0
 LONGEST_PAUSE, LONGEST_FAULT = 40.0, 12.0
 """Seconds for which a process stands still, and for which it has no database: less than a lease."""
-LONGEST_FULL = 300.0
-"""Seconds for which there is no room on the disk of all: longer than anyone waits for it."""
-PIECE = 16 * 1_024
-"""Bytes that a statement writes."""
 DATABASE_FAULTS = ("disk_full", "locked", "unreachable")
 EXPECTED_CODES = {"busy", "raced", "over", "superseded", *DATABASE_FAULTS}
 FAULT = 0.02
@@ -207,8 +201,6 @@ class Simulation:
         self.loop = SeededLoop(self.chance, self.meanwhile)
         self.time = SimulatedTime(self.loop)
         self.without: dict[str, tuple[float, str]] = {}
-        self.full_until, self.free = 0.0, 0
-        self.held: dict[int, int] = {}
         self.tasks: dict[str, asyncio.Task[None]] = {}
         self.numbers, self.backups = count(1), 0
         self.left = self.faults
@@ -282,7 +274,7 @@ class Simulation:
         if self.left and self.chance.random() < FAULT:
             self.left -= 1
             often = (self.kill, self.suspend)
-            seldom = (self.cut_off, self.lose_queue, self.back_up, self.pause, self.fill_disk)
+            seldom = (self.cut_off, self.lose_queue, self.back_up, self.pause)
             happens = self.chance.choice((*often, *often, *seldom))
             happens()
 
@@ -314,19 +306,6 @@ class Simulation:
         name, code = self.victim(), self.chance.choice(DATABASE_FAULTS)
         self.without[name] = self.loop.time() + self.chance.uniform(0.5, LONGEST_FAULT), code
         self.note(f"{name} meets {code}")
-
-    def fill_disk(self) -> None:
-        """There is no room left for anyone, but for what was held before."""
-        self.full_until, self.free = self.loop.time() + self.chance.uniform(1, LONGEST_FULL), 0
-        self.note(f"the disk is full until {self.full_until:.0f}")
-
-    def take_room(self, size: int) -> bool:
-        """Whether there is so much on the disk; then it is taken."""
-        is_full = bool(PROCESS.get()) and self.loop.time() < self.full_until
-        if is_full and self.free < size:
-            return False
-        self.free -= size * is_full
-        return True
 
     def lose_queue(self) -> None:
         """The queue's server is away for a while."""
@@ -382,18 +361,6 @@ class Simulation:
             if self.loop.time() < until:
                 raise ArenaError(code, f"{name}: {code}")
 
-        @event.listens_for(engine, "before_cursor_execute")
-        def write(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-            writes = statement.startswith(("INSERT", "UPDATE", "DELETE"))
-            if writes and not self.take_room(PIECE):
-                raise ArenaError("disk_full", f"{PROCESS.get()}: disk_full")
-
-    def allocate(self, file: int, _start: int, size: int) -> None:
-        """As the system has it: room on the disk for a file."""
-        if not self.take_room(size):
-            raise OSError(errno.ENOSPC, "no space left")
-        self.held[file] = self.held.get(file, 0) + size
-
     def strftime(self, _form: str, at: str = "now", shift: str = "0 seconds") -> str:
         """As SQLite has it, for the one form that is asked for."""
         moment = self.time.now() if at == "now" else datetime.fromisoformat(at)
@@ -419,15 +386,8 @@ class Simulation:
             number = next(machines)
             return f"machine-{number}/1/machine-{number}.1"
 
-        ask, close = self.provider.ask_of, os.close
-
-        def closed(file: int) -> None:
-            self.free += self.held.pop(file, 0)
-            close(file)
-
+        ask = self.provider.ask_of
         with (
-            patch("os.posix_fallocate", self.allocate),
-            patch("os.close", closed),
             patch("arena.rounds.open_world.holder_name", holder),
             patch("arena.operations.run.holder_name", holder),
             patch.object(adapters.OpenModels, "ask", lambda _models, settings: ask(settings)),
