@@ -39,11 +39,11 @@ HEADED = True
 ORDER = 1
 
 GROUPS = {"all": "All", "models": "Models", "baselines": "Baselines", "people": "People"}
-INSTANTS = 40
+INSTANTS = 24
 """At so many instants the race is drawn."""
 NAMED = 3
 """So many agents are coloured, the first of the board."""
-RACED = 30
+RACED = 20
 """So many agents have a line."""
 LONGEST = 220
 """A reason is quoted as far as this."""
