@@ -29,6 +29,7 @@ from playwright.sync_api import Browser, ViewportSize, expect, sync_playwright
 from streamlit.testing.v1 import AppTest
 
 import dashboard.queries
+import dashboard.views
 from arena.cli.dashboard import FLAGS as STREAMLIT
 from arena.cli.dashboard import ListenAddress, answers
 from arena.record.record import Record
@@ -56,9 +57,9 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("cohort", {"cohort": "30"}),
     ("agent", {"agent": "agent-02"}),
     ("duel", {"a": "agent-02", "b": "agent-03"}),
-    ("market", {}),
-    ("market", {"sort": "volume"}),
-    ("market", {"search": "nowhere to be found"}),
+    ("markets", {}),
+    ("markets", {"show": "traded"}),
+    ("markets", {"search": "nowhere to be found"}),
     ("market", {"market": "year:00005"}),
     ("turn", {}),
     ("turn", {"cohort": "30", "round": "2", "agent": "agent-02"}),
@@ -93,8 +94,9 @@ def listening() -> Iterator[Asked]:
         return answer
 
     modules = [
-        importlib.import_module(f"dashboard.queries.{module.name}")
-        for module in pkgutil.iter_modules(dashboard.queries.__path__)
+        importlib.import_module(f"{package.__name__}.{module.name}")
+        for package in (dashboard.queries, dashboard.views)
+        for module in pkgutil.iter_modules(package.__path__)
     ]
     for module in modules:
         if hasattr(module, "ask"):

@@ -79,6 +79,11 @@ def quotes(shown: Iterable[Quote]) -> Markup:
     )
 
 
+def folded(title: str, inside: Markup) -> Markup:
+    """What is shown to who opens it."""
+    return Markup('<details class="more"><summary>{}</summary>{}</details>').format(title, inside)
+
+
 def tag(text: str, look: str) -> Markup:
     """A word in a coloured field."""
     return Markup('<span class="tag {}">{}</span>').format(look, text)

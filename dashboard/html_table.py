@@ -15,7 +15,7 @@ from dashboard.numbers import written
 from dashboard.times import moment
 from dashboard.words import day
 
-MANY = 30
+MANY = 50
 """A table of more rows is scrolled by itself."""
 EMPTY = "–"
 Kind = Literal["text", "number", "time", "picture"]

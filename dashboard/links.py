@@ -9,7 +9,9 @@ import streamlit as st
 
 from dashboard.pages import pages
 
-To = Literal["arena", "leaderboard", "cohort", "agent", "duel", "market", "turn", "operations"]
+To = Literal[
+    "arena", "leaderboard", "cohort", "agent", "duel", "markets", "market", "turns", "turn", "operations"
+]
 FIRST = "arena"
 """The page at the root of the address."""
 ROOT = "root"

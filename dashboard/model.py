@@ -37,6 +37,8 @@ class CohortLine:
 
 MODELS, PEOPLE = frozenset(("llm", "crowd")), frozenset(("recorded",))
 """Kinds of agents that are models, or made of them; and people. All others are rules to compare with."""
+NULLS = ("market", "constant", "random", "favourite")
+"""Kinds that hold no opinion: they would be far from all others on every market."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -465,3 +465,53 @@ def _around(values: Sequence[float]) -> tuple[float, float]:
     """From where to where an axis goes that has all of them."""
     room = (max(values) - min(values) or 1.0) * 0.06
     return min(values) - room, max(values) + room
+
+
+def strip(
+    spots: Sequence[tuple[str, float, str]], price: float | None, middle: float | None, says: str
+) -> Markup:
+    """Probabilities from none to certain, a row each, as far as they are from the price; and their median.
+
+    `spots` are names, probabilities and classes, in the order of the rows.
+    """
+    frames = [
+        Frame("wide small", 420, 60 + 22 * len(spots), 130, 46),
+        Frame("narrow", 350, 60 + 22 * len(spots), 112, 42),
+    ]
+    return (
+        _charts(frames, [_strip(frame, spots, price, middle) for frame in frames], says)
+        if spots
+        else Markup()
+    )
+
+
+def _strip(
+    frame: Frame, spots: Sequence[tuple[str, float, str]], price: float | None, middle: float | None
+) -> Markup:
+    across, bottom = Scale(0.0, 1.0, frame.left, frame.width - frame.right), frame.height - 36
+    upright = Markup('<path class="{}" d="M{} {}V{}"/>')
+    parts = [upright.format("grid", across.at(share), 20, bottom) for share in (0.0, 0.5, 1.0)]
+    parts += [_text(across.at(x), bottom + 16, f"{x:.0%}", "axis", "middle") for x in (0.0, 0.5, 1.0)]
+    if middle is not None:
+        parts.append(upright.format("c2 middle", across.at(middle), 20, bottom))
+        words = f"median {middle:.0%}"
+        parts.append(_text(across.at(middle), bottom + 31, words, "c2 name", _side(middle)))
+    if price is not None:
+        parts.append(upright.format("base", across.at(price), 20, bottom))
+        parts.append(_text(across.at(price), 13, f"price {price:.0%}", "name", _side(price)))
+    for row, (name, chance, look) in enumerate(spots):
+        y = 33 + 22 * row
+        if price is not None:
+            left, right = sorted((across.at(price), across.at(chance)))
+            bar = Markup('<rect class="{} span" x="{}" y="{}" width="{}" height="6"/>')
+            parts.append(bar.format(look, left, y - 3, round(right - left, 1)))
+        dot = Markup('<circle class="{} dot" cx="{}" cy="{}" r="5"><title>{}</title></circle>')
+        parts.append(dot.format(look, across.at(chance), y, f"{name} says {chance:.0%}"))
+        parts.append(_text(frame.left - 10, y + 4, shortened(name, int(frame.left / LETTER) - 2), "", "end"))
+        parts.append(_text(frame.width - frame.right + 10, y + 4, f"{chance:.0%}", "name"))
+    return Markup().join(parts)
+
+
+def _side(share: float) -> str:
+    """To which side of a place words about it go, so that they stay on the picture."""
+    return "start" if share < 0.2 else "end" if share > 0.8 else "middle"

@@ -8,7 +8,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
   place.onclick = (event) => {
     const button = event.target.closest("th button");
-    const link = event.target.closest("a[href]");
+    const link = event.target.closest("a[href]:not([target])");
     if (button) {
       const { key, kind } = button.parentElement.dataset;
       const first = kind === "number" ? "descending" : "ascending";

@@ -115,7 +115,7 @@ def show_stakes(found: Sequence[EventExposure], known: Mapping[str, str]) -> Non
         "Best $": [one.best / ONE for one in found],
         "Share %": [100 * one.share for one in found],
     }
-    ways = [way("market", event=one.event) for one in found]
+    ways = [way("markets", event=one.event) for one in found]
     listing(data, "What is at stake, a row an event", columns, ways)
 
 

@@ -7,8 +7,7 @@ from arena.record.queries.turns import ExplainedTrade, FarForecast, read_explain
 from arena.record.schema.database import Connection
 from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
-from dashboard.model import MODELS
-from dashboard.queries.markets import NULLS
+from dashboard.model import MODELS, NULLS
 from dashboard.source import RecordSource, ask, cached
 
 ROUNDS = 4

@@ -2,14 +2,19 @@
 
 import sqlite3
 from pathlib import Path
+from statistics import median
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
-from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
-from streamlit.testing.v1 import AppTest
 
-from dashboard.queries.markets import NULLS
-from tests.dashboard.opening import healthy, in_address, opened, tables, words
+from arena.record.queries.market_history import MarketForecast
+from dashboard.model import NULLS
+from dashboard.queries.season import season as season_overview
+from dashboard.source import source
+from dashboard.views.market import history, market_page, price_chart, venue_link
+from markets.model import MarketId
+from tests.dashboard.opening import healthy, in_address, markup, opened, tables, words
 from tests.dashboard.spoiled import TEXT, spoiled
 
 MILLION = 1_000_000
@@ -26,13 +31,6 @@ def traded(record: Path, where: str = "1") -> str:
     return str(ask(record, query)[0][0])
 
 
-def drawn(page: AppTest, column: str) -> list[dict[str, Any]]:
-    """The rows of the chart's data that have a column."""
-    (chart,) = page.get("vega_lite_chart")
-    tables = [convert_arrow_bytes_to_pandas_df(data.data.data) for data in chart.proto.datasets]
-    return [row for table in tables if column in table for row in table.to_dict("records")]
-
-
 def questions(record: Path) -> dict[str, str]:
     rows = ask(record, "SELECT market_id, question FROM market_version ORDER BY market_id, version")
     return dict(rows)
@@ -41,11 +39,12 @@ def questions(record: Path) -> dict[str, str]:
 def test_the_list_has_every_market_that_was_shown_with_its_figures(
     season: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = opened("market", season, monkeypatch)
+    page = opened("markets", season, monkeypatch)
     table = tables(page)[0]
     shown = ask(season, "SELECT DISTINCT market_id FROM snapshot_item")
     asks = questions(season)
     assert sorted(table["question"]) == sorted(asks[market] for (market,) in shown)
+    assert all(picture is not None for picture in table["trend"])
     trades = dict(ask(season, "SELECT market_id, count(*) FROM fill GROUP BY 1"))
     paid = dict(ask(season, "SELECT market_id, payout FROM resolution ORDER BY version"))
     closes = dict(ask(season, "SELECT market_id, closes_at FROM market_version ORDER BY version"))
@@ -53,11 +52,8 @@ def test_the_list_has_every_market_that_was_shown_with_its_figures(
     for (market,) in shown:
         row = by_question[asks[market]]
         assert row["trades"] == trades.get(market, 0)
-        assert row["outcome"] == (
-            {MILLION: "YES", 0: "NO", 500_000: "50¢", None: "refund"}[paid[market]]
-            if market in paid
-            else None
-        )
+        ended = {MILLION: "YES", 0: "NO", 500_000: "50¢", None: "refund"}
+        assert row["status"] == (ended[paid[market]] if market in paid else "open")
         assert row["closes"].strftime("%Y-%m-%d") == closes[market][:10]
 
 
@@ -66,7 +62,7 @@ def test_the_list_says_how_far_agents_are_apart_and_how_many_lots_are_held(
     record: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = request.getfixturevalue(record)
-    table = tables(opened("market", database, monkeypatch))[0]
+    table = tables(opened("markets", database, monkeypatch))[0]
     by_question = {row["question"]: row for _, row in table.iterrows()}
     said = ask(
         database,
@@ -92,7 +88,7 @@ def test_the_list_says_how_far_agents_are_apart_and_how_many_lots_are_held(
 
 
 def test_words_narrow_the_list_and_live_in_the_address(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("market", season, monkeypatch)
+    page = opened("markets", season, monkeypatch)
     word = str(tables(page)[0]["question"][0]).split()[2].upper()
     page.text_input[0].set_value(word)
     found = tables(healthy(page.run()))[0]
@@ -101,7 +97,7 @@ def test_words_narrow_the_list_and_live_in_the_address(season: Path, monkeypatch
     ]
     assert sorted(found["question"]) == sorted(wanted)
     assert in_address(page, "search") == word
-    again = opened("market", season, monkeypatch, search=word)
+    again = opened("markets", season, monkeypatch, search=word)
     assert again.text_input[0].value == word
     assert list(tables(again)[0]["question"]) == list(found["question"])
     page.text_input[0].set_value("")
@@ -109,7 +105,7 @@ def test_words_narrow_the_list_and_live_in_the_address(season: Path, monkeypatch
 
 
 def test_what_nobody_asked_is_said_to_be_nowhere(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("market", season, monkeypatch, search="zzzz nowhere")
+    page = opened("markets", season, monkeypatch, search="zzzz nowhere")
     assert not tables(page)
     assert "Search for fewer words" in words(page)
 
@@ -120,6 +116,9 @@ def test_what_is_closed_says_what_it_made(season: Path, monkeypatch: pytest.Monk
     made = ask(season, "SELECT sum(realised) FROM entry WHERE market_id = ?", market)[0][0]
     assert sum(table["profit"]) == pytest.approx(made / MILLION)
     assert not {"held", "cost", "average", "price", "value"} & set(table)
+    bought = ask(season, "SELECT sum(shares) FROM entry WHERE market_id = ? AND kind = 'buy'", market)[0][0]
+    assert sum(table["bought"]) == pytest.approx(bought / MILLION)
+    assert list(table["entry"]) == pytest.approx(list(100 * table["paid"] / table["bought"]), abs=1e-4)
     assert sum(table["received"]) - sum(table["paid"]) == pytest.approx(made / MILLION)
 
 
@@ -141,28 +140,86 @@ def test_trades_are_the_fills_of_the_market(season: Path, monkeypatch: pytest.Mo
     ]
     keys = ["agent", "cohort", "round", "did", "amount", "shares"]
     assert sorted(map(tuple, table[keys].values.tolist())) == sorted(wanted)
-    assert len(drawn(page, "paid")) == len(fills)
 
 
-def test_the_chart_has_every_price_and_every_opinion(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_strip_and_the_reasons_have_every_agents_last_word(
+    season: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     market = traded(season)
     page = opened("market", season, monkeypatch, market=market)
-    stored = ask(season, "SELECT mid FROM quote WHERE market_id = ? ORDER BY at", market)
-    prices = {row["at"]: row["price"] for row in drawn(page, "bid")}
-    assert set(prices.values()) == {mid / MILLION for (mid,) in stored if mid is not None}
+    head = ET.fromstring(markup(page)[1])
     said = ask(
         season,
-        "SELECT name, probability FROM forecast JOIN turn ON turn.id = turn_id JOIN entrant ON entrant.id = "
-        "entrant_id WHERE market_id = ? AND stage = 'final' AND kind <> 'market'",
+        "SELECT entrant.name, probability, reason, cohort.number FROM forecast "
+        "JOIN turn ON turn.id = turn_id JOIN round ON round.id = round_id JOIN cohort ON cohort.id = round.cohort_id "
+        "JOIN entrant ON entrant.id = entrant_id WHERE market_id = ? AND stage = 'final' "
+        "ORDER BY round.number",
         market,
     )
-    points = [(row["agent"], row["chance"]) for row in drawn(page, "course")]
-    assert sorted(points) == sorted((name, chance / MILLION) for name, chance in said)
+    newest = max(cohort for *_, cohort in said)
+    last = {name: (chance, reason) for name, chance, reason, cohort in said if cohort == newest}
+    strip = next(svg for svg in head.iter("svg") if "last probabilities" in svg.get("aria-label", ""))
+    assert [title.text for title in strip.iter("title")] == [
+        f"{name} says {chance / MILLION:.0%}"
+        for name, (chance, _) in sorted(last.items(), key=lambda one: (-one[1][0], one[0]))
+    ]
+    reasons = ["".join(quote.itertext()).strip("“”") for quote in head.iter("blockquote")]
+    assert sorted(reasons) == sorted(reason for _, reason in last.values() if reason)
 
 
-def test_one_agent_can_be_singled_out(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("market", season, monkeypatch, market=traded(season), agent="oracle")
-    assert {row["agent"] for row in [*drawn(page, "course"), *drawn(page, "paid")]} == {"oracle"}
+def test_the_price_is_a_step_line_with_median_and_range_of_one_cohort(season: Path) -> None:
+    market, record = traded(season), source(str(season))
+    page, known = market_page(record, market), season_overview(record)
+    assert page is not None
+    found = history(record, market, 1)
+    stored = ask(season, "SELECT mid FROM quote WHERE market_id = ? ORDER BY at", market)
+    assert [price.price for price in found.prices.points] == [mid for (mid,) in stored]
+    said = ask(
+        season,
+        "SELECT round_id, name, probability FROM forecast JOIN turn ON turn.id = turn_id "
+        "JOIN round ON round.id = round_id JOIN entrant ON entrant.id = entrant_id "
+        "WHERE market_id = ? AND stage = 'final' AND round.cohort_id = 1",
+        market,
+    )
+    assert sorted(found.said, key=str) == sorted((MarketForecast(*row) for row in said), key=str)
+    last = max(round_id for round_id, *_ in said)
+    opinions = [
+        chance for number, name, chance in said if number == last and dict(known.agents)[name] not in NULLS
+    ]
+    titles = ends_of(price_chart(page, found, known, "oracle"))
+    assert f"Price {stored[-1][0] / 10_000:.0f}%" in titles
+    assert f"Median {median(opinions) / 10_000:.0f}%" in titles
+    assert any(title.startswith("oracle ") for title in titles)
+    assert "polygon" in price_chart(page, found, known)
+    assert "oracle" not in price_chart(page, found, known)
+
+
+def ends_of(chart: str) -> list[str]:
+    """What the lines of a chart are called, with their ends."""
+    return [title.text or "" for title in next(ET.fromstring(f"<a>{chart}</a>").iter("svg")).iter("title")]
+
+
+def test_a_resolved_market_says_its_last_price_and_how_it_ended(
+    season: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    market = traded(season, "market_id IN (SELECT market_id FROM resolution WHERE payout = 0)")
+    head = markup(opened("market", season, monkeypatch, market=market))[1]
+    mid = ask(season, "SELECT mid FROM quote WHERE market_id = ? ORDER BY at DESC LIMIT 1", market)[0][0]
+    assert f"{mid / 10_000:.4g}¢" in head
+    assert "Resolved NO" in head
+    assert "last price of YES" in head
+
+
+def test_a_venue_is_linked_by_its_own_address_alone() -> None:
+    assert 'href="https://gamma-api.polymarket.com/markets/512"' in venue_link(MarketId("polymarket:512"))
+    for id in (
+        "polymarket:512/../x",
+        'kalshi:"><script>',
+        "http://203.0.113.9/x",
+        "simulator:a:1",
+        "kalshi:",
+    ):
+        assert not venue_link(MarketId(id))
 
 
 def test_a_market_that_nobody_knows_is_said_to_be_none(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,9 +235,9 @@ def test_foreign_words_are_shown_as_they_are(
     page = opened("market", record, monkeypatch, market=market)
     assert any(code.value.startswith(f"R {TEXT}") for code in page.code)
     assert all(len(code.value) <= 20_000 for code in page.code)
-    assert "<script>" not in page.subheader[0].value
+    assert "<script>" not in page.title[0].value
     assert all(not part.allow_html for part in page.markdown)
-    listed = tables(opened("market", record, monkeypatch))[0]
+    listed = tables(opened("markets", record, monkeypatch))[0]
     assert f"Q {TEXT}" in list(listed["question"])
 
 

@@ -10,9 +10,10 @@ import pytest
 import streamlit as st
 
 from arena.record.queries import markets as directory
-from dashboard.queries import markets
-from dashboard.queries.markets import NULLS, MarketFilter, MarketList, Order, market_list, menu
+from dashboard.model import NULLS
 from dashboard.source import source
+from dashboard.views import markets
+from dashboard.views.markets import MarketFilter, MarketList, Order, market_list, menu
 from tests.dashboard.opening import healthy, opened, tables, words
 from tests.records.seasons import play, worked_out
 
@@ -29,6 +30,7 @@ class Known:
     price: int | None
     volume: int
     apart: int | None
+    closes: str
 
 
 PLAIN = f"""
@@ -68,15 +70,12 @@ def known(record: Path) -> list[Known]:
     seen = dict[str, Known]()
     for id, event, question, category, closes, ends, price, volume, apart in rows:
         status = "resolved" if ends else "waiting" if closes <= now else "open"
-        seen.setdefault(id, Known(id, event, question, category, status, price, volume or 0, apart))
+        seen.setdefault(id, Known(id, event, question, category, status, price, volume or 0, apart, closes))
     return list(seen.values())
 
 
 def is_wanted(one: Known, asked: MarketFilter) -> bool:
-    if asked.status == "unpriced":
-        is_so = one.status != "resolved" and one.price is None
-    else:
-        is_so = asked.status in ("", one.status)
+    is_so = asked.status in ("", one.status)
     words = asked.search.lower().split()
     about = asked.category in ("", one.category) and asked.event in ("", one.event)
     return is_so and about and all(word in one.question.lower().replace("ß", "ss") for word in words)
@@ -107,7 +106,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A list that is cut off early, so that a small record has more than it holds."""
     for name, most in (("MOST", 4), ("WEIGHED", 12), ("COMPARED", 8)):
         monkeypatch.setattr(markets, name, most)
-    monkeypatch.setattr(markets, "ENOUGH", {"shown": 4, "volume": 12, "apart": 8})
+    monkeypatch.setattr(markets, "ENOUGH", {"closes": 12, "volume": 12, "apart": 8})
     monkeypatch.setattr(directory, "FIRST_ROUNDS", 1)
     st.cache_data.clear()
     yield
@@ -119,8 +118,8 @@ def everything_asked(known: list[Known], thorough: bool) -> list[MarketFilter]:
     searches = ["", known[0].question.split()[1].upper(), "straSSE", "nowhere to be found"]
     categories = ["", known[0].category, "topic 2"]
     events = ["", known[-1].event]
-    statuses = ["", "open", "waiting", "resolved", "unpriced"]
-    orders: tuple[Order, ...] = ("shown", "volume", "apart")
+    statuses = ["", "open", "waiting", "resolved"]
+    orders: tuple[Order, ...] = ("shown", "closes", "volume", "apart")
     ways = product(product(searches, statuses, categories, events), orders)
     return [MarketFilter(*narrowed, order) for narrowed, order in ways][:: 1 if thorough else 7]
 
@@ -130,7 +129,9 @@ def wanted(
 ) -> tuple[list[str], int, bool]:
     """The ids of the list, from how many markets they were chosen, and whether there are no others."""
     matching = [one for one in known if is_wanted(one, asked)]
-    enough = {"shown": most, "volume": weighed, "apart": compared}[asked.order]
+    enough = {"shown": most * asked.page, "closes": weighed, "volume": weighed, "apart": compared}[
+        asked.order
+    ]
     some = matching[:enough]
     if asked.order == "volume":
         some = sorted(some, key=lambda one: (-one.volume, one.id))
@@ -138,7 +139,10 @@ def wanted(
         some = sorted(
             (one for one in some if one.apart is not None), key=lambda one: (-(one.apart or 0), one.id)
         )
-    return [one.id for one in some[:most]], min(len(matching), enough), len(matching) <= enough
+    if asked.order == "closes":
+        some = sorted(some, key=lambda one: (one.closes, one.id))
+    start = most * (asked.page - 1)
+    return [one.id for one in some[start : start + most]], len(some), len(matching) <= enough
 
 
 def listed(result: MarketList) -> tuple[list[str], int, bool]:
@@ -197,45 +201,61 @@ def test_the_menu_has_the_categories_of_what_was_shown(mixed: Path, raw: Path, e
 
 
 def test_a_category_is_chosen_and_stays_in_the_address(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("market", mixed, monkeypatch, category="topic 2")
-    table = tables(page)[0]
-    assert set(table["category"]) == {"topic 2"}
-    assert len(table) == sum(one.category == "topic 2" for one in known(mixed))
+    page = opened("markets", mixed, monkeypatch, category="topic 2")
+    asks = {one.question: one.category for one in known(mixed)}
+    questions = list(tables(page)[0]["question"])
+    assert {asks[question] for question in questions} == {"topic 2"}
+    assert len(questions) == sum(category == "topic 2" for category in asks.values())
     (box,) = [box for box in page.selectbox if box.value == "topic 2"]
     box.set_value("topic 0")
-    assert set(tables(healthy(page.run()))[0]["category"]) == {"topic 0"}
+    again = tables(healthy(page.run()))[0]
+    assert {asks[question] for question in again["question"]} == {"topic 0"}
+
+
+@pytest.mark.usefixtures("short")
+def test_pages_follow_one_another_until_all_were_shown(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    facts, seen, number = known(mixed), list[str](), 1
+    while True:
+        page = opened("markets", mixed, monkeypatch, **({"page": str(number)} if number > 1 else {}))
+        rows = list(tables(page)[0]["question"])
+        seen += rows
+        labels = {button.label for button in page.button}
+        assert ("← Previous page" in labels) == (number > 1)
+        if "Next page →" not in labels:
+            break
+        assert len(rows) == 4
+        number += 1
+    assert sorted(seen) == sorted(one.question for one in facts)
+    assert number == -(-len(facts) // 4)
 
 
 @pytest.mark.usefixtures("short")
 @pytest.mark.parametrize(
-    ("sort", "said"),
+    ("pill", "said"),
     [
-        ("shown", "4 markets. There are more: narrow the search."),
-        ("volume", "4 markets, among the 12 shown last."),
-        ("apart", "4 markets, among the 8 shown last."),
+        ("all", "Markets 1–4, those shown to agents most recently first."),
+        ("traded", "Markets 1–4 of 12, chosen among those that agents were shown most recently."),
+        ("disputed", "Markets 1–4 of 8, chosen among those that agents were shown most recently."),
     ],
 )
-def test_the_page_says_that_there_are_more(
-    mixed: Path, monkeypatch: pytest.MonkeyPatch, sort: str, said: str
+def test_the_page_says_which_of_how_many_it_has(
+    mixed: Path, monkeypatch: pytest.MonkeyPatch, pill: str, said: str
 ) -> None:
-    assert said in words(opened("market", mixed, monkeypatch, sort=sort))
+    assert said in words(opened("markets", mixed, monkeypatch, show=pill))
 
 
-@pytest.mark.usefixtures("short")
-def test_where_all_were_looked_through_it_says_how_many_are_left_out(
-    mixed: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("address", [{"page": "x"}, {"page": "0"}, {"page": "99999999"}, {"show": "none"}])
+def test_an_address_that_says_nonsense_opens_the_first_page(
+    mixed: Path, monkeypatch: pytest.MonkeyPatch, address: dict[str, str]
 ) -> None:
-    facts = known(mixed)
-    category = next(one.category for one in facts if 4 < sum(x.category == one.category for x in facts) <= 12)
-    left = sum(one.category == category for one in facts) - 4
-    page = opened("market", mixed, monkeypatch, category=category, sort="volume")
-    assert f"4 markets. {left} more: narrow the search." in words(page)
+    assert "Markets" in opened("markets", mixed, monkeypatch, **address).title[0].value
+    assert tables(opened("markets", mixed, monkeypatch, **address))
 
 
 @pytest.mark.parametrize("narrowed", [{"event": "no:such"}, {"search": "nowhere to be found"}])
 def test_where_nothing_is_so_one_way_leads_back_to_all_markets(
     mixed: Path, monkeypatch: pytest.MonkeyPatch, narrowed: dict[str, str]
 ) -> None:
-    page = opened("market", mixed, monkeypatch, **narrowed)
-    assert "No market is so." in words(page)
+    page = opened("markets", mixed, monkeypatch, **narrowed)
+    assert "No market matches." in words(page)
     assert len(page.button) == 1

@@ -6,9 +6,10 @@ and events.
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 from sqlalchemy import (
@@ -23,6 +24,7 @@ from sqlalchemy import (
     cast,
     column,
     func,
+    type_coerce,
 )
 from sqlalchemy.orm import aliased
 from sqlmodel import and_
@@ -139,6 +141,22 @@ def read_market_forecasts(
     """What agents, or one of them, said of a market in these rounds."""
     query = MARKET_FORECASTS.where(EntrantRow.name == agent) if agent else MARKET_FORECASTS
     return read_nouns(MarketForecast, connection.execute(query, {"market": market, "ids": list(rounds)}))
+
+
+MARKET_REASONS = (
+    select(EntrantRow.name, TurnRow.round_id, ForecastRow.reason)
+    .select_from(joined(EntrantRow, TurnRow, ForecastRow))
+    .where(col(TurnRow.round_id).in_(IDS))
+    .where(ForecastRow.market_id == MARKET_ID, ForecastRow.stage == "final", ForecastRow.reason != "")
+)
+
+
+def read_market_reasons(
+    connection: Connection, market: MarketId, rounds: Collection[int]
+) -> dict[tuple[str, int], str]:
+    """Why agents said what they said of a market in these rounds, by agent and round."""
+    rows = connection.execute(MARKET_REASONS, {"market": market, "ids": list(rounds)})
+    return {(agent, round_id): reason for agent, round_id, reason in rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +343,51 @@ def _instants_parameter(connection: Connection, times: Sequence[datetime]) -> di
     if connection.dialect.name == "postgresql":
         return {"times": list(times)}
     return {"times": json.dumps([instant_text(at) for at in times])}
+
+
+def read_price_lines(
+    connection: Connection, ends: Mapping[MarketId, datetime], back: timedelta, most: int
+) -> dict[MarketId, list[int]]:
+    """What each market cost at so many instants before its end, oldest first, where that is known."""
+    pairs = [
+        (market, end - back * place / (most - 1)) for market, end in ends.items() for place in range(most)
+    ]
+    rows = connection.execute(_price_lines(connection.dialect.name), _pairs_parameter(connection, pairs))
+    found: dict[MarketId, dict[datetime, int]] = defaultdict(dict)
+    for market, at, price in rows:
+        if price is not None:
+            found[MarketId(market)][at] = price
+    return {market: [price for _, price in sorted(prices.items())] for market, prices in found.items()}
+
+
+@cache
+def _price_lines(dialect: str) -> AnySelect:
+    pairs, one = _pairs_table(dialect), aliased(QuoteRow, name="one")
+    newest = select(func.coalesce(one.mid, one.last)).where(
+        one.market_id == pairs.c.market, one.at <= pairs.c.at
+    )
+    newest = newest.order_by(col(one.at).desc(), col(one.id).desc()).limit(1).correlate(pairs)
+    return select(pairs.c.market, pairs.c.at, newest.scalar_subquery())
+
+
+def _pairs_table(dialect: str) -> FromClause:
+    """Markets with instants as a table of two columns, given as one parameter or two."""
+    if dialect == "postgresql":
+        markets = bindparam("markets", type_=ARRAY(Text))
+        times = bindparam("times", type_=ARRAY(DateTime(timezone=True)))
+        listed = func.unnest(markets, times)
+        return listed.table_valued(
+            column("market", Text), column("at", UtcTime), name="pairs"
+        ).render_derived()
+    given = func.json_each(bindparam("pairs", type_=Text)).table_valued(column("value", Text))
+    parts = [func.json_extract(given.c.value, f"$[{place}]") for place in (0, 1)]
+    return select(parts[0].label("market"), type_coerce(parts[1], UtcTime).label("at")).subquery("pairs")
+
+
+def _pairs_parameter(connection: Connection, pairs: Sequence[tuple[MarketId, datetime]]) -> dict[str, Any]:
+    if connection.dialect.name == "postgresql":
+        return {"markets": [market for market, _ in pairs], "times": [at for _, at in pairs]}
+    return {"pairs": json.dumps([(market, instant_text(at)) for market, at in pairs])}
 
 
 QUESTIONS_OF_EVENTS = select(MarketVersionRow.event_id, MarketVersionRow.question).where(

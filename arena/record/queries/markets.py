@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
+from statistics import median
 from typing import Any, Literal
 
 from sqlalchemy import BindParameter, Connection, Text, bindparam, column, exists, func, values
@@ -129,10 +130,11 @@ def read_listed_markets(connection: Connection, ids: Sequence[MarketId]) -> list
 
 @dataclass(frozen=True, slots=True)
 class ForecastSpread:
-    """The lowest and the highest of so many agents' probabilities for a market, in millionths."""
+    """The lowest, the median and the highest of so many agents' probabilities for a market, in millionths."""
 
     agents: int
     low: int
+    median: int
     high: int
 
 
@@ -144,17 +146,21 @@ def read_forecast_spreads(
         return {}
     named = values(column("market_id", Text), column("round_id", BigInt), name="pairs")
     pairs = named.data([(market, last.round_id) for market, last in shown.items()]).cte("pairs")
-    market, chance = pairs.c.market_id, ForecastRow.probability
     query = (
-        select_as(market=market, agents=func.count(), low=func.min(chance), high=func.max(chance))
+        select(pairs.c.market_id, ForecastRow.probability)
         .select_from(pairs.join(TurnRow, clause(TurnRow.round_id == pairs.c.round_id)))
         .join(EntrantRow, TurnRow.entrant_id == EntrantRow.id)
-        .join(ForecastRow, (ForecastRow.turn_id == TurnRow.id) & (ForecastRow.market_id == market))
+        .join(ForecastRow, (ForecastRow.turn_id == TurnRow.id) & (ForecastRow.market_id == pairs.c.market_id))
         .where(col(TurnRow.status).in_(USABLE_STATUSES), ForecastRow.stage == "final")
         .where(col(EntrantRow.kind).not_in(sorted(but)))
     )
-    spreads = read_grouped_nouns(ForecastSpread, connection.execute(query.group_by(market)))
-    return {market: spread for market, [spread] in spreads.items()}
+    stated: dict[MarketId, list[int]] = defaultdict(list)
+    for market, probability in connection.execute(query):
+        stated[MarketId(market)].append(probability)
+    return {
+        market: ForecastSpread(len(all_), min(all_), round(median(all_)), max(all_))
+        for market, all_ in stated.items()
+    }
 
 
 IS_TRADE = case((col(EntryRow.kind).in_(("buy", "sell")), 1), else_=0)
