@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 
 from dashboard.numbers import written
 from dashboard.times import moment
-from dashboard.words import day
+from dashboard.words import day, flat
 
 MANY = 50
 """A table of more rows is scrolled by itself."""
@@ -168,7 +168,7 @@ def _text(value: Any, column: HtmlColumn) -> Markup:
         return escape(day(value) if column.format == "day" else moment(value))
     if column.kind == "number" and isinstance(value, int | float):
         return escape(written(value, column.format))
-    return escape(" ".join("".join(c for c in str(value) if c.isprintable() or c.isspace()).split()))
+    return escape(flat(str(value)))
 
 
 def _meanings(columns: Sequence[HtmlColumn]) -> Markup:

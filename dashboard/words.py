@@ -23,6 +23,11 @@ def code(text: str) -> str:
     return f"{fence}{pad}{flat}{pad}{fence}"
 
 
+def flat(text: str) -> str:
+    """Foreign text on one line, without what can't be seen."""
+    return " ".join("".join(c for c in text if c.isprintable() or c.isspace()).split())
+
+
 def plain(text: str, most: int = 300) -> str:
     """Foreign text for a sentence or a label in Markdown, all of which it means literally.
 
@@ -32,8 +37,8 @@ def plain(text: str, most: int = 300) -> str:
     >>> print(plain("**a** <b> $5"), plain("http://x.y :fire:").replace(JOINER, "|"))
     \\*\\*a\\*\\* \\<b\\> \\$5 http:|//x|.y :|fire:|
     """
-    flat = " ".join("".join(c for c in text if c.isprintable() or c.isspace()).split())
-    short = flat if len(flat) <= most else f"{flat[: most - 1]}…"
+    whole = flat(text)
+    short = whole if len(whole) <= most else f"{whole[: most - 1]}…"
     joined = re.sub(r"(:|@|(?<=[A-Za-z])(?=\.\w))", rf"\1{JOINER}", short)
     return re.sub(r"([\\`*_{}\[\]<>()#+!|~$&-])", r"\\\1", joined)
 

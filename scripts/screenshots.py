@@ -63,7 +63,7 @@ def shots(market: str) -> list[Shot]:
         Shot("agent-money", "agent?agent=sharp&part=money"),
         Shot("agent-setup", "agent?agent=sharp&part=setup"),
         Shot("duel", "duel?a=sharp&b=blind"),
-        Shot("markets", "market", 1_000),
+        Shot("markets", "markets", 1_000),
         Shot("market", f"market?{urlencode({'market': market})}"),
         Shot("turn", "turn?cohort=2&round=3&agent=sharp"),
         Shot("operations", "operations"),

@@ -31,7 +31,7 @@ from dashboard.source import RecordSource
 from dashboard.svg import CHOSEN, REST, Line, line_chart, luck_band
 from dashboard.table import short_board
 from dashboard.times import moment
-from dashboard.words import cents, count, dollars, plain
+from dashboard.words import cents, count, dollars, flat, plain
 
 TITLE = "Arena"
 NEEDS_A_COHORT = True
@@ -204,5 +204,5 @@ def _percent(millionths: int) -> str:
 
 def shortened_reason(text: str) -> str:
     """A reason as far as it is quoted."""
-    flat = " ".join("".join(c for c in text if c.isprintable() or c.isspace()).split())
-    return flat if len(flat) <= LONGEST else f"{flat[:LONGEST].rsplit(' ', 1)[0]} …"
+    whole = flat(text)
+    return whole if len(whole) <= LONGEST else f"{whole[:LONGEST].rsplit(' ', 1)[0]} …"

@@ -43,13 +43,14 @@ from dashboard.html_table import number, time, words
 from dashboard.links import step, way
 from dashboard.listing import listing, put
 from dashboard.model import NULLS, SeasonOverview
+from dashboard.parts.market_table import market_table
+from dashboard.queries.markets import MarketFilter, market_list
 from dashboard.queries.season import season
 from dashboard.source import RecordSource, ask, cached
 from dashboard.svg import CHOSEN, Line, line_chart, strip
 from dashboard.thin import thin
 from dashboard.times import moment
-from dashboard.views.markets import MarketFilter, market_list, market_table
-from dashboard.words import cents, code, count, dollars, gained, plain, share
+from dashboard.words import cents, code, count, dollars, flat, gained, plain, share
 from markets.millionths import ONE, decimal
 from markets.model import Market, MarketId, Quote
 from portfolio.ledger import lot_key
@@ -296,7 +297,7 @@ def _small_print(page: MarketPage) -> Iterator[str]:
     yield f"fee rate {share(market.fee_rate)}" if market.fee_rate else "no fee"
     yield f"tick {cents(market.tick)}"
     if market.category:
-        yield market.category
+        yield flat(market.category)[:300]
 
 
 VENUE_PAGES = {
@@ -385,7 +386,7 @@ def _quotation(one: LastForecast, price: int | None) -> Quotation:
     return Quotation(
         who=one.agent,
         did=f"says {_percent(one.probability)}{far if apart else ''}",
-        why=" ".join("".join(c for c in one.reason if c.isprintable() or c.isspace()).split()),
+        why=flat(one.reason),
         where=f"round {one.round.number} of cohort {one.round.cohort}, {moment(one.round.at)}",
         href=way("turn", cohort=one.round.cohort, round=one.round.number, agent=one.agent).href,
     )
@@ -423,7 +424,7 @@ def price_chart(page: MarketPage, found: History, known: SeasonOverview, agent: 
     ]
     says = "The price of YES over time, with the median and the range of agents’ probabilities"
     note = "shaded: from the lowest to the highest agent" if band else ""
-    return line_chart(shown, says, "%.0f%", band, note, base=None)
+    return line_chart(shown, says, "%.0f%", band, note)
 
 
 def _end(points: Sequence[tuple[float, float]]) -> str:

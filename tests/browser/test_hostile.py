@@ -98,14 +98,12 @@ def test_the_page_of_a_market_shows_them_as_they_are(
     for market, (question, category) in spoiled[1].items():
         if not thorough and question not in worst:
             continue
-        open_at(page, f"{dashboard.address}/market?{urlencode({'market': market})}", "Markets")
-        heading = page.get_by_role("heading", level=3).first
+        open_at(page, f"{dashboard.address}/market?{urlencode({'market': market})}", "Market")
+        heading = page.get_by_role("heading", level=1).first
         assert (heading.text_content() or "").replace(JOINER, "") == flat(question, 1_000)
         assert heading.locator(IN_A_TITLE).count() == 0
         unfold(page)
-        small = page.get_by_test_id("stCaptionContainer").filter(has_text="category ").first
-        said = (small.text_content() or "").replace(JOINER, "")
-        assert f"category {flat(category, 300)} · id" in said
+        assert flat(category, 300) in (page.locator("section.box").first.text_content() or "")
         expect(page.get_by_test_id("stCode").last).to_be_visible()
         harmless(page)
 

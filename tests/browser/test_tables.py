@@ -19,7 +19,7 @@ PAGES = {
     "cohort?cohort=1": "Cohorts",
     "agent?agent=random": "Agents",
     "duel?a=oracle&b=random": "Duel",
-    "market": "Markets",
+    "markets": "Markets",
     "turn": "Turn",
     "turn?cohort=1&round=1&agent=oracle": "Turn",
     "operations": "Operations",
@@ -110,5 +110,5 @@ def test_enter_on_a_link_opens_it_and_a_reader_finds_the_figures(worked: Served,
     link.focus()
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"/agent\?agent="))
-    open_at(page, f"{worked.address}/market", "Markets")
+    open_at(page, f"{worked.address}/markets", "Markets")
     follow(page, 0, leads=r"/market\?market=")

@@ -22,7 +22,7 @@ PLACE = (
 TRADED = f"{PLACE} JOIN fill ON fill.turn_id = turn.id ORDER BY turn.id DESC LIMIT 1"
 FAILED = f"{PLACE} WHERE turn.verdict IN ('failed', 'malformed') ORDER BY turn.id DESC LIMIT 1"
 ASKED = f"{PLACE} JOIN call USING (round_id, entrant_id) ORDER BY turn.id LIMIT 1"
-VIEWS = ("arena", "leaderboard", "cohort", "agent", "duel", "market", "turn", "operations")
+VIEWS = ("arena", "leaderboard", "cohort", "agent", "duel", "markets", "market", "turn", "operations")
 READINGS = ("stated", "anchored", "implied")
 
 
@@ -72,11 +72,11 @@ def ways(record: Path) -> list[Address]:
     """An agent's forecasts parted in every way, and the lists of turns and markets."""
     first, second = busiest(record)
     parts = ({"agent": first, "part": "forecasts", "by": by} for by in ("horizon", "price", "cohort"))
-    lists = [("turn", {"verdict": "failed"}), ("turn", {"agent": second}), ("market", {"sort": "apart"})]
+    lists = [("turn", {"verdict": "failed"}), ("turn", {"agent": second}), ("markets", {"show": "disputed"})]
     return [
         *(("agent", part) for part in parts),
         *lists,
-        *(("market", {"status": status}) for status in ("open", "waiting", "resolved")),
+        *(("markets", {"show": pill}) for pill in ("open", "soon", "waiting", "resolved")),
     ]
 
 

@@ -151,9 +151,9 @@ def test_the_strip_and_the_reasons_have_every_agents_last_word(
     said = ask(
         season,
         "SELECT entrant.name, probability, reason, cohort.number FROM forecast "
-        "JOIN turn ON turn.id = turn_id JOIN round ON round.id = round_id JOIN cohort ON cohort.id = round.cohort_id "
-        "JOIN entrant ON entrant.id = entrant_id WHERE market_id = ? AND stage = 'final' "
-        "ORDER BY round.number",
+        "JOIN turn ON turn.id = turn_id JOIN round ON round.id = round_id "
+        "JOIN cohort ON cohort.id = round.cohort_id JOIN entrant ON entrant.id = entrant_id "
+        "WHERE market_id = ? AND stage = 'final' ORDER BY round.number",
         market,
     )
     newest = max(cohort for *_, cohort in said)

@@ -11,9 +11,10 @@ import streamlit as st
 
 from arena.record.queries import markets as directory
 from dashboard.model import NULLS
+from dashboard.queries import markets
+from dashboard.queries.markets import MarketFilter, MarketList, Order, market_list, menu
 from dashboard.source import source
-from dashboard.views import markets
-from dashboard.views.markets import MarketFilter, MarketList, Order, market_list, menu
+from dashboard.views import markets as view
 from tests.dashboard.opening import healthy, opened, tables, words
 from tests.records.seasons import play, worked_out
 
@@ -106,6 +107,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A list that is cut off early, so that a small record has more than it holds."""
     for name, most in (("MOST", 4), ("WEIGHED", 12), ("COMPARED", 8)):
         monkeypatch.setattr(markets, name, most)
+    monkeypatch.setattr(view, "MOST", 4)
     monkeypatch.setattr(markets, "ENOUGH", {"closes": 12, "volume": 12, "apart": 8})
     monkeypatch.setattr(directory, "FIRST_ROUNDS", 1)
     st.cache_data.clear()

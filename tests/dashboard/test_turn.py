@@ -186,4 +186,4 @@ def test_a_record_without_a_turn_says_how_to_get_one(
         plain.execute("INSERT INTO cohort SELECT * FROM whole.cohort WHERE number = 1")
         plain.execute("INSERT INTO entrant SELECT * FROM whole.entrant WHERE cohort_id = 1")
     assert "No turn is in yet" in words(opened("turn", database, monkeypatch))
-    assert "No market was put before an agent yet" in words(opened("market", database, monkeypatch))
+    assert "No market was put before an agent yet" in words(opened("markets", database, monkeypatch))
