@@ -1,4 +1,4 @@
-"""What happened around the rounds: jobs, incidents, and what venues sent in vain."""
+"""What happened around the rounds: jobs, incidents, and rejected venue data."""
 
 from collections.abc import Sequence
 from hashlib import sha256
@@ -53,7 +53,7 @@ def show_incidents(incidents: Sequence[RecordedIncident]) -> None:
     """What an operator should hear of, and whether they were told."""
     st.subheader("Incidents", anchor=False)
     if not incidents:
-        st.caption("Nothing has happened that an operator should hear of.")
+        st.caption("No incidents. `arena run` records them while it is at work.")
         return
     st.caption("The newest. `watch.webhook` in the config has them told as they happen.")
     data: dict[str, Any] = {
@@ -61,7 +61,7 @@ def show_incidents(incidents: Sequence[RecordedIncident]) -> None:
         "What": [told.incident.text or told.incident.subject for told in incidents],
         "Kind": [told.incident.kind.replace("_", " ") for told in incidents],
         "Ended": [told.ended_at for told in incidents],
-        "Goes on": [told.ended_at is None for told in incidents],
+        "Ongoing": [told.ended_at is None for told in incidents],
         "Told": [_told(told) for told in incidents],
     }
     listing(data, "Incidents", {"What": words("What", long=True)})
@@ -77,11 +77,11 @@ def _told(told: RecordedIncident) -> str:
 
 def show_rejected(record: RecordSource, status: Status) -> None:
     """What was set aside and why; of the one that is chosen, what was sent."""
-    st.subheader("What venues sent in vain", anchor=False)
+    st.subheader("Rejected venue data", anchor=False)
     kind = choice("Kind", "aside", KINDS, "all")
     quarantined = rejected_data(record, None if kind == "all" else kind)
     if not quarantined:
-        st.caption("Nothing was set aside: all that venues sent could be used.")
+        st.caption("No rejected data.")
         return
     lately = [f"{x.records:,} {plain(x.venue)} {x.kind} {plain(x.code)}" for x in status.quarantined]
     said = f"In the last day: {', '.join(lately)}. " if lately else "Nothing in the last day. "

@@ -51,9 +51,9 @@ def show_rounds(rounds: Sequence[RoundState]) -> None:
 
 def show_failed(turns: Sequence[FailedTurn]) -> None:
     """The newest turns that failed, each leading to the whole of it."""
-    st.subheader("Turns without a usable answer", anchor=False)
+    st.subheader("Failed turns", anchor=False)
     if not turns:
-        st.caption("There are none: every turn that was asked for has been answered.")
+        st.caption("No failed turns.")
         return
     st.caption(
         f"The newest, at most {FAILED}. Failed: no answer came, and it counts for nothing. Malformed: what "

@@ -11,8 +11,7 @@ from dashboard.html_table import number, time, words
 from dashboard.listing import listing
 from dashboard.queries.turn import TurnPage, texts
 from dashboard.source import RecordSource
-from dashboard.words import count, plain
-from markets.millionths import ONE
+from dashboard.words import count, plain, usd
 
 COLUMNS = {
     "call": words("Call", "Which question, which sample of it, which attempt at that."),
@@ -37,7 +36,7 @@ def cost_of(attempts: Sequence[CallAttempt]) -> str:
     known = [cost for cost in costs if cost is not None]
     if not attempts:
         return "–"
-    return "unknown" if len(known) < len(costs) else f"${sum(known) / ONE:,.4f}"
+    return "unknown" if len(known) < len(costs) else usd(sum(known))
 
 
 def show_calls(record: RecordSource, page: TurnPage) -> None:
@@ -61,7 +60,7 @@ def _words(record: RecordSource, attempt: CallAttempt) -> None:
     said = texts(record, attempt.id)
     if attempt.error_message:
         st.markdown(f"**{plain(attempt.error_code or '')}:** {plain(attempt.error_message, most=2_000)}")
-    with st.expander("Answer", expanded=True):
+    with st.expander("Answer"):
         if said.reply is None:
             st.caption("None came.")
         else:

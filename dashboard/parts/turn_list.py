@@ -40,11 +40,11 @@ COLUMNS = {
     "look": picture(""),
     "agent": words("Agent", "Whose turn it was."),
     "at": time("Decided", "The round's decision time, in UTC."),
-    "verdict": words("Verdict", " ".join(MEANT.values())),
+    "verdict": words("Status", " ".join(MEANT.values())),
     "bought": number("Bets", "localized", "Purchases that were done, in full or in part."),
     "spent": number("Bet $", "dollar", "What was paid for them, fees included."),
     "sold": number("Sales", "localized", "Sales that were done, in full or in part."),
-    "rejected": number("Rejected", "localized", "Wishes and items of the answer that were refused."),
+    "rejected": number("Rejected", "localized", "Orders and items of the answer that were refused."),
     "calls": number("Calls", "localized", "Attempts to get an answer from a model."),
     "cost": number("Cost", "dollar", "What its calls cost; a dash without a call or a known price."),
     "cohort": number("Cohort", "%d", "The cohort that it was played in."),
@@ -73,8 +73,8 @@ def show_list(record: RecordSource) -> None:
 
 def _nothing(agent: str, status: str) -> str:
     if agent == status == ANY:
-        return "No turn is in yet. `arena round` plays the next round."
-    return "No turn is so. Choose another agent or verdict."
+        return "No turn is in yet. `arena round` plays the next round, and this page shows it then."
+    return "No turn matches. Choose another agent or status."
 
 
 def _row(turn: TurnSummary) -> dict[str, object]:

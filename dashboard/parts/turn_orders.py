@@ -1,4 +1,4 @@
-"""What a turn wished for and what came of it: wishes, fills price by price, refusals."""
+"""What a turn ordered and what came of it: orders, fills price by price, refusals."""
 
 from collections.abc import Iterator
 
@@ -9,14 +9,14 @@ from dashboard.html_table import number, words
 from dashboard.links import Way, way
 from dashboard.listing import listing
 from dashboard.queries.turn import TurnPage, held_until_now
-from dashboard.words import dollars, gained, plain
+from dashboard.words import count, dollars, gained, plain
 from portfolio.model import Bet, Fill, Sale
 
 ORDERS = {
     "question": words("Question", "As the market's page read then."),
-    "wish": words("Wish", "What it asked for."),
+    "wish": words("Order", "What it asked for."),
     "limit": number("Limit ¢", "%.1f", "The worst price of a share that it would take."),
-    "came": words("What came of it", "What was filled, or why it was refused.", long=True),
+    "came": words("Result", "What was filled, or why it was refused.", long=True),
     "reason": words("Reason", "In its own words.", long=True),
 }
 FILLS = {
@@ -32,16 +32,16 @@ FILLS = {
         "gain",
         "Of the whole purchase, had it been held until now or its market's end, at the newest price.",
     ),
-    "stopped": words("Why it stopped", "Why not all that was wished was filled."),
+    "stopped": words("Why it stopped", "Why the rest of the order was not filled."),
 }
 
 
 def show_orders(page: TurnPage) -> None:
-    """Every bet and sale that was wished for, with what was filled of it."""
-    st.subheader("Bets and sales", anchor=False)
+    """Every bet and sale that was ordered, with what was filled of it."""
+    st.subheader("Orders", anchor=False)
     wishes: list[Bet | Sale] = [*page.turn.sales, *page.turn.bets]
     if not wishes:
-        st.caption("It wished for none.")
+        st.caption("It placed no order.")
         return
     rows = [_order(page, wish) for wish in wishes]
     keys = [key for key in ORDERS if key != "limit" or any(row["limit"] is not None for row in rows)]
@@ -92,7 +92,6 @@ def show_fills(page: TurnPage) -> None:
     """What was bought and sold, a row a price, and what it would have made if held."""
     if not page.fills:
         return
-    st.subheader("Fills, level by level", anchor=False)
     claims = {claim.seen.id: claim for claim in page.claims}
     gains = [held_until_now(fill, claims[fill.market_id]) for fill in page.fills]
     known = [gain for gain in gains if gain is not None]
@@ -101,7 +100,8 @@ def show_fills(page: TurnPage) -> None:
     rows = [row for fill, gain in zip(page.fills, gains, strict=True) for row in _levels(page, fill, gain)]
     table = {key: [row[key] for row in rows] for key in FILLS}
     ways = [_way(page, str(row["market"])) for row in rows]
-    listing(table, "Fills: one row a price", FILLS, ways)
+    with st.expander(f"Fills, level by level: {count(len(rows), 'level')}"):
+        listing(table, "Fills: one row a price", FILLS, ways)
 
 
 def _levels(page: TurnPage, fill: Fill, gain: int | None) -> Iterator[dict[str, object]]:
@@ -126,7 +126,7 @@ def show_rejections(page: TurnPage) -> None:
     if not page.rejections:
         return
     st.subheader("Rejected", anchor=False)
-    st.caption("Items of the answer that made no sense, and wishes against the rules.")
+    st.caption("Items of the answer that made no sense, and orders against the rules.")
     listing(
         {
             "Why": [refused.message for refused in page.rejections],

@@ -46,7 +46,7 @@ def operations_page(record: RecordSource) -> OperationsPage:
 
 @cached
 def rejected_data(record: RecordSource, kind: str | None) -> tuple[StoredQuarantine, ...]:
-    """What venues sent in vain, the newest first."""
+    """Rejected venue data, the newest first."""
     return ask(record, lambda connection: tuple(read_quarantine(connection, kind=kind, limit=REJECTED)))
 
 

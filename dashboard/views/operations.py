@@ -1,4 +1,4 @@
-"""How the arena works: is it well, what is played, what failed, what it costs, what venues sent in vain."""
+"""How the arena works: is it well, what is played, what failed, what it costs, rejected venue data."""
 
 import streamlit as st
 
@@ -18,10 +18,10 @@ NEEDS_A_COHORT = False
 ORDER = 7
 
 WORDS = {
-    "ok": (st.success, "All that was due is done."),
-    "waiting": (st.info, "Something is still to come by itself, or was put off."),
-    "late": (st.warning, "A round is over its time."),
-    "trouble": (st.error, "Something does not mend itself."),
+    "ok": (st.success, "Everything is up to date."),
+    "waiting": (st.info, "Something is pending, or was put off."),
+    "late": (st.warning, "A round is overdue."),
+    "trouble": (st.error, "Something needs an operator."),
 }
 MEGABYTE = 1_000_000
 
@@ -69,14 +69,14 @@ def _figures(status: Status) -> None:
         ),
         ("Spent today", usd(status.spend.today), "On calls since midnight UTC; at worst where unknown."),
         ("This month", usd(status.spend.month), "On calls since the first, UTC."),
-        ("Calls under way", f"{status.under_way.calls:,}", _lost(status)),
+        ("Calls in progress", f"{status.under_way.calls:,}", _lost(status)),
         (
-            "Positions held",
+            "Open positions",
             f"{held.positions:,}",
             f"In {count(held.markets, 'market')}, as each cohort last saw them.",
         ),
         (
-            "At an old price",
+            "Stale prices",
             f"{held.stale:,}",
             f"Markets held without a fresh price; the oldest is of {moment(held.oldest)}.",
         ),

@@ -1,6 +1,8 @@
 """Pages opened as Streamlit opens them, without a browser."""
 
 import json
+import sqlite3
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -47,6 +49,18 @@ def healthy(page: AppTest) -> AppTest:
 def charts() -> Draft7Validator:
     """What holds a chart against its schema: made once, for that takes as long as a page."""
     return Draft7Validator(load_schema())
+
+
+def with_reasons(record: Path, folder: Path) -> Path:
+    """A copy of a record in which every forecast has a reason of its own."""
+    copy = folder / "reasons.db"
+    with closing(sqlite3.connect(record)) as plain, closing(sqlite3.connect(copy)) as whole:
+        plain.backup(whole)
+        for (trigger,) in whole.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            whole.execute(f'DROP TRIGGER "{trigger}"')
+        whole.execute("UPDATE forecast SET reason = 'for <b>' || market_id || '</b> in ' || turn_id")
+        whole.commit()
+    return copy
 
 
 def tables(page: AppTest) -> list[pd.DataFrame]:

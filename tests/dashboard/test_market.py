@@ -14,7 +14,7 @@ from dashboard.queries.season import season as season_overview
 from dashboard.source import source
 from dashboard.views.market import history, market_page, price_chart, venue_link
 from markets.model import MarketId
-from tests.dashboard.opening import healthy, in_address, markup, opened, tables, words
+from tests.dashboard.opening import healthy, in_address, markup, opened, tables, with_reasons, words
 from tests.dashboard.spoiled import TEXT, spoiled
 
 MILLION = 1_000_000
@@ -143,8 +143,9 @@ def test_trades_are_the_fills_of_the_market(season: Path, monkeypatch: pytest.Mo
 
 
 def test_the_strip_and_the_reasons_have_every_agents_last_word(
-    season: Path, monkeypatch: pytest.MonkeyPatch
+    season: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    season = with_reasons(season, tmp_path)
     market = traded(season)
     page = opened("market", season, monkeypatch, market=market)
     head = ET.fromstring(markup(page)[1])
@@ -163,8 +164,9 @@ def test_the_strip_and_the_reasons_have_every_agents_last_word(
         f"{name} says {chance / MILLION:.0%}"
         for name, (chance, _) in sorted(last.items(), key=lambda one: (-one[1][0], one[0]))
     ]
-    reasons = ["".join(quote.itertext()).strip("“”") for quote in head.iter("blockquote")]
-    assert sorted(reasons) == sorted(reason for _, reason in last.values() if reason)
+    reasons = [(quote.text or "").strip("“”") for quote in head.iter("p") if quote.get("class") == "why"]
+    assert reasons
+    assert sorted(reasons) == sorted(reason for _, reason in last.values())
 
 
 def test_the_price_is_a_step_line_with_median_and_range_of_one_cohort(season: Path) -> None:

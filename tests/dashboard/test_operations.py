@@ -73,9 +73,9 @@ def test_only_one_kind_of_what_was_set_aside_may_be_asked_for(
     troubled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = opened("operations", troubled, monkeypatch, aside="page")
-    assert "Nothing was set aside" in words(page)
+    assert "No rejected data" in words(page)
     page = opened("operations", troubled, monkeypatch, aside="market")
-    assert "Nothing was set aside" not in words(page)
+    assert "No rejected data" not in words(page)
 
 
 def test_a_quiet_record_says_what_to_do_next(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,11 +3,12 @@
 import sqlite3
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from arena.record.record import Record
-from tests.dashboard.opening import healthy, in_address, opened, tables, words
+from tests.dashboard.opening import healthy, in_address, markup, opened, tables, with_reasons, words
 from tests.dashboard.spoiled import SECRETLY_LONG, TEXT, spoiled
 
 MILLION = 1_000_000
@@ -59,14 +60,15 @@ def test_turns_of_one_agent_can_be_looked_for(season: Path, monkeypatch: pytest.
 def test_no_turn_of_a_verdict_is_said_so(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("turn", season, monkeypatch, verdict="failed")
     assert not tables(page)
-    assert "No turn is so" in words(page)
+    assert "No turn matches" in words(page)
 
 
 def test_a_turn_shows_every_forecast_with_its_price_and_its_gain(
     season: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turn = id_of(season, PLACE)
-    table = tables(opened("turn", season, monkeypatch, **address(PLACE)))[0]
+    page = opened("turn", season, monkeypatch, **address(PLACE))
+    (table,) = [found for found in tables(page) if "final" in found]
     rows = ask(
         season,
         "SELECT v.question, f.probability, q.mid, (SELECT payout FROM resolution r WHERE r.market_id = "
@@ -122,6 +124,24 @@ def test_held_until_its_end_a_bet_gains_what_was_settled(
         for side, shares, amount, payout in fills
     ]
     assert sum(table["gain"].dropna()) == pytest.approx(sum(made) / MILLION)
+
+
+def test_a_turn_says_what_it_did_and_why_before_all_else(
+    season: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    season = with_reasons(season, tmp_path)
+    page, turn = opened("turn", season, monkeypatch, **address(PLACE)), id_of(season, PLACE)
+    bets = "SELECT sum(amount), count(DISTINCT market_id) FROM fill WHERE turn_id = ? AND action = 'buy'"
+    ((spent, markets),) = ask(season, bets, turn)
+    sold = ask(season, "SELECT count(*) FROM fill WHERE turn_id = ? AND action = 'sell'", turn)[0][0]
+    said = page.subheader[0].value.replace("\\", "")
+    assert f"bet ${round(spent / MILLION):,} on {markets} market" in said
+    assert (f", sold {sold}" in said) == bool(sold)
+    reasons = ask(season, "SELECT reason FROM forecast WHERE turn_id = ? AND stage = 'final'", turn)
+    head = ET.fromstring(markup(page)[1])
+    quoted = [(quote.text or "").strip("“”") for quote in head.iter("p") if quote.get("class") == "why"]
+    assert quoted
+    assert sorted(quoted) == sorted(reason for (reason,) in reasons)
 
 
 def test_a_turn_leads_to_those_before_and_after_it(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:

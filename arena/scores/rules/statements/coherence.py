@@ -106,7 +106,7 @@ def coherence(
     check_lengths(p.size, event=labels.size, shape=kind.size, rung=place.size, mid=prices.size)
     rows = _judged(labels, kind, np.where(kind == "nested", place, p))
     if not rows.size:
-        words = "no event had forecasts on several markets at once"
+        words = "no two forecasts were on markets with a declared relation"
         return CoherenceScore(None, None, 0, 0, None, None, words)
     names, group = np.unique(labels[rows], return_inverse=True)
     losses = _losses(p[rows], group, kind[rows])

@@ -130,7 +130,7 @@ def test_dust_of_floats_is_coherent() -> None:
 def test_no_event_with_several_markets_is_none_with_a_reason() -> None:
     for found in (coherence([], [], "nested"), coherence([0.5, 0.6], ["a", "b"], "exclusive")):
         assert (found.loss, found.worst, found.events) == (None, None, 0)
-        assert "no event had forecasts" in found.reason
+        assert "declared relation" in found.reason
 
 
 def test_a_wrong_column_is_named() -> None:
