@@ -8,6 +8,7 @@ from dashboard.config import known_config
 from dashboard.parts.operations_events import show_incidents, show_jobs, show_rejected
 from dashboard.parts.operations_rounds import show_failed, show_rounds, show_spending
 from dashboard.queries.operations import OperationsPage, operations_page
+from dashboard.queries.season import season
 from dashboard.queries.status import arena_status
 from dashboard.source import RecordSource
 from dashboard.times import far, moment
@@ -30,7 +31,8 @@ def show(record: RecordSource) -> None:
     """The page, from the word that says how the arena is to what one record of a venue said."""
     status, page = arena_status(record), operations_page(record)
     _health(status)
-    _figures(status)
+    known = season(record)
+    _figures(status, " (invented)" if known.cohorts and known.is_invented else "")
     show_rounds(status.rounds)
     show_failed(page.failed)
     show_spending(page, status.spend.limits)
@@ -56,7 +58,7 @@ def _health(status: Status) -> None:
         )
 
 
-def _figures(status: Status) -> None:
+def _figures(status: Status, invented: str) -> None:
     at, leader, held = status.at, status.leader, status.held
     running = leader.host if leader is not None and leader.alive else "No"
     shown = (
@@ -67,8 +69,12 @@ def _figures(status: Status) -> None:
             f"{status.calendar.done:,} of {status.calendar.due:,}",
             "Of those whose time has come, in all cohorts.",
         ),
-        ("Spent today", usd(status.spend.today), "On calls since midnight UTC; at worst where unknown."),
-        ("This month", usd(status.spend.month), "On calls since the first, UTC."),
+        (
+            f"Spent today{invented}",
+            usd(status.spend.today),
+            "On calls since midnight UTC; at worst where unknown.",
+        ),
+        (f"This month{invented}", usd(status.spend.month), "On calls since the first, UTC."),
         ("Calls in progress", f"{status.under_way.calls:,}", _lost(status)),
         (
             "Open positions",

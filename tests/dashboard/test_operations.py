@@ -50,6 +50,7 @@ def troubled(tmp_path: Path) -> Path:
 
 def test_what_went_wrong_is_listed_as_text(troubled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("operations", troubled, monkeypatch)
+    assert "Spent today (invented)" in {metric.label for metric in page.metric}
     by_column = {name: table for table in tables(page) for name in table.columns}
     assert by_column["Turn"]["Turn"].tolist() == ["failed"] * 10
     assert by_column["Job"].set_index("Job")["Failures"].to_dict() == {"backup": 0, "resolutions": 4}
@@ -81,6 +82,7 @@ def test_only_one_kind_of_what_was_set_aside_may_be_asked_for(
 def test_a_quiet_record_says_what_to_do_next(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("operations", empty, monkeypatch)
     assert "no cohort has started yet" in page.info[0].value
+    assert "Spent today" in {metric.label for metric in page.metric}
     assert "`arena round` plays the next one" in words(page)
     assert "`arena db backup` makes one" in words(page)
     assert not tables(page)

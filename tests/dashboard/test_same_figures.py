@@ -185,11 +185,12 @@ def test_what_an_agent_holds(record: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_operations(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said, page = told(record, "status"), opened("operations", record, monkeypatch)
     figures, rounds = shown(page), said["rounds"]
+    invented = " (invented)" if "Spent today (invented)" in figures else ""
     assert figures["Rounds done"] == f"{rounds['done']:,} of {rounds['due']:,}"
-    assert figures["Spent today"] == f"${said['spend']['today_usd']:,.2f}"
-    assert figures["This month"] == f"${said['spend']['month_usd']:,.2f}"
-    assert figures["Calls under way"] == f"{said['calls']['under_way']:,}"
-    assert figures["Positions held"] == f"{said['positions']['open']:,}"
-    assert figures["At an old price"] == f"{said['positions']['stale_markets']:,}"
+    assert figures[f"Spent today{invented}"] == f"${said['spend']['today_usd']:,.2f}"
+    assert figures[f"This month{invented}"] == f"${said['spend']['month_usd']:,.2f}"
+    assert figures["Calls in progress"] == f"{said['calls']['under_way']:,}"
+    assert figures["Open positions"] == f"{said['positions']['open']:,}"
+    assert figures["Stale prices"] == f"{said['positions']['stale_markets']:,}"
     first = [*page.success, *page.info, *page.warning, *page.error][0].value
     assert first.startswith(f"**{said['health'].capitalize()}.**")
