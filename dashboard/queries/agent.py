@@ -1,10 +1,12 @@
 """What the page of an agent asks of the record."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import groupby
+from operator import attrgetter
 
 from arena.cohorts.diff import AgentSetup, agent_setup, setting_in_words, setup_differences
 from arena.record.queries.accounts import read_marked_cohort
@@ -33,6 +35,7 @@ from markets.millionths import ONE
 
 INSTANTS = 200
 """How many instants of its whole life an agent's curve is asked for at most."""
+MARKED_AT = attrgetter("at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,21 +170,23 @@ def _wanted(spans: Sequence[AccountSpan], instants: int) -> list[tuple[int, date
 
 
 def _within(grid: Sequence[datetime], span: AccountSpan) -> Sequence[datetime]:
-    return grid[bisect_right(grid, span.first_at) - 1 : bisect_right(grid, span.last_at)]
+    return grid[bisect_left(grid, span.first_at) : bisect_right(grid, span.last_at)]
 
 
 def _curve(name: str, worth: Sequence[EntrantEquity], given: dict[int, int]) -> tuple[PnlPoint, ...]:
     """The sum of what all accounts had made, at the instants at which one of them was marked."""
     made: dict[int, int] = {}
-    points: dict[datetime, PnlPoint] = {}
+    points = list[PnlPoint]()
     total = money = 0
-    for one in sorted(worth, key=lambda one: one.at):
-        gain = one.total - given[one.entrant_id]
-        money += 0 if one.entrant_id in made else given[one.entrant_id]
-        total += gain - made.get(one.entrant_id, 0)
-        made[one.entrant_id] = gain
-        points[one.at] = PnlPoint(name, one.at, total / ONE, 100 * total / money)
-    return tuple(points.values())
+    for at, marks in groupby(sorted(worth, key=MARKED_AT), MARKED_AT):
+        for one in marks:
+            bankroll = given[one.entrant_id]
+            gain = one.total - bankroll
+            money += 0 if one.entrant_id in made else bankroll
+            total += gain - made.get(one.entrant_id, 0)
+            made[one.entrant_id] = gain
+        points.append(PnlPoint(name, at, total / ONE, 100 * total / money))
+    return tuple(points)
 
 
 def _stays(

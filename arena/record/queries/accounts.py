@@ -23,7 +23,6 @@ from arena.record.schema.statements import attributes_of
 from arena.record.schema.turn import AttemptRow, CallRow, FillRow, TurnRow
 from arena.record.schema.typed import (
     IDS,
-    AnySelect,
     Condition,
     clause,
     col,
@@ -44,27 +43,26 @@ from portfolio.rules import BOOK, DEPTH_UNKNOWN, UNLIMITED
 
 def read_accounts(connection: Connection, cohort: int | None = None) -> list[AccountSummary]:
     """Every entrant of every cohort, in line-up order, with its money, its calls and its turns."""
-    bankrolls, totals = _bankrolls(connection), _newest_totals(connection)
     costs, turns, sold = _call_costs(connection), _turn_counts(connection), _sale_counts(connection)
     depths = read_depths(connection)
     retried = dict(connection.execute(RETRIED).all())
     return [
         AccountSummary(
-            agent=row.name,
-            kind=row.kind,
-            cohort=row.number,
-            bankroll=bankrolls.get(row.id, 0),
-            total=totals.get(row.id),
-            cost=costs.get(row.id, 0),
-            turns=sum(turns[row.id].values()),
-            malformed=turns[row.id]["malformed"] + turns[row.id]["declined"],
-            failed=turns[row.id]["failed"],
-            late=turns[row.id]["late"],
-            retried=retried.get(row.id, 0),
-            sold=sold.get(row.id, 0),
-            depth=depths.get((row.number, row.name), ""),
+            agent=one.agent,
+            kind=one.kind,
+            cohort=one.cohort,
+            bankroll=one.given,
+            total=one.total,
+            cost=costs.get(one.entrant_id, 0),
+            turns=sum(turns[one.entrant_id].values()),
+            malformed=turns[one.entrant_id]["malformed"] + turns[one.entrant_id]["declined"],
+            failed=turns[one.entrant_id]["failed"],
+            late=turns[one.entrant_id]["late"],
+            retried=retried.get(one.entrant_id, 0),
+            sold=sold.get(one.entrant_id, 0),
+            depth=depths.get((one.cohort, one.agent), ""),
         )
-        for row in connection.execute(_entrants(cohort))
+        for one in read_account_equity(connection, cohort)
     ]
 
 
@@ -100,16 +98,6 @@ def read_cohort_depths(connection: Connection) -> dict[int, str]:
     return {number: words for (number, _), words in read_depths(connection).items()}
 
 
-def read_profits(connection: Connection) -> dict[int, dict[str, int]]:
-    """What each entrant of a cohort has made by its newest mark, by the cohort's number."""
-    bankrolls, totals = _bankrolls(connection), _newest_totals(connection)
-    profits: dict[int, dict[str, int]] = defaultdict(dict)
-    for row in connection.execute(_entrants(None)):
-        if row.id in totals:
-            profits[row.number][row.name] = totals[row.id] - bankrolls.get(row.id, 0)
-    return profits
-
-
 TRIES = select(AttemptRow.round_id, AttemptRow.entrant_id, func.max(AttemptRow.number).label("failures"))
 TRIED = TRIES.group_by(AttemptRow.round_id, AttemptRow.entrant_id).subquery()
 RETRIED = (
@@ -119,21 +107,6 @@ RETRIED = (
     .group_by(TurnRow.entrant_id)
 )
 """Turns that were tried again after they had failed."""
-
-
-def _entrants(cohort: int | None) -> AnySelect:
-    query = (
-        select(EntrantRow.id, EntrantRow.name, EntrantRow.kind, CohortRow.number)
-        .select_from(joined(EntrantRow, CohortRow))
-        .order_by(CohortRow.number, EntrantRow.position)
-    )
-    return query if cohort is None else query.where(CohortRow.number == cohort)
-
-
-def _bankrolls(connection: Connection) -> dict[int, int]:
-    query = select(EntryRow.entrant_id, func.sum(EntryRow.cash))
-    rows = connection.execute(query.where(EntryRow.kind == "deposit").group_by(EntryRow.entrant_id))
-    return {entrant: int(given) for entrant, given in rows}
 
 
 def _call_costs(connection: Connection) -> dict[int, int | None]:
@@ -149,19 +122,6 @@ def _sale_counts(connection: Connection) -> dict[int, int]:
     query = select(TurnRow.entrant_id, func.count()).select_from(joined(TurnRow, FillRow))
     query = query.where(FillRow.action == "sell").group_by(TurnRow.entrant_id)
     return dict(connection.execute(query).all())
-
-
-NEWEST_TOTALS = (
-    select_as(id=EntrantRow.id, total=MarkRow.cash + MarkRow.value)
-    .select_from(EntrantRow.__table__)
-    .join(MarkRow, clause((MarkRow.entrant_id == EntrantRow.id) & (MarkRow.at == LAST_MARK)))
-)
-
-
-def _newest_totals(connection: Connection) -> dict[int, int]:
-    """Cash and open lots at mid by each entrant's newest mark, and what is owed on it."""
-    owed = read_owed(connection)
-    return {id: total + owed.get(id, 0) for id, total in connection.execute(NEWEST_TOTALS)}
 
 
 def _turn_counts(connection: Connection) -> dict[int, dict[str, int]]:
@@ -325,7 +285,7 @@ BANKROLL = (
 )
 ACCOUNT_EQUITY = (
     select_as(
-        id=EntrantRow.id,
+        entrant_id=EntrantRow.id,
         cohort=CohortRow.number,
         agent=EntrantRow.name,
         kind=EntrantRow.kind,
@@ -341,6 +301,7 @@ ACCOUNT_EQUITY = (
 class AccountEquity:
     """An account: what it was given and what it is worth, in millionths; None before its first mark."""
 
+    entrant_id: int
     cohort: int
     agent: str
     kind: str
@@ -351,14 +312,23 @@ class AccountEquity:
 def read_account_equity(connection: Connection, cohort: int | None = None) -> list[AccountEquity]:
     """All accounts or those of a cohort, the oldest cohort first, in line-up order."""
     wanted = ACCOUNT_EQUITY if cohort is None else ACCOUNT_EQUITY.where(CohortRow.number == cohort)
-    owed, fields = read_owed(connection), ("cohort", "agent", "kind", "given")
+    owed, fields = read_owed(connection), ("entrant_id", "cohort", "agent", "kind", "given")
     return [
         AccountEquity(
             **attributes_of(row, *fields),
-            total=None if row.total is None else row.total + owed.get(row.id, 0),
+            total=None if row.total is None else row.total + owed.get(row.entrant_id, 0),
         )
         for row in connection.execute(wanted)
     ]
+
+
+def read_profits(connection: Connection) -> dict[int, dict[str, int]]:
+    """What each entrant of a cohort has made by its newest mark, by the cohort's number."""
+    profits: dict[int, dict[str, int]] = defaultdict(dict)
+    for one in read_account_equity(connection):
+        if one.total is not None:
+            profits[one.cohort][one.agent] = one.total - one.given
+    return profits
 
 
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)

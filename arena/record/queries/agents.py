@@ -116,7 +116,8 @@ def _wanted_table(
     each = func.json_each(bindparam("pairs", type_=Text)).table_valued("value")
     parts: list[ColumnElement[Any]] = [func.json_extract(each.c.value, f"$[{place}]") for place in (0, 1)]
     pairs = select(parts[0].label("id"), cast(parts[1], Text).label("at")).select_from(each).subquery()
-    return pairs, {"pairs": json.dumps([(key, instant_text(at)) for key, at in wanted])}
+    texts = {at: instant_text(at) for at in {at for _, at in wanted}}
+    return pairs, {"pairs": json.dumps([(key, texts[at]) for key, at in wanted])}
 
 
 STATUS_COUNTS = (

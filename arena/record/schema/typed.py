@@ -189,13 +189,13 @@ N = TypeVar("N")
 def read_nouns(noun: Callable[..., N], rows: Result[*tuple[Any, ...]]) -> list[N]:
     """Each row as a noun, whose fields have the names of the columns."""
     names = tuple(rows.keys())
-    return [noun(**dict(zip(names, row, strict=True))) for row in rows]
+    return [noun(**dict(zip(names, row, strict=True))) for row in rows.all()]
 
 
 def read_grouped_nouns(noun: Callable[..., N], rows: Result[*tuple[Any, ...]]) -> dict[Any, list[N]]:
     """The same, by what the first column says; of a key without rows there are none."""
     _, *names = rows.keys()
     groups: dict[Any, list[N]] = defaultdict(list)
-    for key, *values in rows:
+    for key, *values in rows.all():
         groups[key].append(noun(**dict(zip(names, values, strict=True))))
     return groups

@@ -4,7 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from arena.record.queries.accounts import read_profits
+from arena.record.queries.accounts import (
+    read_accounts,
+    read_equity_curves,
+    read_ledgers,
+    read_profits,
+)
+from arena.record.queries.cohorts import read_cohorts
 from arena.record.queries.progress import (
     code_versions,
     count_open_positions,
@@ -12,8 +18,10 @@ from arena.record.queries.progress import (
     read_played_turns,
     status_counts,
 )
+from arena.record.queries.settlements import read_owed
 from arena.record.record import Record
 from arena.record.schema.database import connect, reading
+from tests.arena.operations.test_status import asked
 from tests.records.full_record import build, week
 
 
@@ -46,3 +54,39 @@ def test_turns_are_counted_by_round_and_by_version(built: Path) -> None:
         1: ["ann", "bob", "eve"],
         2: ["ann", "zoe"],
     }
+
+
+@pytest.mark.parametrize("weeks", range(1, 6))
+def test_profits_are_the_last_marks_less_every_deposit_with_what_is_owed(weeks: int, tmp_path: Path) -> None:
+    record = build(tmp_path / "record.db", weeks)
+    with reading(record.engine) as connection:
+        profits, owed = read_profits(connection), read_owed(connection)
+        accounts = {(one.cohort, one.agent): one for one in read_accounts(connection)}
+        slow: dict[int, dict[str, int]] = {}
+        for stored in read_cohorts(connection):
+            number = stored.cohort.number
+            totals = {mark.agent: mark.total for mark in read_equity_curves(connection, number)}
+            for agent, entries in read_ledgers(connection, stored.id).items():
+                given = sum(entry.cash for entry in entries if entry.kind == "deposit")
+                assert accounts[number, agent].bankroll == given > 0
+                if agent in totals:
+                    total = totals[agent] + owed.get(stored.entrant_ids[agent], 0)
+                    assert accounts[number, agent].total == total
+                    slow.setdefault(number, {})[agent] = total - given
+    record.close()
+    assert profits == slow != {}
+
+
+def test_profits_are_read_without_going_through_ledgers_or_marks(built: Path) -> None:
+    engine = connect(built)
+    with asked(engine) as questions, reading(engine) as connection:
+        read_profits(connection)
+    with engine.connect() as connection:
+        plans = [
+            row[3]
+            for statement, parameters in questions
+            for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+        ]
+    engine.dispose()
+    assert not [plan for plan in plans if plan.startswith(("SCAN mark", "SCAN entry", "SCAN newest"))]
+    assert any("entrant_id=?" in plan for plan in plans)
