@@ -161,9 +161,10 @@ def _likeness(messages: tuple[Message, ...], wanted: set[str]) -> int:
 class CohortReplay:
     """The turns of a cohort, decided again: what all of them stand on is read once."""
 
-    def __init__(self, facts: RecordReader, checked: CheckedCohort):
+    def __init__(self, facts: RecordReader, checked: CheckedCohort, runner: asyncio.Runner):
         self.facts = facts
         self.checked = checked
+        self.runner = runner
         self._cohort: Cohort | None = None
         self._accounts: Mapping[str, Sequence[Entry]] = {}
         self._texts: Mapping[str, str] = {}
@@ -230,7 +231,7 @@ class CohortReplay:
         given = Given(prompts={name: self._texts[hash] for name, hash in named.items()})
         view = self._view(shown, entrant["name"], settings.model_dump())
         if not isinstance(settings, llm.Settings):
-            decision = asyncio.run(_decided(kind.agent(settings, given)(view, _unasked)))
+            decision = self.runner.run(_decided(kind.agent(settings, given)(view, _unasked)))
             return list(self._compared(turn, sound_decision(decision, view), view, BY_RULE))
         calls, first = self._of_round(shown)[2].get(entrant["id"], ()), list[AnyDifference]()
         orders = (False, True) if len({call.prompt for call in calls}) < len(calls) else (False,)
@@ -260,7 +261,7 @@ class CohortReplay:
             return Prompt((asked,), view.seed, stage, bets=form == "decision" and stage != "blind")
 
         try:
-            decision = asyncio.run(llm.decide_by_answers(settings, view, answers.ask, write, raised))
+            decision = self.runner.run(llm.decide_by_answers(settings, view, answers.ask, write, raised))
         except NoAnswer as missing:
             key = f"{key_of(self.facts, turn.row)}, {missing}"
             yield Difference("call", key, "reply", None, "an answer", "the turn was decided by it")

@@ -5,6 +5,7 @@ Rounds against their cohort's schedule, their snapshot, and what must be in when
 A cohort from its line-up to its last mark: ledgers first, for turns and marks stand on them.
 """
 
+import asyncio
 from collections.abc import Generator, Mapping
 
 from sqlalchemy import bindparam
@@ -139,10 +140,11 @@ def check_whole_cohort(facts: RecordReader, row: Row) -> Found:
     count_missed(facts, cohort, marked.due)
     yield from check_open_lots(facts, cohort, marked)
     yield from check_settled(facts, cohort, marked)
-    replay = CohortReplay(facts, cohort)
     after = facts.after(RoundRow)
-    for round in (round for round in cohort.rounds if round["id"] > after):
-        yield from _round(facts, read_round(facts, cohort, round), books, marked, replay)
+    with asyncio.Runner() as runner:
+        replay = CohortReplay(facts, cohort, runner)
+        for round in (round for round in cohort.rounds if round["id"] > after):
+            yield from _round(facts, read_round(facts, cohort, round), books, marked, replay)
 
 
 def _books(

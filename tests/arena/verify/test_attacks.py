@@ -398,7 +398,11 @@ LATER = "'2026-03-08T00:00:00.000000Z'"
 ANEW = {name: f"1000 + {name}" for name in ("position", "number", "attempt", "version")}
 ANEW |= {"id": "NULL", "at": LATER, "stage": "'blind'", "hash": "hash || 'x'"}
 """What tells a second row of the same from the first, where a unique key wants that."""
-SWAPS = [(table, column) for table, columns in KEYS_OF.items() for column in columns]
+SWAPS = [
+    pytest.param(table, column, marks=pytest.mark.thorough if number else ())
+    for table, columns in KEYS_OF.items()
+    for number, column in enumerate(reversed(columns))
+]
 
 
 @pytest.mark.parametrize(("table", "column"), SWAPS)
