@@ -99,7 +99,7 @@ def test_an_upgrade_makes_a_backup_first(week: Path, here: Path, older_version: 
     nothing, following = run("upgrade").output.splitlines()
     assert nothing == f"Nothing to do: the schema is {done['to']}, the newest."
     assert following.endswith("arena verify")
-    assert told("upgrade") == {"from": done["to"], "to": done["to"], "backup": None}
+    assert told("upgrade") == {"from": done["to"], "to": done["to"], "backup": None, "queue": False}
 
 
 def test_an_upgrade_without_a_backup_says_so(week: Path, here: Path, older_version: str) -> None:
