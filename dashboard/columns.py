@@ -238,13 +238,6 @@ SHORT = (
     *("events", "cost_usd", "skill_per_dollar"),
 )
 """The figures that a leaderboard shows at first: how good, how sure, what it earned, and what it cost."""
-BRIEF = frozenset(
-    (
-        *("place", "skill_low", "skill", "interval", "verdict", "evidence", "copies", "brier_implied"),
-        *("brier_stated", "brier_market", "pnl", "return_pct", "win_rate", "bets", "resolved", "cost_usd"),
-    )
-)
-"""The figures of a cohort's standings."""
 
 
 def columns_of(*keys: str) -> tuple[LeaderboardColumn, ...]:

@@ -2,7 +2,7 @@
 
 The first six are Okabe and Ito's colours. With the grey of the market they can be told apart on white
 and on near-black, and by readers who lack one kind of cone; past the eighth agent the colours come again
-with another dash and another shape.
+with another shape.
 """
 
 from collections.abc import Iterable
@@ -12,8 +12,6 @@ from markupsafe import Markup
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#8B5CF6", "#56B4E9", "#CC79A7", "#A0522D")
 MARKET = "#6F7680"
-DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
-MARKET_DASH = (3, 3)
 SHAPES = ("circle", "square", "triangle-up", "diamond")
 MARKET_SHAPE = "cross"
 
@@ -28,11 +26,10 @@ DRAWN = {
 
 @dataclass(frozen=True, slots=True)
 class AgentLook:
-    """How an agent is drawn in every chart and table."""
+    """How an agent is drawn beside its name."""
 
     agent: str
     colour: str
-    dash: tuple[int, ...]
     shape: str
 
     @property
@@ -52,9 +49,9 @@ def looks(agents: Iterable[tuple[str, str]]) -> dict[str, AgentLook]:
     others = 0
     for name, kind in agents:
         if kind == "market":
-            found[name] = AgentLook(name, MARKET, MARKET_DASH, MARKET_SHAPE)
+            found[name] = AgentLook(name, MARKET, MARKET_SHAPE)
             continue
-        turn = others // len(COLOURS) % len(DASHES)
-        found[name] = AgentLook(name, COLOURS[others % len(COLOURS)], DASHES[turn], SHAPES[turn])
+        turn = others // len(COLOURS) % len(SHAPES)
+        found[name] = AgentLook(name, COLOURS[others % len(COLOURS)], SHAPES[turn])
         others += 1
     return found

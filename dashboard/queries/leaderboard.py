@@ -3,12 +3,10 @@
 from dataclasses import dataclass, replace
 
 from arena.record.queries.accounts import AccountEquity, read_account_equity
-from arena.record.queries.turns import TurnActivity, read_busiest_turns
 from arena.record.schema.database import Connection
 from arena.scores.cache import CacheEntry
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard
 from arena.scores.profiles.detailed_profile import FIGURES
-from arena.scores.profiles.rank_moves import RANK_MOVES, RankMoves
 from arena.scores.slices import SLICES, Slice
 from dashboard.model import LeaderboardLine
 from dashboard.queries.season import season
@@ -60,26 +58,3 @@ def by_leaderboard(record: RecordSource) -> tuple[str, ...]:
     kinds = dict(season(record).agents)
     ranked = [row.agent for row in board.value.rows if row.agent in kinds] if board is not None else []
     return tuple(sorted(dict.fromkeys([*ranked, *kinds]), key=lambda name: kinds[name] != "llm"))
-
-
-NAMED = 3
-"""So many turns of the newest round are named: those with most trades."""
-
-
-@dataclass(frozen=True, slots=True)
-class Activity:
-    """Those who traded most in a round, and the moves of a week."""
-
-    turns: tuple[TurnActivity, ...]
-    moves: CacheEntry[RankMoves] | None
-
-
-@cached
-def activity(record: RecordSource, round: int | None) -> Activity:
-    """What is going on in the whole arena, with the turns of the round that has this id in the record."""
-    return ask(record, lambda connection: _read_activity(connection, round))
-
-
-def _read_activity(connection: Connection, round: int | None) -> Activity:
-    turns = () if round is None else tuple(read_busiest_turns(connection, round, NAMED))
-    return Activity(turns, RANK_MOVES.read(connection))

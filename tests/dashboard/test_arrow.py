@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import altair as alt
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -16,7 +17,6 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.arrow import arrow, of_rows
 from dashboard.charts.operations import daily_cost
-from dashboard.charts.style import Chart
 from dashboard.model import PnlPoint
 from dashboard.palette import looks
 
@@ -82,7 +82,7 @@ CHARTS = (daily_cost([(START, 1_500_000)]),)
 
 
 @pytest.mark.parametrize("chart", CHARTS)
-def test_a_chart_is_sent_as_streamlit_would_send_it(chart: Chart) -> None:
+def test_a_chart_is_sent_as_streamlit_would_send_it(chart: alt.Chart) -> None:
     page = AppTest.from_function(sides, args=(chart,)).run()
     assert not page.exception
     theirs, ours = (element.proto for element in page.get("vega_lite_chart"))

@@ -462,27 +462,3 @@ def read_far_forecasts(connection: Connection, rounds: int, most: int) -> list[F
     """The probabilities of the newest rounds that lay furthest from the price then."""
     ids = list(connection.scalars(NEWEST_ROUNDS.limit(rounds)))
     return read_nouns(FarForecast, connection.execute(FAR_FORECASTS, {"ids": ids, "most": most}))
-
-
-TRADE_COUNT = _sum_of(func.count(), FILL_OF_TURN)
-BUSIEST_TURNS = (
-    select_as(agent=EntrantRow.name, status=TurnRow.status, trades=TRADE_COUNT)
-    .select_from(joined(TurnRow, EntrantRow))
-    .where(TurnRow.round_id == bindparam("round_id"))
-    .order_by(TRADE_COUNT.desc(), EntrantRow.position)
-    .limit(bindparam("most"))
-)
-
-
-@dataclass(frozen=True, slots=True)
-class TurnActivity:
-    """An agent's turn: how it ended, and how many trades it made."""
-
-    agent: str
-    status: str
-    trades: int
-
-
-def read_busiest_turns(connection: Connection, round_id: int, most: int) -> list[TurnActivity]:
-    """The turns of a round with most trades."""
-    return read_nouns(TurnActivity, connection.execute(BUSIEST_TURNS, {"round_id": round_id, "most": most}))
