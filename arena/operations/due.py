@@ -184,8 +184,10 @@ def cohort_due(one: CohortProgress, situation: DueSituation) -> tuple[Due | None
     coming, missed = _coming(one, situation)
     if left is not None:
         again = _retry(left, one.stored, situation)
-        waits = again.after is not None and again.after > situation.now
-        return (coming if waits and coming is not None else again), missed
+        if coming is None or again.after is None or again.after <= situation.now:
+            return again, missed
+        waiting = (again, _after_pause(coming, situation))
+        return min(waiting, key=lambda due: due.after or situation.now), missed
     if one.snapshot_at is not None and not one.marked:
         coming = Due(one.snapshot_at, "track", one.stored)
     return (None if coming is None else _after_pause(coming, situation)), missed
@@ -273,17 +275,20 @@ def _retry(left: BegunRound, stored: StoredCohort, situation: DueSituation) -> D
         return _after_pause(close, situation, over_at)
     if paused:
         return replace(close, after=over_at + TICK)
-    tried = _after_pause(go_on, situation).after
-    return go_on if tried is None else replace(go_on, after=min(tried, over_at + TICK))
+    again = _after_pause(go_on, situation)
+    if unasked or again.after is None:
+        return again
+    return replace(again, after=min(again.after, over_at + TICK))
 
 
 def _after_pause(due: Due, situation: DueSituation, since: datetime | None = None) -> Due:
     """The same, not before its pause is over where it was tried in vain, and not only until an instant.
 
-    A try that was broken off was none: it is made again at once, when it would have been.
+    A try that was broken off was none: it is made again at once, when it would have been. A cohort's earlier
+    round waits with a later one that was tried since, or the two would take turns without a pause.
     """
     last = situation.jobs.get(due.name)
-    if last is None or last.due_at != due.at or last.ended_at is None or not last.failures:
+    if last is None or last.due_at < due.at or last.ended_at is None or not last.failures:
         return due
     if since is not None and last.ended_at <= since:
         return due

@@ -63,8 +63,9 @@ MINUTE_FORMAT = "%Y-%m-%d %H:%M"
 class Run:
     """What a run is given, and what it remembers of itself; all else the record knows.
 
-    `unwritten_states` could not be kept, `busy_until` is how long what another process has in hand is left
-    alone, `passed` are missed rounds that were told of, `last_looks` those after which a cohort was not over.
+    `unwritten_states` could not be kept, `trouble` is what was told of the record since it last took a note,
+    `busy_until` is how long what another process has in hand is left alone, `passed` are missed rounds that
+    were told of, `last_looks` those after which a cohort was not over.
     """
 
     config: Config
@@ -78,6 +79,7 @@ class Run:
     stop: StopRequest = field(default_factory=StopRequest)
     progress: RunProgress = field(default_factory=RunProgress)
     unwritten_states: dict[str, JobState] = field(default_factory=dict)
+    trouble: str = ""
     busy_until: dict[str, float] = field(default_factory=dict)
     passed: set[MissedRound] = field(default_factory=set)
     last_looks: dict[int, LastLook] = field(default_factory=dict)
@@ -127,7 +129,7 @@ async def _take(run: Run, me: str) -> int | None:
     words = "another arena run is using this record"
     if not run.once:
         on_standby = partial(_emit, run, "standby", f"{words}; standing by")
-        on_error = partial(_emit_trouble, run, "the record")
+        on_error = partial(_emit_trouble, run, anew=True)
         return await wait_to_lead(run.record, me, run.stop.asked, on_standby, on_error)
     token = run.record.write_unfenced(take_lease, LEADER_LEASE, me, LEASE, is_gone)
     if token is None:
@@ -179,7 +181,7 @@ async def _step_until_over(lead_run: LeaderRun) -> None:
         except (LeaseLost, RecordReplaced):
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, the next step may find it well again
-            _emit_trouble(run, "the record", error)
+            _emit_trouble(run, error)
             if run.once:
                 return
             await sleep_unless_stopped(TROUBLED, run.stop.asked)
@@ -274,8 +276,7 @@ async def _sleep(todo: DueWork, states: Mapping[str, JobState], now: datetime, l
 async def _do(task: DueTask, todo: DueWork, states: Mapping[str, JobState], lead_run: LeaderRun) -> None:
     """Do one thing, and note how it went. What goes wrong is told, and tried again after a pause."""
     run, last = lead_run.run, states.get(task.name)
-    again = last is not None and (task.due is None or last.due_at == task.at)
-    failures = last.failures if last is not None and again else 0
+    failures = last.failures if last is not None else 0
     state = JobState(task.name, task.at, lead_run.clock.now(), failures=failures)
     _keep_state(state, lead_run)
     run.progress.doing, fault = task.name, None
@@ -313,7 +314,7 @@ def _note_or_tell(run: Run, note: Callable[[], None]) -> None:
     try:
         note()
     except Exception as error:  # noqa: BLE001 - a full disk, say: it must not stop what it is about
-        _emit_trouble(run, "the record", error)
+        _emit_trouble(run, error)
 
 
 async def _done(task: DueTask, todo: DueWork, lead_run: LeaderRun) -> StepOutcome:
@@ -328,11 +329,12 @@ def _keep_state(state: JobState, lead_run: LeaderRun) -> None:
     try:
         lead_run.context.record.write(put_job, state)
         lead_run.run.unwritten_states.pop(state.name, None)
+        lead_run.run.trouble = ""
     except LeaseLost:
         raise
     except Exception as error:  # noqa: BLE001 - a full disk, say: what was done was told by itself
         lead_run.run.unwritten_states[state.name] = state
-        _emit_trouble(lead_run.run, "the record", error)
+        _emit_trouble(lead_run.run, error)
 
 
 def _show(run: Run, todo: DueWork, states: Mapping[str, JobState], now: datetime) -> None:
@@ -378,10 +380,13 @@ def _emit_workers(run: Run, alone: bool) -> None:
     _emit(run, kind, words)
 
 
-def _emit_trouble(run: Run, what: str, error: BaseException) -> None:
-    words = f"{what}: {error_text(error)}"
+def _emit_trouble(run: Run, error: BaseException, anew: bool = False) -> None:
+    """What is wrong with the record: told once until it takes a note again, or else where it is `anew`."""
+    words = f"the record: {error_text(error)}"
     run.progress.trouble(words)
-    _emit(run, "failed", words)
+    if anew or words != run.trouble:
+        _emit(run, "failed", words)
+    run.trouble = words
 
 
 def _emit(run: Run, kind: str, words: str, routine: bool = False, **data: object) -> None:

@@ -192,6 +192,22 @@ def test_a_round_that_waits_gives_way_to_the_next_one() -> None:
     assert steps(found) == [("cohort 1", "play", 7)]
 
 
+def test_whatever_fails_rests_before_it_is_tried_again() -> None:
+    """A round of a made-up world whose time is long over, and two rounds of a cohort that both fail."""
+    made_up, first = cohort(real=False), played(1, done=False, pending=2)
+    two_live = course(cohort(), played(1, done=False, failed=1, taken=WEEK - HOUR))
+    for one, real in ((course(made_up, first), False), (two_live, True)):
+        now, jobs, tries = NOW + WEEK + HOUR, dict[str, JobState](), list[datetime]()
+        for _ in range(4):
+            while ready := [x for x in due_work(at_work(now, one, jobs=[*jobs.values()], real=real)).due
+                            if x.after is None or x.after <= now]:  # fmt: skip
+                tries.append(ready[0].at)
+                assert len(tries) < 10, "it is tried without a pause"
+                jobs[ready[0].name] = tried(ready[0].name, ready[0].at, now, len(tries))
+            now += HOUR
+        assert {*tries} == {NOW, NOW + WEEK}, "each of the two has its turn"
+
+
 def test_a_try_that_was_broken_off_is_made_again_at_once() -> None:
     soon, failed = NOW + HOUR, tried("cohort 1", NOW, NOW + HOUR / 2, failures=5)
     broken_off = replace(failed, started_at=soon, ended_at=None)
