@@ -6,7 +6,7 @@ instants are picked first, no more than are drawn, and the marks are then looked
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import BindParameter, Connection, bindparam, func
@@ -19,7 +19,6 @@ from arena.record.queries.settlements import LAST_MARK, read_owed
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.ledger import EntryRow, MarkRow
-from arena.record.schema.statements import attributes_of
 from arena.record.schema.turn import AttemptRow, CallRow, FillRow, TurnRow
 from arena.record.schema.typed import (
     IDS,
@@ -31,6 +30,7 @@ from arena.record.schema.typed import (
     count,
     joined,
     read_grouped_nouns,
+    read_nouns,
     select,
     select_as,
 )
@@ -277,8 +277,8 @@ def _questions(connection: Connection, cohort_id: int, agent: str | None) -> dic
 
 
 IS_LAST_MARK = (MarkRow.entrant_id == EntrantRow.id) & (MarkRow.at == LAST_MARK)
-BANKROLL = (
-    select(func.coalesce(func.sum(EntryRow.cash), 0))
+DEPOSITED = (
+    select(EntryRow.cash)
     .where(EntryRow.entrant_id == EntrantRow.id, EntryRow.number == 1, EntryRow.kind == "deposit")
     .correlate(EntrantRow.__table__)
     .scalar_subquery()
@@ -289,7 +289,7 @@ ACCOUNT_EQUITY = (
         cohort=CohortRow.number,
         agent=EntrantRow.name,
         kind=EntrantRow.kind,
-        given=BANKROLL,
+        given=func.coalesce(DEPOSITED, 0),
         total=MarkRow.cash + MarkRow.value,
     )
     .select_from(joined(EntrantRow, CohortRow).outerjoin(MarkRow, clause(IS_LAST_MARK)))
@@ -312,13 +312,12 @@ class AccountEquity:
 def read_account_equity(connection: Connection, cohort: int | None = None) -> list[AccountEquity]:
     """All accounts or those of a cohort, the oldest cohort first, in line-up order."""
     wanted = ACCOUNT_EQUITY if cohort is None else ACCOUNT_EQUITY.where(CohortRow.number == cohort)
-    owed, fields = read_owed(connection), ("entrant_id", "cohort", "agent", "kind", "given")
+    owed = read_owed(connection)
     return [
-        AccountEquity(
-            **attributes_of(row, *fields),
-            total=None if row.total is None else row.total + owed.get(row.entrant_id, 0),
-        )
-        for row in connection.execute(wanted)
+        one
+        if one.total is None or not (more := owed.get(one.entrant_id))
+        else replace(one, total=one.total + more)
+        for one in read_nouns(AccountEquity, connection.execute(wanted))
     ]
 
 

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Engine
 
 from arena.record.files.move import move_record
-from arena.record.queries.accounts import read_marked_cohort
+from arena.record.queries.accounts import read_accounts, read_marked_cohort
 from arena.record.queries.agents import (
     read_account_spans,
     read_action_counts,
@@ -181,6 +181,7 @@ def everything(database: str) -> list[Any]:
             found.extend({places[key]: counted for key, counted in each.items()} for each in counts)
             answers = read_call_sums(connection, own)
             found += [(places[one.entrant_id], one.model, one.calls, one.cost) for one in answers]
+        found.append(repr(read_accounts(connection)))  # as text: a whole number is no Decimal
     engine.dispose()
     return found
 
