@@ -55,7 +55,7 @@ def load(
         live = venue is not None and VENUES.load(VENUES.chosen(document), document).stamp == "live"
         check_models(document, agents, live)
         if sections is not None:
-            check_address_variables(document, sections.watch, environ)
+            check_webhook_variable(document, sections.watch, environ)
     if beside:
         check_agent_files(document, agents)
         _check_capabilities(document, agents)
@@ -166,11 +166,10 @@ def check_places(document: Document, sections: FixedSections, folder: Path, data
         document.add(("backup", "folder"), quoted_value(sections.backup.folder), "a folder", words)
 
 
-def check_address_variables(document: Document, watch: WatchSection, environ: Mapping[str, str]) -> None:
-    """Note each variable that holds no address."""
-    for key, name in (("webhook_env", watch.webhook_env), ("ping_env", watch.ping_env)):
-        if name is None or is_address(environ.get(name, "")):
-            continue
+def check_webhook_variable(document: Document, watch: WatchSection, environ: Mapping[str, str]) -> None:
+    """Note a variable that holds no address."""
+    name = watch.webhook_env
+    if name is not None and not is_address(environ.get(name, "")):
         found = f"{name} is {'no address' if environ.get(name) else 'not set'}"
         words = f"{found}: it should hold {WEB}. Set it, or write it into .env"
-        document.add(("watch", key), found, f"{name} set to {WEB}", words)
+        document.add(("watch", "webhook_env"), found, f"{name} set to {WEB}", words)

@@ -364,7 +364,7 @@ class RunSection(ConfigSection):
 
 
 class WatchSection(ConfigSection):
-    """Monitoring: messages to a webhook, pings while all is well, and an endpoint to poll.
+    """Monitoring: messages to a webhook, and an endpoint to poll.
 
     [Watching](watching.md) has both.
     """
@@ -373,8 +373,6 @@ class WatchSection(ConfigSection):
     """Where messages are sent: an address that accepts JSON by POST."""
     webhook_env: Variable | None = None
     """The environment variable that holds the address, if it is secret."""
-    ping_env: Variable | None = None
-    """The environment variable that holds an address to be asked after each good step of `arena run`."""
     health: Listen = Endpoint()
     """Where `arena run` serves `/health` and `/metrics`; `127.0.0.1` is this machine only."""
 

@@ -203,7 +203,7 @@ async def monitoring(
     be pretended; messages are sent by the real one.
     """
     environ = environment(config.folder, os.environ)
-    webhook, pinged = webhook_of(config.watch, environ), ping_of(config.watch, environ)
+    webhook, pinged = webhook_of(config.watch, environ), ping_of(environ)
     note_rounds(record, now())
     stop = asyncio.Event()
     async with serve_health(status_source(record, config, now, me), config.watch.health):

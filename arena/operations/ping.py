@@ -8,25 +8,26 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from arena.config.field_types import is_address
-from arena.config.sections import WatchSection
 from arena.errors import ArenaError
 from arena.operations.webhook import Webhook, WebhookReply, ask
 from arena.record.model.incident import ping_failed
 from arena.record.record import Record
 from arena.record.write.operations import add_incidents, end_incidents
 
+PING = "ARENA_PING"
+"""The environment variable with the address: whoever knows it can ping, so it is no setting."""
 EVERY = 60.0
 """Seconds from one ping to the next, at least."""
 PAUSES = (5.0, 20.0)
 """Seconds before each of the tries after the first."""
 
 
-def ping_of(watch: WatchSection, environ: Mapping[str, str]) -> Webhook | None:
-    """The address to be pinged; None where the config names none."""
-    if watch.ping_env is None:
+def ping_of(environ: Mapping[str, str]) -> Webhook | None:
+    """The address to be pinged; None where the environment has none."""
+    if not (url := environ.get(PING, "")):
         return None
-    if not is_address(url := environ.get(watch.ping_env, "")):
-        raise ArenaError("no_ping", f"{watch.ping_env} should hold the address to be pinged", "set it")
+    if not is_address(url):
+        raise ArenaError("no_ping", f"{PING} should hold the address to be pinged", "set it so, or unset it")
     return Webhook(url)
 
 

@@ -121,9 +121,7 @@ def test_a_season_pings_and_plays_on_where_nobody_answers(
     config = tmp_path / "config.yaml"
     with serving(Unwell()) as receiver:
         monkeypatch.setenv("ARENA_PING", receiver.url)
-        config.write_text(
-            config.read_text("utf-8").replace("webhook_env: ARENA_WEBHOOK", "ping_env: ARENA_PING")
-        )
+        config.write_text(config.read_text("utf-8").replace("webhook_env: ARENA_WEBHOOK, ", ""))
         board, _ = rehearse(tmp_path)
     assert (board.rounds, board.failed) == (1, 0)
     assert receiver.asked
