@@ -24,7 +24,7 @@ class Tile:
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
+class Quotation:
     """What somebody did, in its own words: who, what, why, and where; and where that leads."""
 
     who: str
@@ -70,7 +70,7 @@ def box(title: str, inside: Markup, below: str | Markup = "") -> Markup:
     return Markup('<section class="box"><h2>{}</h2>{}{}</section>').format(title, inside, said)
 
 
-def quotes(shown: Iterable[Quote]) -> Markup:
+def quotes(shown: Iterable[Quotation]) -> Markup:
     """What was done and why, one below the other."""
     one = Markup('<div class="quote"><p><a href="{}"><b>{}</b></a> {}</p>{}<p class="quiet">{}</p></div>')
     why = Markup('<p class="why">“{}”</p>')

@@ -15,9 +15,9 @@ from typing import Protocol
 from arena.clock import now as this_instant
 from arena.config import Config, environment
 from arena.errors import ArenaError
+from arena.operations.heartbeat import keep_pinging, ping_of
 from arena.operations.http import serve_health
 from arena.operations.jobs import Unanswered
-from arena.operations.ping import keep_pinging, ping_of
 from arena.operations.publisher import keep_publishing
 from arena.operations.status import status_source
 from arena.operations.webhook import keep_sending, webhook_of

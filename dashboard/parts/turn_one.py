@@ -5,7 +5,7 @@ import json
 import streamlit as st
 from markupsafe import Markup
 
-from dashboard.blocks import Quote, box, folded, quotes
+from dashboard.blocks import Quotation, box, folded, quotes
 from dashboard.figures import outcome
 from dashboard.links import link, step, way
 from dashboard.listing import put
@@ -82,7 +82,7 @@ def _apart(claim: Claim) -> int:
     return 0 if final is None or mid is None else abs(final - mid)
 
 
-def _quotation(claim: Claim, fill: Fill | None) -> Quote:
+def _quotation(claim: Claim, fill: Fill | None) -> Quotation:
     price = "" if claim.seen.mid is None else f", price {claim.seen.mid / ONE:.0%}"
     did = f"says {(claim.said.final or 0) / ONE:.0%}{price}"
     if fill is not None:
@@ -90,7 +90,7 @@ def _quotation(claim: Claim, fill: Fill | None) -> Quote:
     ended = outcome(claim.ended, claim.payout)
     where = f"resolved {ended}" if ended else "not resolved yet"
     href = way("market", market=claim.seen.id).href
-    return Quote(flat(claim.seen.question), did, flat(claim.said.reason), where, href)
+    return Quotation(flat(claim.seen.question), did, flat(claim.said.reason), where, href)
 
 
 def _ways(page: TurnPage) -> None:

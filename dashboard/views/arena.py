@@ -10,7 +10,7 @@ from arena.operations.status import Status
 from arena.record.queries.turns import ExplainedTrade
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard
-from dashboard.blocks import Quote, Tile, box, columns, quotes, tiles
+from dashboard.blocks import Quotation, Tile, box, columns, quotes, tiles
 from dashboard.cache import cache_note
 from dashboard.choice import choice
 from dashboard.figures import outcome
@@ -99,7 +99,7 @@ def next_round(at: datetime, now: datetime, stamp: str) -> str:
     """When it goes on.
 
     >>> at = datetime(2026, 1, 4)
-    >>> next_round(at, at - timedelta(days=3), "live"), next_round(at, at, "simulated")
+    >>> next_round(at, datetime(2026, 1, 1), "live"), next_round(at, at, "simulated")
     ('next in 3 days', '`arena round` plays the next')
     """
     if stamp != "live":
@@ -172,11 +172,11 @@ def _side(found: NewestDecisions) -> Markup:
     return Markup().join(parts)
 
 
-def _trade(trade: ExplainedTrade) -> Quote:
+def _trade(trade: ExplainedTrade) -> Quotation:
     did = "bought" if trade.action == "buy" else "sold"
     price = cents(round(trade.amount / trade.shares * 100) * 10_000) if trade.shares else "–"
     seen = "" if trade.mid is None else f", price {_percent(trade.mid)}"
-    return Quote(
+    return Quotation(
         who=trade.agent,
         did=f"{did} {trade.side} at {price}, {dollars(round(trade.amount, -6))}",
         why=shortened_reason(trade.reason),
@@ -185,11 +185,11 @@ def _trade(trade: ExplainedTrade) -> Quote:
     )
 
 
-def _dispute(found: Dispute) -> Quote:
+def _dispute(found: Dispute) -> Quotation:
     forecast, market = found.forecast, found.market
     ended = outcome(market.ended, market.payout)
     then = f"ended {ended}" if ended else f"price {_percent(found.price)}"
-    return Quote(
+    return Quotation(
         who=forecast.agent,
         did=f"says {_percent(forecast.probability)}, {then}",
         why=shortened_reason(forecast.reason),

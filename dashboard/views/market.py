@@ -35,8 +35,7 @@ from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
 from arena.record.write.listings import QUOTE_FIELDS as PRICED
 from arena.record.write.listings import quote_of
-from dashboard.blocks import Quote as Quotation
-from dashboard.blocks import Tile, box, columns, folded, quotes, tag, tiles
+from dashboard.blocks import Quotation, Tile, box, columns, folded, quotes, tag, tiles
 from dashboard.choice import choice
 from dashboard.figures import long_text, money, outcome, percent
 from dashboard.html_table import number, time, words

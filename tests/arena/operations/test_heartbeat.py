@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from arena.errors import ArenaError
-from arena.operations import ping
-from arena.operations.ping import keep_pinging, ping_of
+from arena.operations import heartbeat
+from arena.operations.heartbeat import keep_pinging, ping_of
 from arena.record.record import Record
 from arena.record.write.operations import read_recent_incidents
 from tests.arena.operations.test_webhook import CANARY, OK, Receiver
@@ -44,8 +44,8 @@ def incidents(record: Record) -> list[tuple[str, bool]]:
 def test_what_does_not_answer_is_tried_again_told_once_and_over_when_it_does(
     record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ping, "EVERY", 0.01)
-    monkeypatch.setattr(ping, "PAUSES", (0.01, 0.01))
+    monkeypatch.setattr(heartbeat, "EVERY", 0.01)
+    monkeypatch.setattr(heartbeat, "PAUSES", (0.01, 0.01))
     with serving(Receiver(*[BAD] * 7, OK)) as receiver:
         (said,) = pings(record, receiver, lambda: len(receiver.got) > 5)
         assert "was not pinged: it has an internal error" in said
