@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import unquote
 
-from sqlalchemy import Connection, exists, func
+from sqlalchemy import Connection, func
 from sqlalchemy.exc import DBAPIError
 
 from arena.record.schema.chain import HeadRow
@@ -31,9 +31,8 @@ TRIGGERS = """
     SELECT md5(string_agg(concat_ws(' ', oid, xmin, tgenabled), ',' ORDER BY oid))
     FROM pg_trigger WHERE NOT tgisinternal"""
 """A text that is another once a trigger was made, taken away, or put out of work for a while."""
-UNMARKED = select(func.min(SnapshotRow.id)).where(
-    ~exists(select(1).where(MarkRow.snapshot_id == SnapshotRow.id))
-)
+UNMARKED = select(func.min(SnapshotRow.id)).where(col(SnapshotRow.id).not_in(select(MarkRow.snapshot_id)))
+"""All marks are gone through once: no index leads from a snapshot to its marks."""
 
 
 @dataclass(frozen=True, slots=True)
