@@ -53,7 +53,7 @@ check-deploy: setup
 format: setup ## lay out the code, and mend what can be mended by itself
 	@.venv/bin/ruff check --fix --quiet; .venv/bin/ruff format --quiet
 
-docs: setup ## write docs/cli.md, agents.md, config.md, data.md and the rules of scoring.md anew from the code
+docs: setup ## write docs/cli.md, agents.md, config.md, data.md, glossary.md and the rules of scoring.md anew from the code
 	@.venv/bin/python scripts/docs.py
 
 lock: setup ## renew requirements.lock after a change of pyproject.toml (UPGRADE=1: newest versions)

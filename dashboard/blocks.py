@@ -4,7 +4,7 @@ With dashboard/html_table.py and dashboard/svg.py these are all the markup there
 put it on the screen (dashboard/listing.py); reports and sites write it into files.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup, escape
@@ -31,7 +31,7 @@ class Quotation:
     did: str
     why: str
     where: str
-    href: str
+    href: str | None
     about: str = ""
 
 
@@ -72,11 +72,17 @@ def box(title: str, inside: Markup, below: str | Markup = "") -> Markup:
 
 def quotes(shown: Iterable[Quotation]) -> Markup:
     """What was done and why, one below the other."""
-    one = Markup('<div class="quote"><p><a href="{}"><b>{}</b></a> {}</p>{}<p class="quiet">{}</p></div>')
-    why = Markup('<p class="why">“{}”</p>')
+    one = Markup('<div class="quote"><p>{} {}</p>{}<p class="quiet">{}</p></div>')
+    why, name = Markup('<p class="why">“{}”</p>'), Markup("<b>{}</b>")
     return Markup().join(
-        one.format(q.href, q.who, q.did, why.format(q.why) if q.why else "", q.where) for q in shown
+        one.format(linked(name.format(q.who), q.href), q.did, why.format(q.why) if q.why else "", q.where)
+        for q in shown
     )
+
+
+def linked(inside: Markup, href: str | None) -> Markup:
+    """What leads somewhere, if it does."""
+    return Markup('<a href="{}">{}</a>').format(href, inside) if href else inside
 
 
 def folded(title: str, inside: Markup) -> Markup:
@@ -108,6 +114,23 @@ def pills(shown: Sequence[tuple[str, str, bool]], says: str, most: int = 10) -> 
         )
     recent = Markup(" ").join(made[-most:])
     return Markup('<nav class="pills" aria-label="{}">{} {}</nav>').format(says, recent, older)
+
+
+def paragraphs(sentences: Iterable[str]) -> Markup:
+    """Sentences, a paragraph each."""
+    return Markup().join(Markup("<p>{}</p>").format(sentence) for sentence in sentences)
+
+
+def points(sentences: Iterable[str]) -> Markup:
+    """Sentences as a list."""
+    inside = Markup().join(Markup("<li>{}</li>").format(sentence) for sentence in sentences)
+    return Markup('<ul class="points">{}</ul>').format(inside)
+
+
+def meanings(said: Mapping[str, str]) -> Markup:
+    """Words, and what each of them means."""
+    lines = (Markup("<dt>{}</dt><dd>{}</dd>").format(word, text) for word, text in said.items())
+    return Markup('<dl class="words">{}</dl>').format(Markup().join(lines))
 
 
 def gain_look(value: float) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from agents.secrets import without_credentials
 from arena.record.model.cohort import Cohort, Entrant
-from dashboard.words import cents, code, count, dollars, share, span
+from dashboard.words import cents, count, dollars, flat, share, span
 from markets.millionths import ONE
 from markets.universe import Universe
 from portfolio.rules import Rules
@@ -20,10 +20,9 @@ FILLS = {
 
 
 def rules(cohort: Cohort) -> list[str]:
-    """The frozen rules of a cohort, a sentence each, in Markdown."""
+    """The frozen rules of a cohort, a sentence each."""
     drawn = [_universe(cohort.universe), *_narrower(cohort.universe)]
-    found = [_schedule(cohort), *drawn, _caps(cohort.rules), *_orders(cohort.rules)]
-    return [sentence.replace("$", "\\$") for sentence in found]
+    return [_schedule(cohort), *drawn, _caps(cohort.rules), *_orders(cohort.rules)]
 
 
 def _schedule(cohort: Cohort) -> str:
@@ -58,7 +57,7 @@ def _narrower(rule: Universe) -> list[str]:
 
 
 def _named(categories: Sequence[str]) -> str:
-    return ", ".join(map(code, categories))
+    return ", ".join(map(flat, categories))
 
 
 def _caps(frozen: Rules) -> str:
@@ -70,7 +69,7 @@ def _caps(frozen: Rules) -> str:
 
 
 def _orders(frozen: Rules) -> list[str]:
-    fill = FILLS.get(frozen.fill, f"Orders are filled by the rule {code(frozen.fill)}.")
+    fill = FILLS.get(frozen.fill, f"Orders are filled by the rule {flat(frozen.fill)}.")
     fee = "The venue's fee is paid." if frozen.fee == "venue" else "There is no fee."
     age, gap = span(timedelta(seconds=frozen.max_quote_age)), cents(frozen.max_spread)
     depth = "Fills are unlimited." if frozen.unlimited else ""

@@ -10,7 +10,18 @@ import streamlit as st
 from dashboard.pages import pages
 
 To = Literal[
-    "arena", "leaderboard", "cohort", "agent", "duel", "markets", "market", "turns", "turn", "operations"
+    "arena",
+    "leaderboard",
+    "cohort",
+    "agent",
+    "duel",
+    "markets",
+    "market",
+    "turns",
+    "turn",
+    "operations",
+    "how",
+    "glossary",
 ]
 FIRST = "arena"
 """The page at the root of the address."""
@@ -37,9 +48,18 @@ class Way:
         return f"{self.to}?{urlencode(self.shown)}" if self.shown else self.to
 
 
+Address = Callable[[Way], str | None]
+"""Where a way leads: in the app, or among the files of a site; None where nothing is there."""
+
+
 def way(to: To, **shown: str | int) -> Way:
     """A way to a page."""
     return Way(to, shown)
+
+
+def in_app(to: Way) -> str:
+    """Its address in the app."""
+    return to.href
 
 
 def follow_link(href: str) -> None:

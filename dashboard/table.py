@@ -15,7 +15,7 @@ from arena.scores.rules.reliability.diagram import ReliabilityDiagram
 from dashboard.blocks import tag
 from dashboard.columns import Figure, LeaderboardColumn, place
 from dashboard.html_table import HtmlCell, HtmlColumn, html_table, number, picture, words
-from dashboard.links import Way, way
+from dashboard.links import Address, Way, in_app, way
 from dashboard.model import LeaderboardLine, SeasonOverview
 from dashboard.numbers import written
 from dashboard.palette import AgentLook
@@ -140,6 +140,7 @@ def short_board(
     colours: Mapping[str, str],
     bar: float,
     more: Sequence[LeaderboardColumn] = (),
+    address: Address = in_app,
 ) -> Markup:
     """The short board: how good, how sure, what it earned, whether it means what it says, what it cost.
 
@@ -191,7 +192,8 @@ def short_board(
         "skill_per_dollar": number(f"Skill per ${money}", "%+.4f", "Skill divided by what its calls cost."),
     }
     shown |= {column.key: HtmlColumn(column.label, column.help, column.format) for column in more}
-    hrefs = [way("agent", agent=r.agent).href if r.agent in dict(known.agents) else None for r in rows]
+    kinds = dict(known.agents)
+    hrefs = [address(way("agent", agent=name)) if name in kinds else None for name in agents]
     return html_table(data, shown, "Leaderboard: one row an agent", hrefs, sortable=True)
 
 

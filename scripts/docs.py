@@ -8,6 +8,7 @@ import json
 import math
 import re
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from inspect import getdoc
@@ -28,6 +29,7 @@ from arena.exports.dictionary import data_page
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 MADE = "`make docs` writes this page from the code."
+GLOSSARY = f"# Glossary\n\n{MADE}\n\n| word | meaning |\n| --- | --- |"
 TABLE = "| key | what it takes | default | meaning |\n| --- | --- | --- | --- |"
 BREAK = "\n\n"
 
@@ -222,11 +224,19 @@ def scoring_page() -> str:
     return f"{before}{BEGIN}{written()}{END}{after}"
 
 
+def glossary_page() -> str:
+    """Every word, in order."""
+    words = tomllib.loads((ROOT / "dashboard" / "assets" / "glossary.toml").read_text(encoding="utf-8"))
+    rows = [f"| {word} | {meaning} |" for word, meaning in words.items()]
+    return "\n".join([GLOSSARY, *rows, ""])
+
+
 PAGES = {
     "agents.md": agents_page,
     "config.md": config_page,
     "cli.md": cli_page,
     "data.md": data_page,
+    "glossary.md": glossary_page,
     "scoring.md": scoring_page,
 }
 

@@ -8,7 +8,7 @@ from arena.record.queries.markets import ForecastSpread, ListedMarket
 from dashboard.blocks import tag
 from dashboard.figures import money, outcome, percent
 from dashboard.html_table import HtmlCell, html_table, number, picture, time, words
-from dashboard.links import way
+from dashboard.links import Address, in_app, way
 from dashboard.queries.markets import MarketLine, Status
 from dashboard.svg import CHOSEN, SMALL, Scale, interval, sparkline
 from markets.millionths import ONE
@@ -37,11 +37,13 @@ COLUMNS = {
 """The columns of the list. Related markets have some of them."""
 
 
-def market_table(lines: Sequence[MarketLine], keys: Sequence[str] = tuple(COLUMNS)) -> Markup:
+def market_table(
+    lines: Sequence[MarketLine], keys: Sequence[str] = tuple(COLUMNS), address: Address = in_app
+) -> Markup:
     """Markets, a row each, which leads to its page."""
     rows = [_row(line) for line in lines]
     data = {key: [row[key] for row in rows] for key in keys}
-    hrefs = [way("market", market=line.market.id).href for line in lines]
+    hrefs = [address(way("market", market=line.market.id)) for line in lines]
     return html_table(data, COLUMNS, "Markets: one row each", hrefs, sortable=True)
 
 

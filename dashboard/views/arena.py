@@ -15,7 +15,7 @@ from dashboard.cache import cache_note
 from dashboard.choice import choice
 from dashboard.figures import outcome
 from dashboard.lead import headline, leading, stamps
-from dashboard.links import link, way
+from dashboard.links import Address, in_app, link, way
 from dashboard.listing import put
 from dashboard.model import LeaderboardLine, PnlPoint, SeasonOverview
 from dashboard.numbers import written
@@ -66,7 +66,7 @@ def show(record: RecordSource) -> None:
     left = [box("Equity, all cohorts", race(known, curves, colours, shown.lines))]
     if board:
         left.insert(0, tiles(figures(board.value)))
-    put(columns(Markup().join(left), _side(newest_decisions(record)), look="lead"), "head")
+    put(columns(Markup().join(left), decisions(newest_decisions(record)), look="lead"), "head")
     if board is None:
         show_money(shown.money, looks(known.agents))
         return
@@ -161,18 +161,19 @@ def _percents(points: Sequence[PnlPoint]) -> list[tuple[float, float]]:
     return [(point.at.timestamp(), point.percent) for point in points]
 
 
-def _side(found: NewestDecisions) -> Markup:
+def decisions(found: NewestDecisions, address: Address = in_app) -> Markup:
     """What was decided last, with a reason each, and the largest disagreements with the market."""
-    trades = quotes(map(_trade, found.trades)) or Markup(
+    trades = quotes(_trade(trade, address) for trade in found.trades) or Markup(
         '<p class="quiet">No trades yet: arena round plays a round.</p>'
     )
     parts = [box("Newest decisions", trades)]
     if found.disputes:
-        parts.append(box("Furthest from the market", quotes(map(_dispute, found.disputes))))
+        disputes = quotes(_dispute(dispute, address) for dispute in found.disputes)
+        parts.append(box("Furthest from the market", disputes))
     return Markup().join(parts)
 
 
-def _trade(trade: ExplainedTrade) -> Quotation:
+def _trade(trade: ExplainedTrade, address: Address) -> Quotation:
     did = "bought" if trade.action == "buy" else "sold"
     price = cents(round(trade.amount / trade.shares * 100) * 10_000) if trade.shares else "–"
     seen = "" if trade.mid is None else f", price {_percent(trade.mid)}"
@@ -181,11 +182,11 @@ def _trade(trade: ExplainedTrade) -> Quotation:
         did=f"{did} {trade.side} at {price}, {dollars(round(trade.amount, -6))}",
         why=shortened_reason(trade.reason),
         where=f"{trade.question} · says {_percent(trade.probability)}{seen}",
-        href=way("turn", cohort=trade.cohort, round=trade.round, agent=trade.agent).href,
+        href=address(way("turn", cohort=trade.cohort, round=trade.round, agent=trade.agent)),
     )
 
 
-def _dispute(found: Dispute) -> Quotation:
+def _dispute(found: Dispute, address: Address) -> Quotation:
     forecast, market = found.forecast, found.market
     ended = outcome(market.ended, market.payout)
     then = f"ended {ended}" if ended else f"price {_percent(found.price)}"
@@ -194,7 +195,7 @@ def _dispute(found: Dispute) -> Quotation:
         did=f"says {_percent(forecast.probability)}, {then}",
         why=shortened_reason(forecast.reason),
         where=forecast.question,
-        href=way("market", market=forecast.market_id).href,
+        href=address(way("market", market=forecast.market_id)),
     )
 
 

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from arena.record.model.cohort import Cohort
 from arena.scores.comparisons import MARKET
 from arena.scores.profiles.calibrations import CohortCalibrations, ForecasterCalibration
-from dashboard.blocks import box, columns, lines, pills
+from dashboard.blocks import box, columns, lines, pills, points
 from dashboard.cache import cache_note
 from dashboard.choice import choice
 from dashboard.cohort_rules import rules, settings
@@ -213,7 +213,7 @@ def _standings(page: CohortPage, known: SeasonOverview, curves: Curves, colours:
 
 def _frozen(cohort: Cohort, drawn: Mapping[str, AgentLook]) -> None:
     with st.expander("How this cohort plays: rules and line-up, frozen at its start"):
-        st.markdown("\n".join(f"- {sentence}" for sentence in rules(cohort)))
+        put(points(rules(cohort)), "rules")
         entrants = cohort.entrants
         listing(
             {

@@ -39,7 +39,7 @@ from dashboard.blocks import Quotation, Tile, box, columns, folded, quotes, tag,
 from dashboard.choice import choice
 from dashboard.figures import long_text, money, outcome, percent
 from dashboard.html_table import number, time, words
-from dashboard.links import step, way
+from dashboard.links import Address, in_app, step, way
 from dashboard.listing import listing, put
 from dashboard.model import NULLS, SeasonOverview
 from dashboard.parts.market_table import market_table
@@ -245,7 +245,12 @@ def _cohort(page: MarketPage) -> int:
 
 
 def market_head(
-    page: MarketPage, found: History, known: SeasonOverview, cohort: int, agent: str = ""
+    page: MarketPage,
+    found: History,
+    known: SeasonOverview,
+    cohort: int,
+    agent: str = "",
+    address: Address = in_app,
 ) -> Markup:
     """The price and how it went, how the market ended, every agent's last probability, and the reasons."""
     kinds = dict(known.agents)
@@ -262,7 +267,7 @@ def market_head(
     if stated:
         title = "What agents said last" if page.ends else "What agents say"
         strip_ = _strip_of(stated, kinds, price, middle)
-        right = [box(title, strip_, _about_strip(stated, kinds, cohort)), _reasons(stated, price)]
+        right = [box(title, strip_, _about_strip(stated, kinds, cohort)), _reasons(stated, price, address)]
     else:
         said = "No agent has stated a probability yet; the next arena round may put it before them."
         right = [box("What agents say", Markup('<p class="quiet">{}</p>').format(said))]
@@ -366,10 +371,10 @@ def _about_strip(stated: Sequence[LastForecast], kinds: Mapping[str, str], cohor
     return said
 
 
-def _reasons(stated: Sequence[LastForecast], price: int | None) -> Markup:
+def _reasons(stated: Sequence[LastForecast], price: int | None, address: Address) -> Markup:
     """Why they say so, whoever is furthest from the price first."""
     order = sorted(stated, key=lambda one: -abs(one.probability - (price or 0)))
-    found = [_quotation(one, price) for one in order if one.reason]
+    found = [_quotation(one, price, address) for one in order if one.reason]
     if not found:
         said = "No agent has given a reason for this market."
         return box("Reasons", Markup('<p class="quiet">{}</p>').format(said))
@@ -379,7 +384,7 @@ def _reasons(stated: Sequence[LastForecast], price: int | None) -> Markup:
     return box("Reasons", inside)
 
 
-def _quotation(one: LastForecast, price: int | None) -> Quotation:
+def _quotation(one: LastForecast, price: int | None, address: Address) -> Quotation:
     apart = 0 if price is None else round((one.probability - price) / 10_000)
     far = "" if price is None else f", {abs(apart)} pp {'above' if apart > 0 else 'below'} the price"
     return Quotation(
@@ -387,7 +392,7 @@ def _quotation(one: LastForecast, price: int | None) -> Quotation:
         did=f"says {_percent(one.probability)}{far if apart else ''}",
         why=flat(one.reason),
         where=f"round {one.round.number} of cohort {one.round.cohort}, {moment(one.round.at)}",
-        href=way("turn", cohort=one.round.cohort, round=one.round.number, agent=one.agent).href,
+        href=address(way("turn", cohort=one.round.cohort, round=one.round.number, agent=one.agent)),
     )
 
 

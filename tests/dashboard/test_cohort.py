@@ -57,7 +57,7 @@ def test_the_founding_texts_scores_are_in_its_words(season: Path, monkeypatch: p
 def test_it_says_what_was_frozen(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("cohort", season, monkeypatch)
     said = words(page)
-    assert r"Every agent starts with \$10,000 and decides 4 times, every 7 days." in said
+    assert "Every agent starts with $10,000 and decides 4 times, every 7 days." in said
     assert r"A bet is at most 25% of the cash at the start of the decision, and each is \$50 or more." in said
     assert "4 of 4 rounds decided, ended" in said
     line_up = tables(page)[2]

@@ -1,0 +1,34 @@
+"""The words that pages use, and what they mean."""
+
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from markupsafe import Markup
+
+from dashboard.blocks import box, meanings
+from dashboard.listing import put
+from dashboard.source import RecordSource
+
+TITLE = "Glossary"
+NEEDS_A_COHORT = False
+ORDER = None
+WORDS = Path(__file__).parents[1] / "assets" / "glossary.toml"
+
+
+def show(_record: RecordSource) -> None:
+    """The page."""
+    put(glossary(words()), "glossary")
+
+
+@lru_cache(maxsize=1)
+def words() -> Mapping[str, str]:
+    """What each word means, in the order of the alphabet."""
+    found: dict[str, str] = tomllib.loads(WORDS.read_text(encoding="utf-8"))
+    return found
+
+
+def glossary(known: Mapping[str, str]) -> Markup:
+    """All words."""
+    return box("What the words mean", meanings({word.capitalize(): text for word, text in known.items()}))

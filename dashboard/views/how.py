@@ -1,0 +1,55 @@
+"""How it works: what is played, what the figures mean, the rules in force, and what is not claimed."""
+
+import tomllib
+from pathlib import Path
+
+from markupsafe import Markup
+
+from arena.record.model.cohort import Cohort
+from arena.record.queries.cohorts import read_cohorts
+from arena.record.schema.database import Connection
+from dashboard.blocks import box, columns, linked, meanings, paragraphs, points
+from dashboard.cohort_rules import rules
+from dashboard.links import Address, in_app, way
+from dashboard.listing import put
+from dashboard.source import RecordSource, ask, cached
+
+TITLE = "How it works"
+NEEDS_A_COHORT = False
+ORDER = 7
+
+TEXT = Path(__file__).parents[1] / "assets" / "how.toml"
+
+
+def show(record: RecordSource) -> None:
+    """The page."""
+    put(how_it_works(newest(record)), "how")
+
+
+@cached
+def newest(record: RecordSource) -> Cohort | None:
+    """The cohort whose rules are in force."""
+    return ask(record, read_newest)
+
+
+def read_newest(connection: Connection) -> Cohort | None:
+    """The newest cohort, if there is one."""
+    stored = read_cohorts(connection)
+    return stored[-1].cohort if stored else None
+
+
+def how_it_works(cohort: Cohort | None, address: Address = in_app) -> Markup:
+    """All of it; the rules are those of a cohort, if there is one."""
+    text = tomllib.loads(TEXT.read_text(encoding="utf-8"))
+    figures = meanings(text["figures"])
+    more = Markup("<p>{}</p>").format(linked(Markup("All words: the glossary"), address(way("glossary"))))
+    left = [
+        box("What is played", paragraphs(text["play"])),
+        box("What the figures mean", figures + more),
+    ]
+    right = [box("What is not claimed", points(text["limits"]))]
+    if cohort is not None:
+        below = "Frozen for this cohort, the newest; the next may play by others."
+        right.append(box(f"The rules of cohort {cohort.number}", points(rules(cohort)), below))
+    right.append(box("Check it yourself", paragraphs(text["check"])))
+    return columns(Markup().join(left), Markup().join(right))
