@@ -13,7 +13,7 @@ SENTENCES: dict[str, dict[str, Any]] = {
     "They stay open for 12 hours at least.": {"closes_after": 12 * 3_600},
     "Their prices lie from 5¢ to 100¢.": {"min_price": usd("0.05")},
     "Their prices lie from 0¢ to 90¢.": {"max_price": usd("0.90")},
-    r"Their books offer \$250 or more on either side.": {"min_depth": usd(250)},
+    r"Their books offer $250 or more on either side.": {"min_depth": usd(250)},
     "They belong to politics, art.": {"categories": ("politics", "art")},
     "None belongs to [sport](http://a.b).": {"not_categories": ("[sport](http://a.b)",)},
     "Markets with a price alone, without bid and ask, play too.": {"price_only": True},

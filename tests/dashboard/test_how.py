@@ -8,9 +8,9 @@ import pytest
 
 from dashboard.views.glossary import glossary, words
 from dashboard.views.how import how_it_works
-from tests.builders import a_cohort
 from tests.dashboard.opening import opened
 from tests.dashboard.opening import words as words_of
+from tests.records.little_world import a_cohort
 
 DOCS = Path(__file__).parents[2] / "docs"
 
