@@ -28,7 +28,6 @@ import streamlit as st
 from playwright.sync_api import Browser, ViewportSize, expect, sync_playwright
 from streamlit.testing.v1 import AppTest
 
-import dashboard.queries
 import dashboard.views
 from arena.cli.dashboard import FLAGS as STREAMLIT
 from arena.cli.dashboard import ListenAddress, answers
@@ -37,8 +36,8 @@ from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import compute_leaderboard
 from arena.scores.refresh import refresh_cache
 from benchmarks.measure import Measurement, Timed, options, report, row, timed
+from dashboard.record import ask
 from dashboard.serve import know_components
-from dashboard.source import ask
 from tests.browser.watching import FLAGS
 from tests.conftest import find_chromium
 from tests.dashboard.serving import Served, a_free_port, serving
@@ -98,8 +97,9 @@ def listening() -> Iterator[Asked]:
 
     modules = [
         importlib.import_module(f"{package.__name__}.{module.name}")
-        for package in (dashboard.queries, dashboard.views)
+        for package in (dashboard, dashboard.views)
         for module in pkgutil.iter_modules(package.__path__)
+        if module.name != "web"
     ]
     for module in modules:
         if hasattr(module, "ask"):

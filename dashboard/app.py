@@ -10,20 +10,18 @@ from markupsafe import Markup
 from streamlit.delta_generator import DeltaGenerator
 
 from arena.errors import ArenaError
-from dashboard.blocks import badge, bar
-from dashboard.links import FIRST, arrive, page_of
-from dashboard.listing import put
-from dashboard.live import follow
-from dashboard.model import CohortLine
-from dashboard.pages import DashboardPage, pages
-from dashboard.queries.season import season
-from dashboard.source import RecordSource, source
+from dashboard.html import badge, bar
+from dashboard.pages import FIRST, DashboardPage, arrive, page_of, pages, put
+from dashboard.record import CohortLine, RecordSource, season, source
 from dashboard.words import code
 
 # No string under it: Streamlit would show it, as all that stands alone in the file that it runs.
 ADDRESS = "ARENA_DATABASE"
 
 LOOK = Path(__file__).parent / "assets" / "streamlit.css"
+
+EVERY = 5
+"""Seconds between two looks at whether the record has changed."""
 # Without a picture of our own Streamlit would fetch the page's icon from a stranger.
 BADGE = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" width="64" height="64">
 <rect width="16" height="16" rx="3" fill="#3450c4"/>
@@ -88,6 +86,17 @@ def main(first: str = FIRST) -> None:
     again = partial(open_page, pages()[first])
     shown.append(st.Page(again, title=pages()[first].title, url_path=first, visibility="hidden"))
     st.navigation(shown, position="hidden").run()
+
+
+@st.fragment(run_every=EVERY)
+def follow(address: str, shown: RecordSource | None) -> None:
+    """Draw the page anew once the record is another than the one shown, or there at last. Choices stay."""
+    try:
+        now = source(address)
+    except ArenaError:  # not there yet, just being replaced, or gone: the page says so when it is drawn next
+        now = None
+    if now != shown:
+        st.rerun()
 
 
 if __name__ == "__main__":

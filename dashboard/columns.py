@@ -10,8 +10,8 @@ from arena.scores.leaderboard import LeaderboardRow
 from arena.scores.rules.comparisons.lead import MIN_COVERAGE
 from arena.scores.rules.comparisons.weeks import ENOUGH_WEEKS
 from arena.scores.slices import Slice
-from dashboard.model import LeaderboardLine
-from dashboard.numbers import written
+from dashboard.record import LeaderboardLine
+from dashboard.words import written
 from markets.millionths import ONE
 
 Figure = float | int | str | None

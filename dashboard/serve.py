@@ -27,8 +27,7 @@ def load_first_page() -> None:
         time.sleep(SOON)
     with gc_paused():
         import_module("dashboard.app")
-        from dashboard.links import FIRST
-        from dashboard.pages import pages
+        from dashboard.pages import FIRST, pages
 
         pages()[FIRST].view()
 

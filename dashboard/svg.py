@@ -5,27 +5,92 @@ are chosen, `rest` all others. What has axes is drawn twice, for a desk and for 
 shows the one that fits. What a chart shows is its label, for those who can't see it; there is no script.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate, pairwise
 from math import floor, log10, sqrt
 from statistics import median
+from typing import TypeVar
 
 from markupsafe import Markup
 
 from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
-from dashboard.numbers import written
-from dashboard.thin import thin
+from dashboard.words import written
 from markets.millionths import ONE
+
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#8B5CF6", "#56B4E9", "#CC79A7", "#A0522D")
+MARKET = "#6F7680"
+SHAPES = ("circle", "square", "triangle-up", "diamond")
+MARKET_SHAPE = "cross"
+
+DRAWN = {
+    "circle": '<circle cx="8" cy="8" r="5"/>',
+    "square": '<rect x="3.5" y="3.5" width="9" height="9"/>',
+    "triangle-up": '<path d="M8 2.5 14 13H2z"/>',
+    "diamond": '<path d="M8 1.5 14.5 8 8 14.5 1.5 8z"/>',
+    "cross": '<path d="M6 2h4v4h4v4h-4v4H6v-4H2V6h4z"/>',
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AgentLook:
+    """How an agent is drawn beside its name."""
+
+    agent: str
+    colour: str
+    shape: str
+
+    @property
+    def badge(self) -> Markup:
+        """A small drawing of the shape in its colour, for a table."""
+        size = 'viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"'
+        return Markup(f'<svg {size} fill="{self.colour}">{DRAWN[self.shape]}</svg>')  # noqa: S704 - our own
+
+
+def looks(agents: Iterable[tuple[str, str]]) -> dict[str, AgentLook]:
+    """Looks by name, for agents given as (name, kind) in line-up order.
+
+    >>> [look.colour for look in looks([("market", "market"), ("ann", "llm")]).values()]
+    ['#6F7680', '#0072B2']
+    """
+    found: dict[str, AgentLook] = {}
+    others = 0
+    for name, kind in agents:
+        if kind == "market":
+            found[name] = AgentLook(name, MARKET, MARKET_SHAPE)
+            continue
+        turn = others // len(COLOURS) % len(SHAPES)
+        found[name] = AgentLook(name, COLOURS[others % len(COLOURS)], SHAPES[turn])
+        others += 1
+    return found
+
+
+Item = TypeVar("Item")
+
+
+def thin(items: Sequence[Item], limit: int) -> list[Item]:
+    """At most `limit` of the items, evenly spaced, with the first and the last one.
+
+    >>> thin([1, 2, 3, 4, 5, 6, 7], 3), thin([1, 2], 3)
+    ([1, 4, 7], [1, 2])
+    """
+    limit = max(limit, 2)
+    if len(items) <= limit:
+        return list(items)
+    last = len(items) - 1
+    return [items[place * last // (limit - 1)] for place in range(limit)]
+
 
 Points = Sequence[tuple[float, float]]
 """Places on the x axis, instants in seconds, and the values there."""
 Band = Sequence[tuple[float, float, float]]
 """Places on the x axis, and from where to where a band goes there."""
+
 REST, CHOSEN = "rest", ("c1", "c2", "c3", "c4")
 STEPS = (1.0, 1.5, 2.0, 2.5, 4.0, 5.0, 7.5)
+
 LETTER, LINE = 6.4, 15
 """About how wide a letter of a label is, and how far labels stand apart."""
 MOST = 300
@@ -107,7 +172,7 @@ def line_chart(
 ) -> Markup:
     """Lines over time with their names at their ends, the chosen ones before the others.
 
-    `unit` is a format of dashboard/numbers.py, `band` is shaded, `note` says of what; `frames` are how
+    `unit` is a format of `dashboard.words.written`, `band` is shaded, `note` says of what; `frames` are how
     large it is: `HALVES` for one beside another, `LONG` for one that has a line to itself.
     """
     lines = [Line(x.name, thin(x.points, MOST), x.look, x.end, x.dashed) for x in lines if x.points]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
-from arena.record.queries.cohorts import read_cohorts, read_newest_time
+from arena.record.queries.cohorts import read_cohorts
 from arena.record.queries.markets import read_categories
 from arena.record.record import Record
 from arena.record.schema.database import Connection, reading
@@ -15,7 +15,6 @@ from arena.scores.profiles.coherence import blind_of
 from arena.scores.profiles.detailed_profile import FIGURES, PROFILE, compute_profile, profile_figures
 from arena.scores.profiles.duels import DUELS, compute_duels
 from arena.scores.profiles.inputs import read_inputs
-from arena.scores.profiles.rank_moves import RANK_MOVES, compute_moves
 from arena.scores.slices import BY, CATEGORIES, SLICES, slice_gains
 
 Progress = Callable[[int, int | None], None]
@@ -77,12 +76,12 @@ def _stale_calibrations(connection: Connection) -> list[int]:
 
 
 def _agents_are_current(connection: Connection) -> bool:
-    """Whether all that is cached of agents is: the figures are written after the profiles, the moves last."""
-    return FIGURES.is_current(connection) and RANK_MOVES.is_current(connection)
+    """Whether all that is cached of agents is: the figures are written last."""
+    return FIGURES.is_current(connection)
 
 
 def _refresh_agents(record: Record, connection: Connection, at: datetime, progress: Progress | None) -> int:
-    """Slices, profiles, duels and moves."""
+    """Slices, profiles, duels and the figures of all."""
     inputs = read_inputs(connection)
 
     def rows() -> Iterator[Rollup]:
@@ -94,14 +93,12 @@ def _refresh_agents(record: Record, connection: Connection, at: datetime, progre
             profile = compute_profile(inputs, agent, slices, blind_of(connection, agent))
             figures.append(profile_figures(profile))
             yield PROFILE.row(connection, at, profile, agent)
-        yield FIGURES.row(connection, at, tuple(figures))
         duels = compute_duels(inputs)
         for agent in inputs.agents:
             yield DUELS.row(connection, at, duels.get(agent, ()), agent)
-        moves = compute_moves(inputs, read_newest_time(connection, None) or at)
-        yield RANK_MOVES.row(connection, at, moves)
+        yield FIGURES.row(connection, at, tuple(figures))
 
-    return _write(record, rows(), 2 * len(inputs.agents) + len(BY) + 2, progress)
+    return _write(record, rows(), 2 * len(inputs.agents) + len(BY) + 1, progress)
 
 
 def _write(record: Record, rows: Iterator[Rollup], count: int, progress: Progress | None) -> int:

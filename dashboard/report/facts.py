@@ -11,9 +11,8 @@ from arena.record.schema.database import Connection
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard, read_leaderboard
 from arena.scores.profiles.calibrations import ForecasterCalibration, agent_calibrations, price_calibration
-from dashboard.model import CohortLine, PnlPoint, RoundDecision
-from dashboard.palette import AgentLook, looks
-from dashboard.queries.season import line_of
+from dashboard.record import CohortLine, PnlPoint, RoundDecision, line_of
+from dashboard.svg import AgentLook, looks
 from markets.millionths import ONE
 
 MOST_COHORTS = 6

@@ -12,18 +12,14 @@ from markupsafe import Markup
 
 from arena.scores.comparisons import MARKET
 from arena.scores.profiles.calibrations import ForecasterCalibration
-from dashboard.blocks import box
+from dashboard.board import bars, cells, cohort_label, config, progress, says_and_happens, stamps, who
 from dashboard.columns import UNRANKED, LeaderboardColumn, with_bar
-from dashboard.html_table import html_table
-from dashboard.lead import cohort_label, progress, stamps
-from dashboard.model import LeaderboardLine
-from dashboard.numbers import with_true_minus, written
+from dashboard.html import box, html_table
+from dashboard.record import LeaderboardLine
 from dashboard.report.columns import COLUMNS
 from dashboard.report.facts import MOST_COHORTS, ReportCurves, ReportFacts
 from dashboard.svg import CHOSEN, HALVES, REST, Line, calibration_chart, line_chart, scatter
-from dashboard.table import bars, cells, config, says_and_happens, who
-from dashboard.times import moment
-from dashboard.words import count
+from dashboard.words import count, moment, with_true_minus, written
 
 HOME = Path(__file__).parent
 TABLE = HOME.parent / "assets" / "arena.css"

@@ -1,40 +1,189 @@
 """One agent over all its cohorts: rank and verdict, equity beside calibration, and the rest in tabs."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from math import log10
 
 import streamlit as st
 from markupsafe import Markup
 
+from arena.cohorts.diff import AgentSetup, agent_setup, setting_in_words, setup_differences
 from arena.errors import VERDICTS, times_text
-from arena.scores.comparisons import MARKET, p_value_text
-from arena.scores.profiles.detailed_profile import DetailedProfile
+from arena.record.queries.agents import (
+    CallSums,
+    read_account_spans,
+    read_action_counts,
+    read_call_sums,
+    read_equity_at,
+    read_rejection_counts,
+    read_stage_counts,
+    read_status_counts,
+)
+from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_prompts
+from arena.record.queries.market_history import read_event_questions, read_questions
+from arena.record.schema.database import Connection
+from arena.scores.cache import CacheEntry
+from arena.scores.comparisons import COMPARISONS, MARKET, RankedAgent, p_value_text
+from arena.scores.profiles.detailed_profile import PROFILE, DetailedProfile
 from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.comparisons.lead import missing_text
 from arena.scores.rules.money.luck import Luck
-from dashboard.blocks import Tile, box, columns, gain_look, tag, tiles
-from dashboard.cache import show_cached
-from dashboard.choice import choice
+from dashboard.board import calibration_words, says_and_happens, show_founding, stamps
 from dashboard.columns import place
-from dashboard.html_table import number
-from dashboard.lead import stamps
-from dashboard.links import link, way
-from dashboard.listing import listing, put
-from dashboard.model import LeaderboardLine, PnlPoint, SeasonOverview
-from dashboard.numbers import written
-from dashboard.palette import looks
-from dashboard.parts import agent_forecasts, agent_money, agent_running
-from dashboard.parts.founding_scores import show_founding
-from dashboard.queries import agent as queries
-from dashboard.queries.agent import AgentCohort, AgentEvidence, AgentPage
-from dashboard.queries.leaderboard import by_leaderboard, leaderboard_page
-from dashboard.queries.season import season
-from dashboard.source import RecordSource
-from dashboard.svg import HALVES, LONG, Line, calibration_chart, line_chart, luck_band, sparkline
-from dashboard.table import calibration_words, says_and_happens
-from dashboard.words import code, count, day, escaped, plain
+from dashboard.html import Tile, box, columns, gain_look, number, tag, tiles, words
+from dashboard.pages import choice, link, listing, put, show_cached, way
+from dashboard.profile import UNANSWERED, holdings, show_forecasts, show_holdings, show_split, show_stakes
+from dashboard.record import (
+    LeaderboardLine,
+    PnlPoint,
+    RecordSource,
+    SeasonOverview,
+    ask,
+    by_leaderboard,
+    cached,
+    equity_curves,
+    leaderboard_page,
+    season,
+)
+from dashboard.rules import settings_of
+from dashboard.svg import HALVES, LONG, Line, calibration_chart, line_chart, looks, luck_band, sparkline
+from dashboard.words import code, count, day, escaped, in_dollars, moment, plain, written
 from markets.millionths import ONE
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCohort:
+    """An agent in one cohort: how it is set up, what was changed, how its turns ended, and what it has made.
+
+    `pnl` is None before the first mark. `statuses` counts turns, `refused` orders.
+    """
+
+    cohort: int
+    starts_at: datetime
+    ended: bool
+    bankroll: int
+    pnl: int | None
+    bets: int
+    sales: int
+    forecasts: int
+    statuses: dict[str, int]
+    refused: dict[str, int]
+    setup: AgentSetup
+    changed: tuple[str, ...]
+    answers: tuple[CallSums, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentPage:
+    """An agent over all its cohorts, oldest first."""
+
+    name: str
+    stays: tuple[AgentCohort, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentEvidence:
+    """How a ranked agent stands: its evidence as pairs of seconds since 1970 and capital, and the bar."""
+
+    standing: RankedAgent
+    bar: float
+    points: tuple[tuple[float, float], ...]
+
+
+@cached
+def agent_page(record: RecordSource, name: str) -> AgentPage:
+    """All that the record itself says of an agent."""
+    return ask(record, lambda connection: _read_agent(connection, name))
+
+
+@cached
+def profile(record: RecordSource, name: str) -> CacheEntry[DetailedProfile] | None:
+    """What was worked out of it last."""
+    return ask(record, lambda connection: PROFILE.read(connection, name))
+
+
+@cached
+def agent_evidence(record: RecordSource, name: str) -> AgentEvidence | None:
+    """How it stands by the comparisons that were cached last; None where it is not ranked."""
+    entry = ask(record, COMPARISONS.read)
+    standing = None if entry is None else entry.value.of(name)
+    if entry is None or standing is None:
+        return None
+    return AgentEvidence(standing, entry.value.bar, entry.value.evidence.get(name, ()))
+
+
+@cached
+def texts(record: RecordSource, hashes: tuple[str, ...]) -> dict[str, str]:
+    """The texts of prompts, by hash."""
+    return ask(record, lambda connection: read_prompts(connection, hashes))
+
+
+def _read_agent(connection: Connection, name: str) -> AgentPage:
+    chosen = _chosen(connection, name)
+    last = [(span.entrant_id, span.last_at) for span in read_account_spans(connection, _ids(chosen, name))]
+    newest = {one.entrant_id: one.total for one in read_equity_at(connection, last)}
+    return AgentPage(name, _stays(connection, name, chosen, newest))
+
+
+def _chosen(connection: Connection, name: str) -> list[StoredCohort]:
+    return [stored for stored in read_cohorts(connection) if name in stored.entrant_ids]
+
+
+def _ids(chosen: Sequence[StoredCohort], name: str) -> list[int]:
+    return [stored.entrant_ids[name] for stored in chosen]
+
+
+def _stays(
+    connection: Connection, name: str, chosen: Sequence[StoredCohort], newest: dict[int, int]
+) -> tuple[AgentCohort, ...]:
+    ids = _ids(chosen, name)
+    statuses, actions = read_status_counts(connection, ids), read_action_counts(connection, ids)
+    refused, stages = read_rejection_counts(connection, ids), read_stage_counts(connection, ids)
+    answers = read_call_sums(connection, ids)
+    setups = [_setup_in(stored, name) for stored in chosen]
+    found = list[AgentCohort]()
+    for at, (stored, key) in enumerate(zip(chosen, ids, strict=True)):
+        before, acted = setups[max(at - 1, 0)], actions.get(key, {})
+        found.append(
+            AgentCohort(
+                cohort=stored.cohort.number,
+                starts_at=stored.cohort.starts_at,
+                ended=stored.ended_at is not None,
+                bankroll=stored.cohort.bankroll,
+                pnl=newest[key] - stored.cohort.bankroll if key in newest else None,
+                bets=acted.get("buy", 0),
+                sales=acted.get("sell", 0),
+                forecasts=stages.get(key, {}).get("final", 0),
+                statuses=statuses.get(key, {}),
+                refused=refused.get(key, {}),
+                setup=setups[at],
+                changed=tuple(
+                    setting_in_words(k, *v) for k, v in setup_differences(before, setups[at]).items()
+                ),
+                answers=tuple(one for one in answers if one.entrant_id == key),
+            )
+        )
+    return tuple(found)
+
+
+def _setup_in(stored: StoredCohort, name: str) -> AgentSetup:
+    return agent_setup(stored.cohort, next(e for e in stored.cohort.entrants if e.name == name))
+
+
+@cached
+def questions(record: RecordSource, market_ids: tuple[str, ...]) -> dict[str, str]:
+    """What these markets ask."""
+    return ask(record, lambda connection: read_questions(connection, market_ids))
+
+
+@cached
+def events(record: RecordSource, event_ids: tuple[str, ...]) -> dict[str, str]:
+    """What these events are about, by the question of one of their markets."""
+    return ask(record, lambda connection: read_event_questions(connection, event_ids))
+
 
 TITLE = "Agents"
 NEEDS_A_COHORT = True
@@ -72,11 +221,11 @@ def show(source: RecordSource) -> None:
         st.warning(f"The record has no agent {code(asked)}.", icon=":material/search_off:")
     title = st.container()
     name = choice("Agent", "agent", names, next(iter(names)), "list")
-    page, entry = queries.agent_page(source, name), queries.profile(source, name)
+    page, entry = agent_page(source, name), profile(source, name)
     found = show_cached(entry, LATER)
     line = next((line for line in leaderboard_page(source).lines if line.row.agent == name), None)
-    evidence = queries.agent_evidence(source, name)
-    points = queries.equity_curves(source, (name,))[name]
+    evidence = agent_evidence(source, name)
+    points = equity_curves(source, (name,))[name]
     title.title(plain(name), anchor=False)
     put(chips(name, page, line, known), "chips")
     st.markdown(escaped(said_of(page, found, line, evidence)))
@@ -189,7 +338,6 @@ def figures(
     told, below = calibration_words(line.brief if line else None)
     forecasts = sum(stay.forecasts for stay in page.stays)
     invented = ", invented" if is_invented else ""
-    cost = agent_running.cost(page.stays)
     return [
         Tile(skill, span, "Market Brier minus its own, on the same forecasts; above 0 beats the price."),
         Tile(
@@ -200,7 +348,11 @@ def figures(
             sparkline([point.dollars for point in points], "c1"),
         ),
         Tile(told, below or "calibration", "Of forecasts that gave one side 70% or more."),
-        Tile(cost, f"cost of {count(forecasts, 'forecast')} stated{invented}", "All its calls to models."),
+        Tile(
+            cost(page.stays),
+            f"cost of {count(forecasts, 'forecast')} stated{invented}",
+            "All its calls to models.",
+        ),
     ]
 
 
@@ -248,7 +400,7 @@ def calibration(name: str, found: DetailedProfile | None) -> Markup:
     title = "Calibration: what it says, what happens"
     diagram = None if found is None else found.profile.calibration
     if diagram is None or not diagram.points:
-        why = "being computed" if found is None else agent_forecasts.UNANSWERED
+        why = "being computed" if found is None else UNANSWERED
         return box(title, Markup('<p class="quiet">{}</p>').format(why))
     resolved = sum(part.forecasts for part in found.calibrated.get("cohort", ())) if found else 0
     said = f"{name} {says_and_happens(diagram, resolved)}. "
@@ -306,18 +458,148 @@ def _table(stays: Sequence[AgentCohort], found: DetailedProfile | None) -> dict[
 def _forecasts(source: RecordSource, found: DetailedProfile | None, name: str) -> None:
     if found is not None:
         asked = tuple(deal.market_id for deal in found.profile.bargains)
-        agent_forecasts.show(found, queries.questions(source, asked), name)
+        show_forecasts(found, questions(source, asked), name)
 
 
 def _money(source: RecordSource, found: DetailedProfile | None, name: str) -> None:
     if found is not None:
-        agent_money.show_split(found)
+        show_split(found)
         stakes = found.profile.at_stake
-        agent_money.show_stakes(stakes, queries.events(source, tuple(one.event for one in stakes)))
-    agent_money.show_holdings(queries.holdings(source, name))
+        show_stakes(stakes, events(source, tuple(one.event for one in stakes)))
+    show_holdings(holdings(source, name))
 
 
 def _setup(source: RecordSource, page: AgentPage, is_invented: bool) -> None:
-    agent_running.costs(page, is_invented)
-    agent_running.failures(page)
-    agent_running.set_up(page, queries.texts(source, tuple(page.stays[-1].setup.prompts.values())))
+    costs(page, is_invented)
+    failures(page)
+    set_up(page, texts(source, tuple(page.stays[-1].setup.prompts.values())))
+
+
+TURNS = {
+    "partly": "Turns that brought less than was asked for",
+    "malformed": "Turns whose answer could not be used",
+    "declined": "Turns that the model refused",
+    "failed": "Turns without an answer",
+    "late": "Turns that came after their window",
+    "out": "Turns without money to bet",
+    "waiting": "Turns that waited for the key of its model",
+}
+"""Turns that did not go as they should, in words."""
+
+
+def cost(stays: Sequence[AgentCohort]) -> str:
+    """What calls cost in dollars; with what is unknown of it said."""
+    answers = [one for stay in stays for one in stay.answers]
+    known = in_dollars(sum(one.cost for one in answers) / ONE)
+    return f"{known} or more" if any(one.unknown for one in answers) else known
+
+
+def costs(page: AgentPage, is_invented: bool) -> None:
+    """What its calls cost, for each forecast and in tokens."""
+    st.subheader("Cost", anchor=False)
+    answers = [one for stay in page.stays for one in stay.answers]
+    if not answers:
+        st.info("It calls no model, so it costs nothing.", icon=":material/check:")
+        return
+    spent, unknown = sum(one.cost for one in answers), sum(one.unknown for one in answers)
+    forecasts = sum(stay.forecasts for stay in page.stays)
+    each = in_dollars(spent / ONE / forecasts) if forecasts and not unknown else "–"
+    with st.container(horizontal=True, gap="medium"):
+        for label, value, said in (
+            ("Cost", cost(page.stays), "What all its calls cost, failed ones too."),
+            ("Per forecast", each, "All of it, spread over the probabilities that it stated."),
+            ("Calls", f"{sum(one.calls for one in answers):,}", "Attempts to get an answer."),
+            ("Tokens in", f"{sum(one.tokens_in for one in answers):,}", "Of prompts."),
+            ("Tokens out", f"{sum(one.tokens_out for one in answers):,}", "Of answers, thinking included."),
+        ):
+            st.metric(label, value, help=said, width="content")
+    if is_invented:
+        st.caption("These dollars are invented, as is the rest of a simulated season.")
+    if unknown:
+        st.caption(f"The cost of {count(unknown, 'call')} is unknown: `price` in the config says it.")
+
+
+def failures(page: AgentPage) -> None:
+    """What went wrong, by kind: turns, calls, orders."""
+    st.subheader("Failures", anchor=False)
+    rows = list(_failures(page.stays))
+    turns = sum(sum(stay.statuses.values()) for stay in page.stays)
+    if not rows:
+        st.info(f"None in {count(turns, 'turn')}.", icon=":material/check:")
+        return
+    st.caption(f"Of {count(turns, 'turn')}, all cohorts together.")
+    listing(
+        {
+            "What": [what for what, _, _ in rows],
+            "Kind": [kind for _, kind, _ in rows],
+            "Times": [times for _, _, times in rows],
+        },
+        "Failures by kind",
+        {"Times": number("Times", "localized", "How often.")},
+    )
+
+
+def _failures(stays: Sequence[AgentCohort]) -> list[tuple[str, str, int]]:
+    """What went wrong, its code, and how often: the most frequent of each first."""
+    turns, calls, wishes = Counter[str](), Counter[str](), Counter[str]()
+    for stay in stays:
+        turns.update({key: stay.statuses[key] for key in stay.statuses if key in TURNS})
+        wishes.update(stay.refused)
+        calls.update({one.error: one.calls for one in stay.answers if one.error is not None})
+    return [
+        *((TURNS[key], key, times) for key, times in turns.most_common()),
+        *(("Calls that ended in an error", key, times) for key, times in calls.most_common()),
+        *(("Bets and sales that were refused", key, times) for key, times in wishes.most_common()),
+    ]
+
+
+def set_up(page: AgentPage, texts: Mapping[str, str]) -> None:
+    """Its settings cohort by cohort, what was changed, as what its model reports itself, its prompts."""
+    st.subheader("Settings and reported model", anchor=False)
+    st.caption("Frozen at the start of each cohort; another model under the same name is another agent.")
+    stays = list(reversed(page.stays))
+    listing(
+        {
+            "Cohort": [stay.cohort for stay in stays],
+            "From": [day(stay.starts_at) for stay in stays],
+            "Changed": ["; ".join(stay.changed) or None for stay in stays],
+            "Model as reported": [", ".join(reported(stay.answers)) for stay in stays],
+            "Kind": [stay.setup.kind for stay in stays],
+            "Settings": [settings_of(stay.setup.settings) for stay in stays],
+        },
+        "Settings by cohort",
+        {
+            "Changed": words("Changed", "Since the cohort before.", long=True),
+            "Model as reported": words(
+                "Model as reported",
+                "As its provider calls it, with the fingerprint, in the order of the first answers.",
+            ),
+            "Settings": words("Settings", "As the config had them.", long=True),
+        },
+    )
+    _last_heard(page.stays)
+    _prompts(page.stays[-1].setup.prompts, texts)
+
+
+def reported(answers: Sequence[CallSums]) -> list[str]:
+    """The models that answered, each once, with their fingerprints."""
+    said = ((one.model, f" ({one.fingerprint})" if one.fingerprint else "") for one in answers if one.model)
+    return list(dict.fromkeys(model + mark for model, mark in said))
+
+
+def _last_heard(stays: Sequence[AgentCohort]) -> None:
+    last = max((one.last_at for stay in stays for one in stay.answers if one.model), default=None)
+    if last is not None:
+        st.caption(f"Last answer {moment(last)}.")
+
+
+def _prompts(named: Mapping[str, str], texts: Mapping[str, str]) -> None:
+    st.subheader("Prompt", anchor=False)
+    if not named:
+        st.info("It is a rule and is asked by no prompt.", icon=":material/info:")
+        return
+    st.caption("As the newest cohort has frozen it; what is in braces is filled in for each turn.")
+    for at, (name, digest) in enumerate(named.items(), start=1):
+        with st.expander("The text" if len(named) == 1 else f"Text {at} of {len(named)}"):
+            st.text(f"{name}, sha256 {digest[:12]}…")
+            st.code(texts.get(digest, ""), language=None, wrap_lines=True)

@@ -5,23 +5,23 @@ from typing import Any
 
 import streamlit as st
 
+from arena.scores.cache import CacheEntry
 from arena.scores.comparisons import duel_sentences, p_value_text
-from arena.scores.profiles.duels import DecidingMarket, DuelDetails
+from arena.scores.profiles.duels import DUELS, DecidingMarket, DuelDetails
 from arena.scores.rules.comparisons.duel import Duel
-from dashboard.blocks import Tile, box, tiles
-from dashboard.cache import show_cached
-from dashboard.choice import choice
-from dashboard.html_table import HtmlColumn, number, words
-from dashboard.lead import stamps
-from dashboard.links import go, way
-from dashboard.listing import listing, put
-from dashboard.numbers import with_true_minus, written
-from dashboard.queries.duel import duels
-from dashboard.queries.leaderboard import by_leaderboard
-from dashboard.queries.season import season
-from dashboard.source import RecordSource
+from dashboard.board import stamps
+from dashboard.html import HtmlColumn, Tile, box, number, tiles, words
+from dashboard.pages import choice, go, listing, put, show_cached, way
+from dashboard.record import RecordSource, ask, by_leaderboard, cached, season
 from dashboard.svg import columns_chart, gap_chart
-from dashboard.words import code, count, plain
+from dashboard.words import code, count, plain, with_true_minus, written
+
+
+@cached
+def duels(record: RecordSource, agent: str) -> CacheEntry[tuple[DuelDetails, ...]] | None:
+    """All duels of an agent, as `a`, as they were worked out last."""
+    return ask(record, lambda connection: DUELS.read(connection, agent))
+
 
 TITLE = "Duel"
 NEEDS_A_COHORT = True

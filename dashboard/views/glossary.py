@@ -7,9 +7,9 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from dashboard.blocks import box, meanings
-from dashboard.listing import put
-from dashboard.source import RecordSource
+from dashboard.html import box, meanings
+from dashboard.pages import put
+from dashboard.record import RecordSource
 
 TITLE = "Glossary"
 NEEDS_A_COHORT = False

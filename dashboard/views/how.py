@@ -8,15 +8,14 @@ from markupsafe import Markup
 from arena.record.model.cohort import Cohort
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.schema.database import Connection
-from dashboard.blocks import box, columns, linked, meanings, paragraphs, points
-from dashboard.cohort_rules import rules
-from dashboard.links import Address, in_app, way
-from dashboard.listing import put
-from dashboard.source import RecordSource, ask, cached
+from dashboard.html import box, columns, linked, meanings, paragraphs, points
+from dashboard.pages import Address, in_app, put, way
+from dashboard.record import RecordSource, ask, cached
+from dashboard.rules import rules
 
 TITLE = "How it works"
 NEEDS_A_COHORT = False
-ORDER = 7
+ORDER = 8
 
 TEXT = Path(__file__).parents[1] / "assets" / "how.toml"
 

@@ -1,27 +1,53 @@
 """All agents against the price: over every cohort, in one, or in a part of the season."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 import streamlit as st
 
-from arena.scores.slices import Slice
-from dashboard.blocks import box
-from dashboard.cache import cache_note
-from dashboard.choice import choice, typed
+from arena.scores.cache import CacheEntry
+from arena.scores.slices import SLICES, Slice
+from dashboard.board import (
+    MEANT,
+    READINGS,
+    agent_ways,
+    as_csv,
+    bands,
+    bars,
+    cells,
+    cohort_label,
+    config,
+    intervals,
+    leading,
+    show_money,
+    show_unranked,
+    stamps,
+    who,
+)
 from dashboard.columns import COLUMNS, OF_ALL, PART_COLUMNS, SHORT, LeaderboardColumn, columns_of, with_bar
-from dashboard.lead import cohort_label, leading, stamps
-from dashboard.listing import listing, put
-from dashboard.model import LeaderboardLine, SeasonOverview
-from dashboard.order import MEANT, READINGS, SORTS, matching, ordered
-from dashboard.palette import AgentLook, looks
-from dashboard.parts.leaderboard_money import show_money
-from dashboard.parts.leaderboard_unranked import show_unranked
-from dashboard.queries.leaderboard import LeaderboardPage, leaderboard_page, parts
-from dashboard.queries.season import season
-from dashboard.source import RecordSource
-from dashboard.svg import CHOSEN, REST, scatter
-from dashboard.table import agent_ways, as_csv, bands, bars, cells, config, intervals, who
+from dashboard.html import box
+from dashboard.pages import choice, listing, put, typed
+from dashboard.record import (
+    LeaderboardLine,
+    LeaderboardPage,
+    RecordSource,
+    SeasonOverview,
+    ask,
+    cache_note,
+    cached,
+    leaderboard_page,
+    season,
+)
+from dashboard.svg import CHOSEN, REST, AgentLook, looks, scatter
 from portfolio.rules import SEED
+
+
+@cached
+def parts(record: RecordSource, by: str) -> CacheEntry[tuple[Slice, ...]] | None:
+    """Every agent against the market in each part of the season by something."""
+    return ask(record, lambda connection: SLICES.read(connection, by))
+
 
 TITLE = "Leaderboard"
 NEEDS_A_COHORT = True
@@ -33,7 +59,8 @@ BY_SEED = (
 )
 ALL = "all"
 WHOLE = "whole"
-SLICES = {
+
+PARTS = {
     WHOLE: "The whole season",
     "horizon": "By horizon",
     "category": "By category",
@@ -50,7 +77,7 @@ def show(record: RecordSource) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         options = {ALL: "All cohorts"} | {str(c.number): cohort_label(c) for c in reversed(known.cohorts)}
         chosen = choice("Cohorts", "cohort", options, ALL, "list")
-        by = choice("Part of the season", "slice", SLICES, WHOLE, "list") if chosen == ALL else WHOLE
+        by = choice("Part of the season", "slice", PARTS, WHOLE, "list") if chosen == ALL else WHOLE
     shown = leaderboard_page(record, None if chosen == ALL else int(chosen))
     with top:
         _lead(known, shown, chosen)
@@ -179,3 +206,60 @@ def _surest(rows: Sequence[Slice]) -> list[Slice]:
         return low, skill, part.gain.agent
 
     return sorted(rows, key=key)
+
+
+SORTS = {
+    "best": "Best first",
+    "evidence": "By evidence",
+    "implied": "By implied Brier",
+    "profit": "By profit",
+    "return": "By return",
+    "wins": "By bets won",
+    "events": "By events",
+    "cost": "By cost per forecast",
+    "name": "By name",
+}
+Row = TypeVar("Row")
+
+
+def ordered(lines: Sequence[LeaderboardLine], sort: str, reading: str) -> list[LeaderboardLine]:
+    """The lines of a board: what is best first, and last what nothing is known of.
+
+    Best is the surest skill, as the board stands; in another reading than the stated one, for which there is
+    no price to compare with, it is the lowest Brier score.
+    """
+    if sort == "name":
+        return sorted(lines, key=lambda line: line.row.agent)
+    if sort == "best" and reading == "stated":
+        return list(lines)
+    return sorted(lines, key=_key(sort, reading))
+
+
+def _key(sort: str, reading: str) -> Callable[[LeaderboardLine], float]:
+    """What is sorted by: the smallest first."""
+    name, sign = {
+        "best": (f"brier_{reading}", 1),
+        "evidence": ("evidence", -1),
+        "implied": ("brier_implied", 1),
+        "profit": ("pnl", -1),
+        "return": ("return_pct", -1),
+        "wins": ("win_rate", -1),
+        "events": ("events", -1),
+        "cost": ("cost_per_forecast", 1),
+    }[sort]
+
+    def key(line: LeaderboardLine) -> float:
+        value = getattr(line.row, name)
+        return math.inf if value is None else sign * value
+
+    return key
+
+
+def matching(rows: Sequence[Row], words: str, name: Callable[[Row], str]) -> list[Row]:
+    """Those whose name has all of these words in it, whatever their case.
+
+    >>> matching(["Ann", "bob", "annabel"], "AN n", str)
+    ['Ann', 'annabel']
+    """
+    wanted = words.casefold().split()
+    return [row for row in rows if all(word in name(row).casefold() for word in wanted)]

@@ -35,21 +35,25 @@ from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
 from arena.record.write.listings import QUOTE_FIELDS as PRICED
 from arena.record.write.listings import quote_of
-from dashboard.blocks import Quotation, Tile, box, columns, folded, quotes, tag, tiles
-from dashboard.choice import choice
-from dashboard.figures import long_text, money, outcome, percent
-from dashboard.html_table import number, time, words
-from dashboard.links import Address, in_app, step, way
-from dashboard.listing import listing, put
-from dashboard.model import NULLS, SeasonOverview
-from dashboard.parts.market_table import market_table
-from dashboard.queries.markets import MarketFilter, market_list
-from dashboard.queries.season import season
-from dashboard.source import RecordSource, ask, cached
-from dashboard.svg import CHOSEN, Line, line_chart, strip
-from dashboard.thin import thin
-from dashboard.times import moment
-from dashboard.words import cents, code, count, dollars, flat, gained, plain, share
+from dashboard.html import Quotation, Tile, box, columns, folded, number, quotes, tag, tiles, time, words
+from dashboard.markets import MarketFilter, market_list, market_table
+from dashboard.pages import Address, choice, in_app, listing, long_text, put, step, way
+from dashboard.record import NULLS, RecordSource, SeasonOverview, ask, cached, season
+from dashboard.svg import CHOSEN, Line, line_chart, strip, thin
+from dashboard.words import (
+    cents,
+    code,
+    count,
+    dollars,
+    flat,
+    gained,
+    moment,
+    money,
+    outcome,
+    percent,
+    plain,
+    share,
+)
 from markets.millionths import ONE, decimal
 from markets.model import Market, MarketId, Quote
 from portfolio.ledger import lot_key

@@ -4,20 +4,18 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from dashboard.choice import choice, typed
-from dashboard.links import step
-from dashboard.listing import put
-from dashboard.parts.market_table import market_table
-from dashboard.queries.markets import (
+from dashboard.markets import (
     MOST,
     FilterMenu,
     MarketFilter,
     MarketList,
     Order,
     market_list,
+    market_table,
     menu,
 )
-from dashboard.source import RecordSource
+from dashboard.pages import choice, put, step, typed
+from dashboard.record import RecordSource
 from dashboard.words import count, plain
 
 TITLE = "Markets"

@@ -1,18 +1,81 @@
 """How the arena works: is it well, what is played, what failed, what it costs, rejected venue data."""
 
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
 import streamlit as st
 
-from arena.operations.status import Status
+from arena.clock import now
+from arena.operations.status import BudgetUse, Status
 from arena.record.model.cohort import JobState
-from dashboard.config import known_config
-from dashboard.parts.operations_events import show_incidents, show_jobs, show_rejected
-from dashboard.parts.operations_rounds import show_failed, show_rounds, show_spending
-from dashboard.queries.operations import OperationsPage, operations_page
-from dashboard.queries.season import season
-from dashboard.queries.status import arena_status
-from dashboard.source import RecordSource
-from dashboard.times import far, moment
-from dashboard.words import count, plain, usd
+from arena.record.model.incident import RecordedIncident
+from arena.record.model.reservation import midnight
+from arena.record.model.status import RoundState
+from arena.record.queries.calls import (
+    AgentSpending,
+    FailedTurn,
+    read_agent_spending,
+    read_daily_spending,
+    read_failed_turns,
+    record_size,
+)
+from arena.record.schema.database import Connection, schema_version
+from arena.record.write.operations import MOST_TRIES, read_recent_incidents
+from arena.record.write.quarantine import StoredQuarantine, read_quarantine
+from dashboard.html import number, words
+from dashboard.pages import choice, listing, put, way
+from dashboard.record import RecordSource, arena_status, ask, cached, known_config, season
+from dashboard.svg import LONG, Line, line_chart
+from dashboard.words import count, escaped, far, moment, plain, usd, written
+from markets.millionths import ONE
+
+FAILED = 40
+INCIDENTS = 30
+REJECTED = 200
+DAYS = 30
+"""How many of the newest are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperationsPage:
+    """How an arena works; `daily` is what calls cost on each of the last days."""
+
+    failed: tuple[FailedTurn, ...]
+    spenders: tuple[AgentSpending, ...]
+    daily: tuple[tuple[datetime, int], ...]
+    incidents: tuple[RecordedIncident, ...]
+    size: int
+    schema: str
+
+
+@cached
+def operations_page(record: RecordSource) -> OperationsPage:
+    """All that the page says but what was set aside."""
+    return ask(record, lambda connection: _read(connection, now()))
+
+
+@cached
+def rejected_data(record: RecordSource, kind: str | None) -> tuple[StoredQuarantine, ...]:
+    """Rejected venue data, the newest first."""
+    return ask(record, lambda connection: tuple(read_quarantine(connection, kind=kind, limit=REJECTED)))
+
+
+def _read(connection: Connection, at: datetime) -> OperationsPage:
+    return OperationsPage(
+        failed=tuple(
+            read_failed_turns(connection, FAILED, ("failed", "late", "malformed", "declined", "partly"))
+        ),
+        spenders=tuple(read_agent_spending(connection)),
+        daily=tuple(read_daily_spending(connection, midnight(at), DAYS)),
+        incidents=tuple(read_recent_incidents(connection, INCIDENTS)),
+        size=record_size(connection),
+        schema=schema_version(connection) or "",
+    )
+
 
 TITLE = "Operations"
 NEEDS_A_COHORT = False
@@ -123,3 +186,189 @@ def _backup(job: JobState | None, status: Status) -> str:
     if job.failures:
         return f"**the last {count(job.failures, 'time')} it failed**: {plain(job.note) or 'see the log'}"
     return f"{moment(job.ended_at)}, {far(job.ended_at, status.at)}"
+
+
+SCOPES = {
+    "day": "Today",
+    "round": "The dearest round of those above",
+    "agent": "The dearest agent of a cohort that plays",
+    "arena": "All that was ever spent",
+}
+
+
+def show_rounds(rounds: Sequence[RoundState]) -> None:
+    """The rounds of cohorts that play, each leading to its turns."""
+    st.subheader("Rounds", anchor=False)
+    if not rounds:
+        st.caption("No round has begun. `arena round` plays the next one, `arena run` each in its time.")
+        return
+    st.caption(
+        "Those of cohorts that play and of the newest decision time, the newest first, with their turns by "
+        "how they ended."
+    )
+    newest = sorted(rounds, key=lambda one: (one.at, one.cohort), reverse=True)
+    found = dict.fromkeys(status for one in newest for status in one.turns)
+    data: dict[str, Any] = {
+        "Decided": [one.at for one in newest],
+        "Cohort": [one.cohort for one in newest],
+        "Round": [one.number for one in newest],
+        "State": ["done" if one.done else "under way" for one in newest],
+    }
+    data |= {status.capitalize(): [one.turns.get(status, 0) for one in newest] for status in found}
+    data["Missing"] = [one.missing for one in newest]
+    listing(data, "Rounds", {}, [way("turn", cohort=one.cohort, round=one.number) for one in newest])
+
+
+def show_failed(turns: Sequence[FailedTurn]) -> None:
+    """The newest turns that failed, each leading to the whole of it."""
+    st.subheader("Failed turns", anchor=False)
+    if not turns:
+        st.caption("No failed turns.")
+        return
+    st.caption(
+        f"The newest, at most {FAILED}. Failed: no answer came, and it counts for nothing. Malformed: what "
+        "came could not be read, and counts as holding."
+    )
+    data: dict[str, Any] = {
+        "Decided": [turn.at for turn in turns],
+        "Agent": [turn.agent for turn in turns],
+        "Cohort": [turn.cohort for turn in turns],
+        "Round": [turn.round for turn in turns],
+        "Turn": [turn.status for turn in turns],
+        "Reason": [turn.code for turn in turns],
+        "What was said": [turn.message for turn in turns],
+    }
+    ways = [way("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent) for turn in turns]
+    listing(data, "Failed turns", {"What was said": words("What was said", long=True)}, ways)
+
+
+def show_spending(page: OperationsPage, budgets: Sequence[BudgetUse]) -> None:
+    """What calls cost: of each budget, by day and by agent."""
+    st.subheader("Spending", anchor=False)
+    for budget in budgets:
+        st.progress(budget.used, _of_budget(budget))
+    if not budgets:
+        st.caption("No budget is known here: they stand in the config, and its `budget` sets them.")
+    if any(spent for _, spent in page.daily):
+        days = [(at.timestamp(), spent / ONE) for at, spent in page.daily]
+        cost = Line("", days, "c1", written(days[-1][1], "dollar"))
+        put(line_chart([cost], "Cost of calls on each of the last days", "dollar", frames=LONG), "cost")
+    else:
+        st.caption(f"No call of the last {DAYS} days has cost anything.")
+    if page.spenders:
+        st.caption("In the cohorts that play and in the newest.")
+        worst = "At their worst where it is unknown."
+        columns = {"Spent $": number("Spent", "dollar", worst), "A call $": number("A call", "dollar", worst)}
+        listing(_by_agent(page.spenders), "Spending by agent", columns)
+
+
+def _of_budget(budget: BudgetUse) -> str:
+    whose = f", {plain(budget.whose, 60)}" if budget.whose else ""
+    return f"{SCOPES[budget.scope]}{whose}: " + escaped(f"{usd(budget.spent)} of {usd(budget.limit)}")
+
+
+def _by_agent(spenders: Sequence[AgentSpending]) -> dict[str, list[Any]]:
+    """Of each agent the cohorts, calls and cost; the dearest first."""
+    calls, spent, cohorts = Counter[str](), Counter[str](), Counter[str]()
+    for one in spenders:
+        calls[one.agent] += one.calls
+        spent[one.agent] += one.spent
+        cohorts[one.agent] += 1
+    names = sorted(calls, key=lambda name: (-spent[name], name))
+    return {
+        "Agent": names,
+        "Spent $": [spent[name] / ONE for name in names],
+        "Calls": [calls[name] for name in names],
+        "A call $": [spent[name] / ONE / calls[name] for name in names],
+        "Cohorts": [cohorts[name] for name in names],
+    }
+
+
+KINDS = {
+    "all": "All",
+    "page": "Pages",
+    "market": "Markets",
+    "quote": "Prices",
+    "resolution": "Results",
+    "article": "Articles",
+}
+
+
+def show_jobs(status: Status) -> None:
+    """How each job of `arena run` went last."""
+    st.subheader("Jobs", anchor=False)
+    if not status.jobs:
+        st.caption("None was done yet. `arena run` does them; `arena run --list` says which, and when next.")
+        return
+    st.caption("What `arena run` does between rounds.")
+    jobs = status.jobs
+    data: dict[str, Any] = {
+        "Job": [job.name for job in jobs],
+        "Last begun": [job.started_at for job in jobs],
+        "Ended": [job.ended_at for job in jobs],
+        "For": [job.due_at for job in jobs],
+        "Next": [status.next_jobs.get(job.name) for job in jobs],
+        "Failures": [job.failures for job in jobs],
+        "Note": [job.note for job in jobs],
+    }
+    listing(data, "Jobs", {"Failures": number("Failures", "localized", "In a row; 0 when it went well.")})
+
+
+def show_incidents(incidents: Sequence[RecordedIncident]) -> None:
+    """What an operator should hear of, and whether they were told."""
+    st.subheader("Incidents", anchor=False)
+    if not incidents:
+        st.caption("No incidents. `arena run` records them while it is at work.")
+        return
+    st.caption("The newest. `watch.webhook` in the config has them told as they happen.")
+    data: dict[str, Any] = {
+        "At": [told.incident.at for told in incidents],
+        "What": [told.incident.text or told.incident.subject for told in incidents],
+        "Kind": [told.incident.kind.replace("_", " ") for told in incidents],
+        "Ended": [told.ended_at for told in incidents],
+        "Ongoing": [told.ended_at is None for told in incidents],
+        "Told": [_told(told) for told in incidents],
+    }
+    listing(data, "Incidents", {"What": words("What", long=True)})
+
+
+def _told(told: RecordedIncident) -> str:
+    if told.told_at is not None:
+        return moment(told.told_at)
+    if told.tries >= MOST_TRIES:
+        return "nobody"
+    return f"not yet, tried {told.tries} times" if told.tries else "not yet"
+
+
+def show_rejected(record: RecordSource, status: Status) -> None:
+    """What was set aside and why; of the one that is chosen, what was sent."""
+    st.subheader("Rejected venue data", anchor=False)
+    kind = choice("Kind", "aside", KINDS, "all")
+    quarantined = rejected_data(record, None if kind == "all" else kind)
+    if not quarantined:
+        st.caption("No rejected data.")
+        return
+    lately = [f"{x.records:,} {plain(x.venue)} {x.kind} {plain(x.code)}" for x in status.quarantined]
+    said = f"In the last day: {', '.join(lately)}. " if lately else "Nothing in the last day. "
+    st.caption(f"{said}Pages are what a venue did not answer. Open one to read what was sent.")
+    data: dict[str, Any] = {
+        "Last seen": [aside.last_seen_at for aside in quarantined],
+        "Times": [aside.times for aside in quarantined],
+        "Venue": [aside.venue for aside in quarantined],
+        "Kind": [aside.kind for aside in quarantined],
+        "Code": [aside.code for aside in quarantined],
+        "Reason": [aside.reason for aside in quarantined],
+        "Record": [aside.record for aside in quarantined],
+        "First seen": [aside.first_seen_at for aside in quarantined],
+    }
+    marks = [_mark(aside) for aside in quarantined]
+    listing(data, "Rejected venue data", {}, [way("operations", aside=kind, sent=mark) for mark in marks])
+    if (asked := st.query_params.get("sent")) in marks:
+        chosen = quarantined[marks.index(asked)]
+        st.text(chosen.reason)
+        st.code(chosen.raw or "(nothing)", language=None, wrap_lines=True)
+
+
+def _mark(aside: StoredQuarantine) -> str:
+    """By what an address names a rejected record."""
+    return sha256(repr((aside.venue, aside.kind, aside.code, aside.record)).encode()).hexdigest()[:12]

@@ -1,13 +1,183 @@
 """The decisions of agents: the newest in a list, and each of them whole, down to its words."""
 
-import streamlit as st
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from dashboard.links import step
-from dashboard.parts.turn_list import show_list
-from dashboard.parts.turn_one import show_turn
-from dashboard.queries.turn import turn_page
-from dashboard.source import RecordSource
-from dashboard.words import code
+import streamlit as st
+from markupsafe import Markup
+
+from agents.model import Article
+from arena.record.queries.trades import read_payouts
+from arena.record.queries.turns import (
+    CallAttempt,
+    CallTexts,
+    PlacedTurn,
+    SeenMarket,
+    StatedForecast,
+    TurnFailure,
+    TurnSummary,
+    find_turn,
+    read_attempts,
+    read_call_texts,
+    read_failures,
+    read_fills,
+    read_forecasts,
+    read_newest_turns,
+    read_rejections,
+    read_seen_markets,
+    read_turn_rounds,
+)
+from arena.record.schema.database import Connection
+from arena.record.schema.newest import newest_rows
+from arena.record.schema.world import QuoteRow
+from arena.record.write.evidence import read_evidence
+from dashboard.html import Quotation, box, folded, number, picture, quotes, time, words
+from dashboard.pages import Way, choice, link, listing, long_text, put, step, way
+from dashboard.record import RecordSource, ask, cached, season
+from dashboard.svg import looks
+from dashboard.words import (
+    code,
+    count,
+    dollars,
+    flat,
+    gained,
+    in_dollars,
+    moment,
+    money,
+    outcome,
+    percent,
+    plain,
+    usd,
+)
+from markets.millionths import ONE
+from markets.model import MarketId
+from portfolio.model import Bet, Fill, Rejection, Sale
+from portfolio.money import worth
+
+MOST = 100
+"""So many turns a list has at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A market that a turn saw, and what it said of it; `ended` with what YES paid, None for a refund.
+
+    `price` is what YES costs now, where the market has not ended.
+    """
+
+    seen: SeenMarket
+    said: StatedForecast
+    ended: bool
+    payout: int | None
+    price: int | None
+
+    @property
+    def gain(self) -> float | None:
+        """By how much its Brier score was better than that of the price it saw; None without an outcome."""
+        if self.payout not in (0, ONE) or self.said.final is None or self.seen.mid is None:
+            return None
+        end = self.payout / ONE
+        return (self.seen.mid / ONE - end) ** 2 - (self.said.final / ONE - end) ** 2
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPage:
+    """One turn, whole but for the texts of its calls, and the rounds in which the agent's others are."""
+
+    turn: PlacedTurn
+    rounds: tuple[int, ...]
+    claims: tuple[Claim, ...]
+    fills: tuple[Fill, ...]
+    rejections: tuple[Rejection, ...]
+    attempts: tuple[CallAttempt, ...]
+    failures: tuple[TurnFailure, ...]
+    evidence: tuple[tuple[MarketId, Article], ...]
+
+    @property
+    def questions(self) -> Mapping[str, str]:
+        """What the markets asked, by id."""
+        return {claim.seen.id: claim.seen.question for claim in self.claims}
+
+
+@cached
+def turns(record: RecordSource, agent: str = "", status: str = "") -> tuple[TurnSummary, ...]:
+    """The newest turns, one more than a list has where there are more."""
+    return ask(record, lambda connection: tuple(read_newest_turns(connection, MOST + 1, agent, status)))
+
+
+@cached
+def turn_page(record: RecordSource, cohort: int, round: int, agent: str) -> TurnPage | None:
+    """One turn; None if it is not in."""
+    return ask(record, lambda connection: _read_turn(connection, cohort, round, agent))
+
+
+@cached
+def texts(record: RecordSource, call: int) -> CallTexts:
+    """What was asked in a call, and what was answered."""
+    return ask(record, lambda connection: read_call_texts(connection, call))
+
+
+def _read_turn(connection: Connection, cohort: int, round: int, agent: str) -> TurnPage | None:
+    turn = find_turn(connection, cohort, round, agent)
+    if turn is None:
+        return None
+    seen = read_seen_markets(connection, turn)
+    articles = read_evidence(connection, turn.round_id)
+    return TurnPage(
+        turn,
+        tuple(read_turn_rounds(connection, cohort, agent)),
+        tuple(_claims(connection, seen, read_forecasts(connection, turn))),
+        tuple(read_fills(connection, turn)),
+        tuple(read_rejections(connection, turn)),
+        tuple(read_attempts(connection, turn)),
+        tuple(read_failures(connection, turn)),
+        tuple((market, article) for market, found in articles.items() for article in found),
+    )
+
+
+def _claims(
+    connection: Connection, seen: Sequence[SeenMarket], said: Mapping[MarketId, StatedForecast]
+) -> list[Claim]:
+    ids = [market.id for market in seen]
+    # Versions come in order, so the newest one stands.
+    ends = {market: payout for (market, _), payout in read_payouts(connection, ids).items()}
+    quotes = newest_rows(connection, QuoteRow, ids, "at", "mid", "last")
+    return [
+        Claim(
+            market,
+            said.get(market.id, StatedForecast()),
+            market.id in ends,
+            ends.get(market.id),
+            None if market.id in ends else _price(quotes.get(market.id)),
+        )
+        for market in seen
+    ]
+
+
+def _price(quote: Any) -> int | None:
+    """The mid; where there is none, the last trade."""
+    if quote is None:
+        return None
+    price: int | None = quote.last if quote.mid is None else quote.mid
+    return price
+
+
+def held_until_now(fill: Fill, claim: Claim) -> int | None:
+    """What a purchase would have gained by now, had it been held until now or until the market's end.
+
+    A refund gives back what was paid. None without a price, and for a sale.
+    """
+    if fill.action != "buy":
+        return None
+    if claim.ended and claim.payout is None:
+        return 0
+    price = claim.payout if claim.ended else claim.price
+    if price is None:
+        return None
+    return worth(fill.shares, price if fill.side == "YES" else ONE - price) - fill.amount
+
 
 TITLE = "Turn"
 NEEDS_A_COHORT = True
@@ -36,3 +206,502 @@ def show(record: RecordSource) -> None:
 def _number(text: str) -> int:
     """The number in an address; 0, which nothing has, for anything else."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
+
+
+ANY = "any"
+STATUSES = {
+    ANY: "All",
+    "played": "Played",
+    "partly": "Partly",
+    "malformed": "Malformed",
+    "declined": "Declined",
+    "failed": "Failed",
+    "late": "Late",
+    "out": "Out",
+    "waiting": "Waiting",
+}
+MEANT = {
+    "played": "Played: an answer came that could be used.",
+    "partly": "Partly: less than was asked for could be used; the rest counts as skips.",
+    "malformed": "Malformed: the answer could not be used, so the turn is a hold and counts as skips.",
+    "declined": "Declined: the model refused to answer, so the turn is a hold and counts as skips.",
+    "failed": "Failed: no answer was to be had; it counts as unanswered.",
+    "late": "Late: it was not played, or answered, within six hours of its prices; it counts as unanswered.",
+    "out": "Out: the agent can place no bet and holds nothing, so it was not asked.",
+    "waiting": "Waiting: the key of its model was not there; it enters once it is.",
+}
+
+LISTED = {
+    "look": picture(""),
+    "agent": words("Agent", "Whose turn it was."),
+    "at": time("Decided", "The round's decision time, in UTC."),
+    "verdict": words("Status", " ".join(MEANT.values())),
+    "bought": number("Bets", "localized", "Purchases that were done, in full or in part."),
+    "spent": number("Bet $", "dollar", "What was paid for them, fees included."),
+    "sold": number("Sales", "localized", "Sales that were done, in full or in part."),
+    "rejected": number("Rejected", "localized", "Orders and items of the answer that were refused."),
+    "calls": number("Calls", "localized", "Attempts to get an answer from a model."),
+    "cost": number("Cost", "dollar", "What its calls cost; a dash without a call or a known price."),
+    "cohort": number("Cohort", "%d", "The cohort that it was played in."),
+    "round": number("Round", "%d", "The round of that cohort."),
+}
+
+
+def show_list(record: RecordSource) -> None:
+    """The controls, and the turns that are so."""
+    agents = season(record).agents
+    named = {ANY: "All agents"} | {name: name for name, _ in agents}
+    agent = choice("Agent", "agent", named, ANY, "list")
+    status = choice("Verdict", "verdict", STATUSES, ANY)
+    found = turns(record, "" if agent == ANY else agent, "" if status == ANY else status)
+    if not found:
+        st.info(_none_listed(agent, status), icon=":material/search_off:")
+        return
+    shown, drawn = found[:MOST], looks(agents)
+    more = f"The newest {MOST}" if len(found) > MOST else count(len(found), "turn")
+    st.caption(f"{more}, newest first.")
+    rows = [_listed(turn) | {"look": drawn[turn.agent].badge} for turn in shown]
+    table = {key: [row[key] for row in rows] for key in LISTED}
+    ways = [way("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent) for turn in shown]
+    listing(table, "Turns: one row each", LISTED, ways)
+
+
+def _none_listed(agent: str, status: str) -> str:
+    if agent == status == ANY:
+        return "No turn is in yet. `arena round` plays the next round, and this page shows it then."
+    return "No turn matches. Choose another agent or status."
+
+
+def _listed(turn: TurnSummary) -> dict[str, object]:
+    return {
+        "at": turn.at,
+        "agent": turn.agent,
+        "verdict": turn.status,
+        "bought": turn.bought,
+        "spent": money(turn.spent),
+        "sold": turn.sold,
+        "rejected": turn.rejected,
+        "calls": turn.calls,
+        "cost": money(turn.cost),
+        "cohort": turn.cohort,
+        "round": turn.round,
+    }
+
+
+QUOTED = 4
+"""So many reasons are read at once; the others are folded away."""
+
+
+def show_turn(record: RecordSource, page: TurnPage) -> None:
+    """The page of one turn, from how it ended down to the words of every call."""
+    turn = page.turn
+    _ways(page)
+    st.subheader(plain(summary(page)), anchor=False)
+    where = f"Decided {moment(turn.at)}, in round {turn.round} of cohort {turn.cohort}"
+    st.caption(f"{where} · kind {code(turn.kind)} · version {code(turn.code_version)}")
+    _figures(page)
+    if turn.note:
+        st.markdown(f"**Note:** {plain(turn.note, most=5_000)}")
+    for failure in page.failures:
+        when = f", {moment(failure.at)}" if failure.at else ""
+        st.markdown(f"**Failure {failure.number}{when}:** {plain(failure.note, most=5_000)}")
+    if repaired := json.loads(turn.repaired):
+        st.markdown(f"**Read by repairs:** {plain(', '.join(repaired))}")
+    put(reasons(page), "reasons")
+    show_orders(page)
+    show_rejections(page)
+    show_forecasts(page)
+    show_fills(page)
+    show_calls(record, page)
+    show_evidence(page)
+
+
+def summary(page: TurnPage) -> str:
+    """What the turn did, in a line."""
+    turn, bought = page.turn, [fill for fill in page.fills if fill.action == "buy"]
+    sold, did = len(page.fills) - len(bought), list[str]()
+    if bought:
+        spent = in_dollars(round(sum(fill.amount for fill in bought) / ONE)).removesuffix(".00")
+        did.append(f"bet {spent} on {count(len({fill.market_id for fill in bought}), 'market')}")
+    if sold:
+        did.append(f"sold {sold:,}")
+    if turn.status not in ("played", "partly"):
+        did = [turn.status]
+    return f"{turn.agent}, round {turn.round}: {', '.join(did) or 'traded nothing'}"
+
+
+def reasons(page: TurnPage) -> Markup:
+    """Why it said and did what it did, in its own words: what it traded first, then what is furthest off."""
+    traded = {fill.market_id: fill for fill in page.fills}
+    told = [claim for claim in page.claims if claim.said.reason and claim.said.final is not None]
+    told.sort(key=lambda one: (-traded[one.seen.id].amount if one.seen.id in traded else 1, -_apart(one)))
+    found = [_quotation(claim, traded.get(claim.seen.id)) for claim in told]
+    if not found:
+        return Markup("")
+    rest = folded(count(len(found) - QUOTED, "more reason"), quotes(found[QUOTED:]))
+    return box("Reasons", quotes(found[:QUOTED]) + (rest if len(found) > QUOTED else ""))
+
+
+def _apart(claim: Claim) -> int:
+    """How far what it stated is from the price that it saw."""
+    final, mid = claim.said.final, claim.seen.mid
+    return 0 if final is None or mid is None else abs(final - mid)
+
+
+def _quotation(claim: Claim, fill: Fill | None) -> Quotation:
+    price = "" if claim.seen.mid is None else f", price {claim.seen.mid / ONE:.0%}"
+    did = f"says {(claim.said.final or 0) / ONE:.0%}{price}"
+    if fill is not None:
+        did += f"; {'bought' if fill.action == 'buy' else 'sold'} {fill.side} for {dollars(fill.amount)}"
+    ended = outcome(claim.ended, claim.payout)
+    where = f"resolved {ended}" if ended else "not resolved yet"
+    href = way("market", market=claim.seen.id).href
+    return Quotation(flat(claim.seen.question), did, flat(claim.said.reason), where, href)
+
+
+def _ways(page: TurnPage) -> None:
+    """To the turns before and after, to the agent and to the cohort."""
+    turn, place = page.turn, page.rounds.index(page.turn.round)
+    around = {"← Round before": page.rounds[:place][-1:], "Round after →": page.rounds[place + 1 :][:1]}
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for label, rounds in around.items():
+            for round in rounds:
+                step(label, "turn", cohort=turn.cohort, round=round, agent=turn.agent)
+        link("Its agent", "agent", agent=turn.agent)
+        link("Its cohort", "cohort", cohort=turn.cohort)
+        step("All turns", "turn")
+
+
+def _figures(page: TurnPage) -> None:
+    turn = page.turn
+    bought = [fill for fill in page.fills if fill.action == "buy"]
+    said = sum(claim.said.final is not None for claim in page.claims)
+    shown = sum(claim.seen.shown for claim in page.claims)
+    with st.container(horizontal=True):
+        st.metric("Status", turn.status, help=MEANT.get(turn.status), border=True)
+        st.metric("Forecasts", f"{said} of {shown}", help="Stated, of the markets shown.", border=True)
+        spent = dollars(sum(fill.amount for fill in bought))
+        st.metric("Bet", spent, help=f"{count(len(bought), 'purchase')}, fees included.", border=True)
+        sold = len(page.fills) - len(bought)
+        st.metric("Sales", f"{sold}", help="Of positions, in full or in part.", border=True)
+        refused = f"{len(page.rejections)}"
+        st.metric(
+            "Rejected", refused, help="Orders, and items of the answer, that were refused.", border=True
+        )
+        st.metric("Cash before", dollars(turn.cash), help="What caps are measured by.", border=True)
+        st.metric("Cost", cost_of(page.attempts), help="Of all its calls, in dollars.", border=True)
+
+
+ORDERS = {
+    "question": words("Question", "As the market's page read then."),
+    "wish": words("Order", "What it asked for."),
+    "limit": number("Limit ¢", "%.1f", "The worst price of a share that it would take."),
+    "came": words("Result", "What was filled, or why it was refused.", long=True),
+    "reason": words("Reason", "In its own words.", long=True),
+}
+FILLS = {
+    "question": words("Question", "As the market's page read then."),
+    "did": words("Did", "What was bought or sold."),
+    "level": number("Level", "%d", "Prices are taken one after the other, the best first."),
+    "price": number("Price ¢", "%.2f", "Of a share of that side."),
+    "shares": number("Shares", "%.2f", "So many at that price."),
+    "amount": number("Dollars", "dollar", "The cash that moved at that price, fee included."),
+    "fee": number("Fee", "dollar", "The venue's fee in it."),
+    "gain": number(
+        "Gain if held",
+        "gain",
+        "Of the whole purchase, had it been held until now or its market's end, at the newest price.",
+    ),
+    "stopped": words("Why it stopped", "Why the rest of the order was not filled."),
+}
+
+
+def show_orders(page: TurnPage) -> None:
+    """Every bet and sale that was ordered, with what was filled of it."""
+    st.subheader("Orders", anchor=False)
+    wishes: list[Bet | Sale] = [*page.turn.sales, *page.turn.bets]
+    if not wishes:
+        st.caption("It placed no order.")
+        return
+    rows = [_order(page, wish) for wish in wishes]
+    keys = [key for key in ORDERS if key != "limit" or any(row["limit"] is not None for row in rows)]
+    table = {key: [row[key] for row in rows] for key in keys}
+    listing(table, "Orders: one row each", ORDERS, [_way(page, wish.market_id) for wish in wishes])
+
+
+def _way(page: TurnPage, market: str) -> Way | None:
+    return way("market", market=market) if market in page.questions else None
+
+
+def _order(page: TurnPage, wish: Bet | Sale) -> dict[str, object]:
+    return {
+        "question": page.questions.get(wish.market_id, wish.market_id),
+        "wish": _size(wish),
+        "limit": percent(wish.limit),
+        "came": " ".join(_outcome(page, wish)) or None,
+        "reason": wish.reason or None,
+    }
+
+
+def _size(wish: Bet | Sale) -> str:
+    if isinstance(wish, Bet):
+        return f"buy {wish.side} for {dollars(wish.amount)}"
+    if wish.shares is not None:
+        return f"sell {money(wish.shares):,.2f} {wish.side}"
+    if wish.fraction is not None:
+        return f"sell {percent(wish.fraction):.0f}% of {wish.side}"
+    return f"sell all {wish.side}"
+
+
+def _outcome(page: TurnPage, wish: Bet | Sale) -> Iterator[str]:
+    """What was filled of a wish, and all that was refused about its market."""
+    action = "buy" if isinstance(wish, Bet) else "sell"
+    for fill in page.fills:
+        if (fill.market_id, fill.side, fill.action) == (wish.market_id, wish.side, action):
+            yield f"{_did(fill)}: {money(fill.shares):,.2f} shares for {dollars(fill.amount)}."
+    for refused in page.rejections:
+        if refused.market_id == wish.market_id:
+            yield f"Refused: {refused.message}."
+
+
+def _did(fill: Fill) -> str:
+    return f"{'bought' if fill.action == 'buy' else 'sold'} {fill.side}"
+
+
+def show_fills(page: TurnPage) -> None:
+    """What was bought and sold, a row a price, and what it would have made if held."""
+    if not page.fills:
+        return
+    claims = {claim.seen.id: claim for claim in page.claims}
+    gains = [held_until_now(fill, claims[fill.market_id]) for fill in page.fills]
+    known = [gain for gain in gains if gain is not None]
+    if known:
+        st.caption(f"Held until now or their end, its purchases would have made {plain(gained(sum(known)))}.")
+    rows = [row for fill, gain in zip(page.fills, gains, strict=True) for row in _levels(page, fill, gain)]
+    table = {key: [row[key] for row in rows] for key in FILLS}
+    ways = [_way(page, str(row["market"])) for row in rows]
+    with st.expander(f"Fills, level by level: {count(len(rows), 'level')}"):
+        listing(table, "Fills: one row a price", FILLS, ways)
+
+
+def _levels(page: TurnPage, fill: Fill, gain: int | None) -> Iterator[dict[str, object]]:
+    for number_, level in enumerate(fill.levels, 1):
+        last = number_ == len(fill.levels)
+        yield {
+            "market": fill.market_id,
+            "question": page.questions[fill.market_id],
+            "did": _did(fill),
+            "level": number_,
+            "price": percent(level.price),
+            "shares": money(level.shares),
+            "amount": money(level.amount),
+            "fee": money(level.fee),
+            "gain": money(gain) if last else None,
+            "stopped": (fill.left or None) if last else None,
+        }
+
+
+def show_rejections(page: TurnPage) -> None:
+    """What was refused, and why."""
+    if not page.rejections:
+        return
+    st.subheader("Rejected", anchor=False)
+    st.caption("Items of the answer that made no sense, and orders against the rules.")
+    listing(
+        {
+            "Why": [refused.message for refused in page.rejections],
+            "Market": [
+                page.questions.get(refused.market_id, refused.market_id) or None
+                for refused in page.rejections
+            ],
+            "Code": [refused.code for refused in page.rejections],
+        },
+        "Rejected: one row each",
+        {"Why": words("Why", "The reason, in words.", long=True)},
+    )
+
+
+CLAIMS = {
+    "question": words("Question", "As the market's page read then."),
+    "final": number("Stated %", "%.1f", "The probability of YES that it stated; a dash where it skipped."),
+    "blind": number("Blind %", "%.1f", "What it stated before it was shown any price."),
+    "price": number("Price %", "%.1f", "The mid of YES in the snapshot that it saw."),
+    "outcome": words("Outcome", "What a share of YES paid in the end."),
+    "gain": number(
+        "Gain, Brier points",
+        "%+.4f",
+        "How much smaller its squared error was than that of the price it saw; > 0 beats the price.",
+    ),
+    "reason": words("Reason", "In its own words.", long=True),
+}
+
+
+def show_forecasts(page: TurnPage) -> None:
+    """Every market on offer: what was said of it, blind and in the end, and what came."""
+    st.subheader("Forecasts", anchor=False)
+    claims = [claim for claim in page.claims if claim.seen.shown or claim.said.final is not None]
+    if not claims:
+        st.caption("No market was on offer.")
+        return
+    st.caption(" ".join(_judged(claims)))
+    rows = [_claim(claim) for claim in claims]
+    keys = [key for key in CLAIMS if key != "blind" or any(row["blind"] is not None for row in rows)]
+    table = {key: [row[key] for row in rows] for key in keys}
+    listing(
+        table, "Forecasts: one row a market", CLAIMS, [way("market", market=one.seen.id) for one in claims]
+    )
+
+
+def _judged(claims: Sequence[Claim]) -> Iterator[str]:
+    gains = [claim.gain for claim in claims if claim.gain is not None]
+    if gains:
+        better = sum(gain > 0 for gain in gains)
+        mean = sum(gains) / len(gains)
+        yield (
+            f"{count(len(gains), 'forecast')} can be judged: {better} closer than the price, "
+            f"by {mean:+.4f} Brier points on average."
+        )
+    else:
+        yield "None can be judged yet."
+
+
+def _claim(claim: Claim) -> dict[str, object]:
+    return {
+        "question": claim.seen.question,
+        "final": percent(claim.said.final),
+        "blind": percent(claim.said.blind),
+        "price": percent(claim.seen.mid),
+        "outcome": outcome(claim.ended, claim.payout),
+        "gain": claim.gain,
+        "reason": claim.said.reason or None,
+    }
+
+
+CALLS = {
+    "call": words("Call", "Which question, which sample of it, which attempt at that."),
+    "ended": words("Ended", "The provider's own word for how the answer ended, or the error."),
+    "model": words("Model", "As the provider reports it, with its fingerprint, and who served it."),
+    "tokens_in": number("Tokens in", "localized", "Of the question, as the provider counts them."),
+    "tokens_cached": number("Of these cached", "localized", "Read from the provider's cache, at its price."),
+    "tokens_out": number("Tokens out", "localized", "Of the answer, thoughts included."),
+    "tokens_reasoning": number("Of these thinking", "localized", "As far as the provider counts them apart."),
+    "cost": number("Cost", "dollar", "A dash where the price is unknown."),
+    "seconds": number("Seconds", "%.1f", "How long the answer took."),
+    "status": number("HTTP", "%d", "The status of the provider's answer, where it is known."),
+    "rung": words("Asked by", "How the form of the answer was asked for: by schema, as JSON, by the prompt."),
+    "error": words("Error", "What went wrong, and whether it was worth another try.", long=True),
+    "made": time("Made", "When the call ended, in UTC."),
+}
+
+
+def cost_of(attempts: Sequence[CallAttempt]) -> str:
+    """What all of these calls cost together; unknown if one of them is."""
+    costs = [attempt.cost for attempt in attempts]
+    known = [cost for cost in costs if cost is not None]
+    if not attempts:
+        return "–"
+    return "unknown" if len(known) < len(costs) else usd(sum(known))
+
+
+def show_calls(record: RecordSource, page: TurnPage) -> None:
+    """The calls of a turn, and the words of one of them."""
+    st.subheader("Calls", anchor=False)
+    if not page.attempts:
+        st.caption("It asked no model.")
+        return
+    failed = sum(attempt.error_code is not None for attempt in page.attempts)
+    st.caption(f"{count(len(page.attempts), 'attempt')}, {failed} of them without an answer.")
+    rows = [_attempt(attempt) for attempt in page.attempts]
+    listing({key: [row[key] for row in rows] for key in CALLS}, "Calls: one row an attempt", CALLS)
+    named = {_call_key(attempt): attempt for attempt in page.attempts}
+    options = {key: _call_name(attempt) for key, attempt in named.items()}
+    answered = [key for key, attempt in named.items() if attempt.error_code is None]
+    chosen = named[choice("Call", "call", options, (answered or list(named))[-1], "list")]
+    _call_texts(record, chosen)
+
+
+def _call_texts(record: RecordSource, attempt: CallAttempt) -> None:
+    said = texts(record, attempt.id)
+    if attempt.error_message:
+        st.markdown(f"**{plain(attempt.error_code or '')}:** {plain(attempt.error_message, most=2_000)}")
+    with st.expander("Answer"):
+        if said.reply is None:
+            st.caption("None came.")
+        else:
+            long_text(said.reply, f"answer {_call_key(attempt)}")
+    others = {"Thinking": said.thinking, "Sources it names": "\n".join(said.citations)}
+    for title, text in others.items():
+        if text:
+            with st.expander(title):
+                long_text(text, f"{title} {_call_key(attempt)}")
+    for place, message in enumerate(said.messages, 1):
+        with st.expander(f"Prompt, message {place} of {len(said.messages)}: {message.role}"):
+            long_text(message.content, f"prompt {_call_key(attempt)} {place}")
+
+
+def _call_key(attempt: CallAttempt) -> str:
+    return f"{attempt.stage}-{attempt.sample}-{attempt.attempt}"
+
+
+def _call_name(attempt: CallAttempt) -> str:
+    """A call in words; samples are counted from 0 where there is one, so the number says little then."""
+    sample = f", sample {attempt.sample}" if attempt.sample else ""
+    return f"{attempt.stage}{sample}, attempt {attempt.attempt}"
+
+
+def _attempt(attempt: CallAttempt) -> dict[str, object]:
+    again = " (may be tried again)" if attempt.error_retry else ""
+    fingerprint = f" ({attempt.fingerprint})" if attempt.fingerprint else ""
+    host = f" at {attempt.host}" if attempt.host else ""
+    return {
+        "call": _call_name(attempt),
+        "ended": attempt.error_code or attempt.finish or "answered",
+        "model": f"{attempt.model}{fingerprint}{host}" or None,
+        "tokens_in": attempt.tokens_in,
+        "tokens_cached": attempt.tokens_cached,
+        "tokens_out": attempt.tokens_out,
+        "tokens_reasoning": attempt.tokens_reasoning,
+        "cost": money(attempt.cost),
+        "seconds": attempt.latency_ms / 1_000,
+        "status": attempt.status,
+        "rung": attempt.rung,
+        "error": f"{attempt.error_message}{again}" if attempt.error_message else None,
+        "made": attempt.made_at,
+    }
+
+
+EXCERPT = 2_000
+"""So many characters of an article are in its row."""
+EVIDENCE = {
+    "question": words("Question", "The market that it was shown for."),
+    "title": words("Title", "As its source has it.", long=True),
+    "source": words("Source", "Who published it."),
+    "published": time("Published", "The latest moment at which it can have been, in UTC."),
+    "text": words("Text", f"Its first {EXCERPT:,} characters.", long=True),
+    "address": words("Address", "Where it was found, as text."),
+}
+
+
+def show_evidence(page: TurnPage) -> None:
+    """The articles that its prompt held, each with its first words."""
+    if not page.evidence:
+        return
+    st.subheader("Evidence", anchor=False)
+    st.caption(f"{count(len(page.evidence), 'article')}, shown to every agent of the round alike.")
+    rows = [_article(page, market, article) for market, article in page.evidence]
+    listing(
+        {key: [row[key] for row in rows] for key in EVIDENCE},
+        "Evidence: one row an article",
+        EVIDENCE,
+    )
+
+
+def _article(page: TurnPage, market: MarketId, article: Article) -> dict[str, object]:
+    return {
+        "question": page.questions.get(market, market),
+        "title": article.title,
+        "source": article.source,
+        "published": article.published_at,
+        "text": article.text[:EXCERPT],
+        "address": article.url,
+    }

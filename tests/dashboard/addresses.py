@@ -5,7 +5,7 @@ from itertools import cycle
 from pathlib import Path
 from urllib.parse import urlencode
 
-from dashboard.links import FIRST
+from dashboard.pages import FIRST
 
 Address = tuple[str, dict[str, str]]
 """A page, and what its address says."""

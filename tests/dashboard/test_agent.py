@@ -22,10 +22,9 @@ from arena.scores.profiles.detailed_profile import PROFILE
 from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.comparisons.lead import Verdict
-from dashboard.parts.agent_money import PARTS
-from dashboard.queries.agent import AgentEvidence, _read_curves, agent_evidence
-from dashboard.source import source
-from dashboard.views.agent import conclusions, evidence_chart, verdict
+from dashboard.profile import PARTS
+from dashboard.record import _read_curves, source
+from dashboard.views.agent import AgentEvidence, agent_evidence, conclusions, evidence_chart, verdict
 from markets.millionths import ONE
 from tests.builders import NOW
 from tests.dashboard.opening import healthy, in_address, markup, opened, tables, tiles, words

@@ -14,12 +14,10 @@ from arena.record.schema.database import connect, reading
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, read_leaderboard
 from arena.scores.profiles.detailed_profile import ProfileFigures, SureForecasts
 from arena.scores.rules.money.luck import Luck
-from dashboard.lead import headline
-from dashboard.queries.arena import newest_decisions
-from dashboard.source import source
+from dashboard.board import calibration_words, headline
+from dashboard.record import source
 from dashboard.svg import REST, Line, line_chart, luck_band, spread
-from dashboard.table import calibration_words
-from dashboard.views.arena import figures, shortened_reason
+from dashboard.views.arena import figures, newest_decisions, shortened_reason
 from tests.dashboard.opening import markup, opened, tables, words
 from tests.dashboard.records import shared
 from tests.records.seasons import HOSTILE

@@ -9,10 +9,19 @@ import pytest
 from arena.record.model.cohort import Cohort, Entrant
 from arena.record.queries.accounts import EquityPoint
 from arena.scores.rules.reliability.diagram import diagram
-from dashboard.model import PnlPoint
-from dashboard.queries.cohort import gains
-from dashboard.svg import REST, Line, calibration_chart, columns_chart, gap_chart, line_chart, scatter, ticks
-from dashboard.thin import thin
+from dashboard.record import PnlPoint
+from dashboard.svg import (
+    REST,
+    Line,
+    calibration_chart,
+    columns_chart,
+    gap_chart,
+    line_chart,
+    scatter,
+    thin,
+    ticks,
+)
+from dashboard.views.cohort import gains
 from markets.universe import Universe
 from portfolio.rules import REALISTIC
 from tests.builders import usd

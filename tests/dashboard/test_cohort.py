@@ -16,8 +16,8 @@ from arena.record.schema.database import connect, reading
 from arena.scores.leaderboard import compute_leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS, compute_calibrations
 from arena.scores.rules import brier, returns
-from dashboard.parts.founding_scores import BASE
-from dashboard.queries.cohort import BACK, _read_curves
+from dashboard.board import BASE
+from dashboard.views.cohort import BACK, _read_curves
 from markets.millionths import ONE
 from tests.dashboard.opening import markup, opened, tables, words
 

@@ -16,12 +16,11 @@ from arena.record.schema.database import Connection, connect, reading
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, compute_leaderboard
 from arena.scores.profiles.detailed_profile import FIGURES
 from arena.scores.slices import compute_slices
+from dashboard.board import as_csv
 from dashboard.columns import COLUMNS, PART_COLUMNS
-from dashboard.model import LeaderboardLine
-from dashboard.order import SORTS, ordered
+from dashboard.record import LeaderboardLine
 from dashboard.svg import before_band, cell_scale, interval
-from dashboard.table import as_csv
-from dashboard.views.leaderboard import BY_SEED
+from dashboard.views.leaderboard import BY_SEED, SORTS, ordered
 from dashboard.words import JOINER
 from markets.millionths import ONE
 from tests.dashboard.opening import healthy, in_address, markup, opened, tables, words

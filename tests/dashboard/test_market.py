@@ -9,9 +9,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from arena.record.queries.market_history import MarketForecast
-from dashboard.model import NULLS
-from dashboard.queries.season import season as season_overview
-from dashboard.source import source
+from dashboard.record import NULLS, source
+from dashboard.record import season as season_overview
 from dashboard.views.market import history, market_page, price_chart, venue_link
 from markets.model import MarketId
 from tests.dashboard.opening import healthy, in_address, markup, opened, tables, with_reasons, words

@@ -10,10 +10,9 @@ import pytest
 import streamlit as st
 
 from arena.record.queries import markets as directory
-from dashboard.model import NULLS
-from dashboard.queries import markets
-from dashboard.queries.markets import MarketFilter, MarketList, Order, market_list, menu
-from dashboard.source import source
+from dashboard import markets
+from dashboard.markets import MarketFilter, MarketList, Order, market_list, menu
+from dashboard.record import NULLS, source
 from dashboard.views import markets as view
 from tests.dashboard.opening import healthy, opened, tables, words
 from tests.records.seasons import play, worked_out
@@ -184,7 +183,6 @@ def test_every_figure_of_a_line_is_that_of_its_market(mixed: Path) -> None:
             one.status,
         )
         assert (line.price, line.volume) == (one.price, one.volume)
-        assert line.others == sum(other.event == one.event for other in facts.values()) - 1
         statuses.add(line.status)
         prices.add(line.price is None)
     assert (statuses, prices) == ({"open", "waiting", "resolved"}, {True, False})

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from dashboard.palette import COLOURS, MARKET, SHAPES, looks
+from dashboard.svg import COLOURS, MARKET, SHAPES, looks
 
 # how a colour in linear light is seen without one kind of cone (Machado, Oliveira and Fernandes 2009)
 SIGHTS = {

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
-from dashboard.numbers import in_dollars, written
+from dashboard.words import in_dollars, written
 from tests.dashboard.addresses import BET_ON, ask, busiest
 from tests.dashboard.opening import opened, tables, tiles, words
 from tests.dashboard.records import shared

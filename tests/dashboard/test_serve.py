@@ -57,6 +57,25 @@ def test_the_first_page_waits_for_nothing_that_it_has_no_use_for() -> None:
     assert said.stdout.strip() == "[]"
 
 
+FIRST_PAGE = """
+import sys
+from streamlit.testing.v1 import AppTest
+from dashboard.serve import know_components
+know_components()
+page = AppTest.from_string("from dashboard.app import main; main()", default_timeout=60).run()
+drawn = len(page.get("bidi_component"))
+print(len(page.exception), drawn, "pandas" in sys.modules)
+"""
+
+
+def test_the_first_page_is_drawn_without_pandas(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARENA_DATABASE", str(season))
+    said = subprocess.run(
+        [sys.executable, "-c", FIRST_PAGE], capture_output=True, text=True, check=True
+    ).stdout
+    assert said.split() == ["0", "3", "False"]
+
+
 def test_the_programs_of_the_pages_are_there_under_their_names() -> None:
     found = {point.name: callable(point.load()) for point in metadata.entry_points(group=dashboard.PAGES)}
     assert found == {"dashboard": True, "report": True}

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from arena.record.model.cohort import Entrant
 from arena.scores.cache import CacheEntry
-from dashboard.cache import cache_note
-from dashboard.cohort_rules import settings
-from dashboard.lead import leading, progress, stamps
-from dashboard.model import CohortLine
+from dashboard.board import leading, progress, stamps
+from dashboard.record import CohortLine, cache_note
+from dashboard.rules import settings
 from dashboard.words import cents, code, dollars, share, span
 from portfolio.rules import REALISTIC
 from tests.builders import usd

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from statistics import median
-from typing import Any, Literal
+from typing import Literal
 
-from sqlalchemy import BindParameter, Connection, Text, bindparam, column, exists, func, values
+from sqlalchemy import Connection, Text, bindparam, column, func, values
 from sqlalchemy.orm import aliased
 from sqlmodel import and_, case
 
@@ -189,8 +189,6 @@ def read_market_interest(connection: Connection, ids: Sequence[str]) -> dict[Mar
     return {market: interest for market, [interest] in read_grouped_nouns(MarketInterest, rows).items()}
 
 
-EVENTS: BindParameter[Sequence[Any]] = bindparam("events", expanding=True)
-
 NEWER_VERSION = aliased(MarketVersionRow, name="newer")
 NEWEST_VERSION = (
     select(func.max(NEWER_VERSION.version))
@@ -225,19 +223,6 @@ def read_categories(connection: Connection) -> list[str]:
 def count_shown_rounds(connection: Connection) -> int:
     """How many rounds have put markets before agents: it changes with what they were shown."""
     return connection.execute(select(count(RoundRow.id))).scalar_one()
-
-
-MARKETS_BY_EVENT = (
-    select(MarketVersionRow.event_id, func.count())
-    .where(col(MarketVersionRow.event_id).in_(EVENTS), MarketVersionRow.version == NEWEST_VERSION)
-    .where(exists().where(clause(SnapshotItemRow.market_id == MarketVersionRow.market_id)))
-    .group_by(MarketVersionRow.event_id)
-)
-
-
-def count_by_event(connection: Connection, events: Collection[str]) -> dict[str, int]:
-    """How many of these markets are about each of some events."""
-    return dict(connection.execute(MARKETS_BY_EVENT, {"events": sorted(set(events))}).all())
 
 
 def read_quotes_as_of(connection: Connection, ids: Sequence[str], at: datetime) -> dict[MarketId, Quote]:

@@ -209,16 +209,6 @@ def count_open_positions(connection: Connection) -> Counter[int]:
     return Counter(row.cohort_id for row in connection.execute(query.having(func.sum(EntryRow.shares) > 0)))
 
 
-LEARNT_TIMES = select(ResolutionRow.market_id, func.min(ResolutionRow.learnt_at)).group_by(
-    ResolutionRow.market_id
-)
-
-
-def read_learnt_times(connection: Connection) -> dict[str, datetime]:
-    """When each market's first end was learnt; later versions correct it."""
-    return {row.market_id: row[1] for row in connection.execute(LEARNT_TIMES)}
-
-
 def is_cohort_over(connection: Connection, cohort: int) -> bool:
     """Whether a cohort has ended, so that its accounts stay as they are."""
     return connection.scalar(select(CohortRow.ended_at).where(CohortRow.number == cohort)) is not None

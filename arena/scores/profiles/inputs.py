@@ -3,14 +3,12 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
 from arena.record.model.cohort import MIN_COVERAGE
 from arena.record.model.columns import AccountSummary, BetColumns, ForecastColumns
 from arena.record.queries.accounts import read_accounts
 from arena.record.queries.cohorts import StoredCohort, cohorts_of_agent, read_cohorts
 from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns, read_line_ups
-from arena.record.queries.progress import read_learnt_times
 from arena.record.queries.trades import read_newest_pages
 from arena.record.schema.database import Connection
 from arena.scores.comparisons import twin_families
@@ -25,7 +23,7 @@ class CacheInputs:
     """A record as scores are computed from it.
 
     `pages` are the newest of every market that was on offer, `traded` every agent's accounts, the oldest
-    cohort first, `twins` the agents with the same settings, and `learnt` when each end became known.
+    cohort first, and `twins` the agents with the same settings.
     """
 
     cohorts: tuple[StoredCohort, ...]
@@ -36,7 +34,6 @@ class CacheInputs:
     pages: Mapping[str, Market]
     families: tuple[MarketFamily, ...]
     traded: Mapping[str, tuple[AccountTrades, ...]]
-    learnt: Mapping[str, datetime]
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -66,5 +63,4 @@ def read_inputs(connection: Connection, agent: str | None = None) -> CacheInputs
         pages={page.id: page for page in pages},
         families=tuple(families(pages)),
         traded={name: tuple(accounts) for name, accounts in traded.items()},
-        learnt=read_learnt_times(connection),
     )

@@ -22,7 +22,6 @@ from arena.record.queries.market_history import (
 )
 from arena.record.queries.markets import (
     ShowingRound,
-    count_by_event,
     count_shown_rounds,
     read_categories,
     read_forecast_spreads,
@@ -106,12 +105,10 @@ IN_SNAPSHOTS = "market_version JOIN (SELECT DISTINCT market_id FROM snapshot_ite
 def test_the_list_has_the_markets_that_agents_saw_and_no_others(copy: Path) -> None:
     """Beside them a record knows those of a venue's whole catalogue."""
     seen = ask(copy, "SELECT DISTINCT market_id FROM snapshot_item ORDER BY 1")
-    events = dict(ask(copy, f"SELECT event_id, count(*) FROM {IN_SNAPSHOTS} WHERE version = 1 GROUP BY 1"))
     told = ask(copy, f"SELECT category FROM {IN_SNAPSHOTS} GROUP BY 1 ORDER BY count(*) DESC, 1")
     unseen(copy, "a:first", "m:amid", "z:last")
     with looking(copy) as connection:
         assert sorted((market,) for market in shown_last(connection)) == seen
-        assert count_by_event(connection, [*events, "no such event"]) == events
         assert [(category,) for category in read_categories(connection)] == told
         assert count_shown_rounds(connection) == ask(copy, "SELECT count(*) FROM round")[0][0]
 
@@ -175,7 +172,6 @@ def everything(record: str | Path) -> list[Any]:
             was_any_shown(connection),
         ]
         found += [read_categories(connection), count_shown_rounds(connection)]
-        found += [count_by_event(connection, [market.event_id for market in known])]
         found.append(read_event_questions(connection, [market.event_id for market in known]))
         found.append(read_forecast_spreads(connection, shown, ("market",)))
         for market in ids:

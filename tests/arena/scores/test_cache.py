@@ -19,7 +19,6 @@ from arena.scores.profiles.agent_profile import compute_agent_profile
 from arena.scores.profiles.detailed_profile import FIGURES, PROFILE, PROFILE_SLICES
 from arena.scores.profiles.duels import DUELS
 from arena.scores.profiles.inputs import read_inputs
-from arena.scores.profiles.rank_moves import RANK_MOVES, compute_moves
 from arena.scores.refresh import is_stale, refresh_cache, refresh_leaderboards
 from arena.scores.slices import BY, CATEGORIES, SLICES, compute_slices
 from markets.millionths import ONE
@@ -123,19 +122,6 @@ def test_every_duel_is_the_one_that_would_be_fought_now_from_either_side(connect
             assert all(x.share < 0 for x in one.for_b)
 
 
-def test_moves_lead_from_the_board_a_week_ago_to_that_of_now(connection: Connection) -> None:
-    kept = RANK_MOVES.read(connection)
-    assert kept is not None
-    board = {row.agent: row for row in compute_leaderboard(connection).rows}
-    for move in kept.value.moves:
-        assert move.skill == pytest.approx(board[move.agent].skill)
-    material = read_inputs(connection)
-    ages = compute_moves(material, min(material.learnt.values()))
-    assert all(move.skill_before is None and move.place_before is None for move in ages.moves)
-    last = compute_moves(material, max(material.learnt.values()))
-    assert last.markets == sum(at > last.since for at in material.learnt.values())
-
-
 def test_what_holds_is_not_worked_out_again_and_no_fact_is_touched(record: Record) -> None:
     before = record.read(state_hash)
     assert refresh_cache(record, NOW) == 0
@@ -175,7 +161,7 @@ def test_an_end_makes_all_of_it_stale_and_it_is_still_shown(tmp_path: Path) -> N
         for kept in (
             LEADERBOARD.read(connection),
             PROFILE.read(connection, "random"),
-            RANK_MOVES.read(connection),
+            DUELS.read(connection, "random"),
         ):
             assert kept is not None
             assert not kept.is_current
@@ -198,7 +184,7 @@ def test_a_market_may_be_moved_to_another_event_after_it_was_shown(tmp_path: Pat
     refresh_cache(record, NOW)
     page = "event_id, question, rules, category, opens_at, closes_at, tick, fee_rate, min_shares, story"
     with reading(record.engine) as connection:
-        before = [RANK_MOVES.read(connection), *(DUELS.read(connection, name) for name in agents(connection))]
+        before = [DUELS.read(connection, name) for name in agents(connection)]
     with sqlite3.connect(database) as plain:
         plain.execute(
             f"INSERT INTO market_version (market_id, version, at, hash, {page}) "
@@ -208,7 +194,7 @@ def test_a_market_may_be_moved_to_another_event_after_it_was_shown(tmp_path: Pat
         plain.execute("DELETE FROM rollup")
     assert refresh_cache(record, NOW) > 0
     with reading(record.engine) as connection:
-        after = [RANK_MOVES.read(connection), *(DUELS.read(connection, name) for name in agents(connection))]
+        after = [DUELS.read(connection, name) for name in agents(connection)]
     record.close()
     assert str(after) == str(before)  # as text: NaN is no other NaN
 
@@ -218,15 +204,12 @@ def test_before_anything_has_ended_it_says_so(tmp_path: Path) -> None:
     refresh_cache(record, NOW)
     with reading(record.engine) as connection:
         profile, duels = PROFILE.read(connection, "random"), DUELS.read(connection, "random")
-        body = RANK_MOVES.read(connection)
     record.close()
     assert profile is not None
     assert isnan(profile.value.profile.calibration.parts.brier)
     assert (profile.value.best, profile.value.worst) == ((), ())
     assert duels is not None
     assert [(one.duel.gap, one.for_a) for one in duels.value] == [(None, ())] * 4
-    assert body is not None
-    assert (body.value.markets, body.value.events) == (0, 0)
 
 
 def test_an_empty_record_has_nothing_to_work_out(tmp_path: Path) -> None:

@@ -1,25 +1,104 @@
-"""Boards as tables and as files."""
+"""Boards: what leads them in words, as tables, as cards of figures, and as files."""
 
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
+import streamlit as st
 from markupsafe import Markup
 
 from arena.errors import VERDICTS, times_text
+from arena.record.queries.accounts import AccountEquity
 from arena.scores.comparisons import MARKET
-from arena.scores.leaderboard import LeaderboardRow
+from arena.scores.leaderboard import Leaderboard, LeaderboardRow
 from arena.scores.profiles.detailed_profile import ProfileFigures
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
-from dashboard.blocks import tag
-from dashboard.columns import Figure, LeaderboardColumn, place
-from dashboard.html_table import HtmlCell, HtmlColumn, html_table, number, picture, words
-from dashboard.links import Address, Way, in_app, way
-from dashboard.model import LeaderboardLine, SeasonOverview
-from dashboard.numbers import written
-from dashboard.palette import AgentLook
-from dashboard.svg import REST, Scale, before_band, cell_scale, interval, sparkline
+from dashboard.columns import FOUNDING, UNRANKED, Figure, LeaderboardColumn, columns_of, place
+from dashboard.html import HtmlCell, HtmlColumn, html_table, number, picture, tag, words
+from dashboard.pages import Address, Way, in_app, listing, way
+from dashboard.record import CohortLine, LeaderboardLine, SeasonOverview
+from dashboard.svg import REST, AgentLook, Scale, before_band, cell_scale, interval, sparkline
+from dashboard.words import count, day, plain, with_true_minus, written
+from markets.millionths import ONE
+from portfolio.rules import DEPTH_UNKNOWN, SEED, UNLIMITED
+
+STAMPS = {
+    "simulated": "Simulated season: play money on made-up markets, whose true odds are known.",
+    "replay": "Replay: not evidence of skill.",
+    UNLIMITED: "Profit and loss: fills are unlimited, whatever a market could have taken.",
+    DEPTH_UNKNOWN: "Profit and loss: depth unknown where the venue did not say how much was traded.",
+}
+"""What has to be said of a record whose markets are not live, and of its money."""
+
+
+def cohort_label(line: CohortLine) -> str:
+    """A cohort in a list."""
+    return f"Cohort {line.number} · {day(line.starts_at)}"
+
+
+def progress(line: CohortLine) -> str:
+    """How far a cohort is."""
+    rest = f", {line.unfinished} with turns that failed or are to come" if line.unfinished else ""
+    rounds = f"{line.played} of {count(line.rounds, 'round')} decided{rest}"
+    if line.ended_at is not None:
+        corrected = f", then corrected on {day(line.corrected_at)}" if line.corrected_at else ""
+        return f"{rounds}, ended {day(line.ended_at)}{corrected}"
+    if line.stopped:
+        return f"{rounds}, ended by hand, open positions are still tracked"
+    if line.played == line.rounds:
+        return f"{rounds}, open positions are still tracked"
+    return f"{rounds}, paused" if line.paused else rounds
+
+
+def leading(sentence: str) -> str:
+    """The sentence that leads a board, in Markdown: it names agents, whose names may be anything."""
+    return plain(with_true_minus(sentence), most=2_000)
+
+
+def headline(board: Leaderboard) -> str:
+    """Who beats the market, in a few words: the heading of a board."""
+    ranked = [row for row in board.rows if row.ranked and row.kind != MARKET and not row.copies]
+    proven, ahead = ([row.agent for row in ranked if row.verdict == name] for name in ("proven", "ahead"))
+    if not any(row.skill_low is not None for row in ranked):
+        return "Too early to say who beats the market."
+    if proven:
+        more = f" {counted(len(ahead), 'more')} {'is' if len(ahead) == 1 else 'are'} ahead, not yet proven."
+        first = f"{proven[0]} beats" if len(proven) == 1 else f"{counted(len(proven), 'agents')} beat"
+        return f"{first} the market, proven.{more if ahead else ''}"
+    if len(ahead) == 1:
+        return f"{ahead[0]} is ahead of the market, not yet proven."
+    if ahead:
+        return f"{counted(len(ahead), 'agents')} are ahead of the market, none proven yet."
+    close = any(row.verdict == "close" for row in ranked)
+    return "Nobody is ahead of the market yet." if close else "No agent beats the market."
+
+
+def counted(number: int, noun: str) -> str:
+    """A small number in words, at the start of a sentence.
+
+    >>> counted(2, "agents"), counted(12, "agents")
+    ('Two agents', '12 agents')
+    """
+    words = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
+    return f"{words[number] if number < len(words) else f'{number:,}'} {noun}"
+
+
+def stamps(lines: Iterable[CohortLine]) -> list[str]:
+    """What has to be said first of cohorts: that they were not played live, and of their depth."""
+    found = {said for line in lines for said in (line.stamp, line.depth)}
+    return [text for said, text in STAMPS.items() if said in found]
+
+
+Reading = Literal["stated", "anchored", "implied"]
+READINGS: dict[str, str] = {"stated": "Stated", "anchored": "Anchored", "implied": "Implied"}
+MEANT = {
+    "stated": "Stated: the probabilities that the agents gave, for every market shown.",
+    "anchored": "Anchored: bets read as a move away from the price paid; a full stake is certainty.",
+    "implied": "Implied: bets read as confidence by stake alone, whatever the price.",
+}
+"""What each reading takes for the probability that an agent had in mind."""
 
 BY_CHANCE = 0.05
 """Chance alone makes a miscalibration as large less often than this: then it is called one."""
@@ -230,3 +309,79 @@ def _calibration(line: LeaderboardLine) -> HtmlCell:
         return HtmlCell("–")
     said, below = calibration_words(line.brief)
     return HtmlCell(said, said, below, "two")
+
+
+BASE = (
+    "Implied confidence is a bet's share of the largest one allowed. Here that is taken from the cash at the "
+    "start of a decision; the founding text takes the cash at the time of the bet."
+)
+
+
+def show_founding(
+    lines: Sequence[LeaderboardLine], cohorts: Sequence[CohortLine], drawn: Mapping[str, AgentLook]
+) -> None:
+    """A row an agent; and where the rules take implied confidence from another base."""
+    st.subheader("By the founding text", anchor=False)
+    st.caption("Brier skill is the share of the reference's error that is gone: above 0 beats it.")
+    data = who([line.row.agent for line in lines], drawn) | cells(lines, FOUNDING)
+    listing(data, "Scores of the founding text, a row an agent", config(FOUNDING))
+    if any(line.rules.base != SEED.base for line in cohorts):
+        st.caption(BASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Earned:
+    """An agent's money over its accounts: how many, and what those that were ever valued have gained."""
+
+    agent: str
+    kind: str
+    cohorts: int
+    gain: int | None
+    given: int
+
+    @property
+    def share(self) -> float | None:
+        """The gain in percent of what was given."""
+        return None if self.gain is None or not self.given else 100 * self.gain / self.given
+
+
+def earned(accounts: Sequence[AccountEquity]) -> list[Earned]:
+    """Every agent's money, the largest gain first."""
+    mine: dict[str, list[AccountEquity]] = {}
+    for account in accounts:
+        mine.setdefault(account.agent, []).append(account)
+    found = [_earned(name, own) for name, own in mine.items()]
+    return sorted(found, key=lambda one: (one.gain is None, -(one.gain or 0), one.agent))
+
+
+def _earned(agent: str, own: Sequence[AccountEquity]) -> Earned:
+    valued = [(one.total - one.given, one.given) for one in own if one.total is not None]
+    gain = sum(gain for gain, _ in valued) if valued else None
+    return Earned(agent, own[-1].kind, len(own), gain, sum(given for _, given in valued))
+
+
+def show_money(accounts: Sequence[AccountEquity], looks: Mapping[str, AgentLook]) -> None:
+    """One row an agent, with its money alone."""
+    rows = earned(accounts)
+    data = who([row.agent for row in rows], looks) | {
+        "pnl": [None if row.gain is None else row.gain / ONE for row in rows],
+        "return_pct": [row.share for row in rows],
+        "cohorts": [row.cohorts for row in rows],
+        "kind": [row.kind for row in rows],
+    }
+    listing(
+        data,
+        "What each agent has gained",
+        config(columns_of("pnl", "return_pct", "cohorts", "kind")),
+        agent_ways([row.agent for row in rows], looks),
+    )
+
+
+def show_unranked(lines: Sequence[LeaderboardLine], drawn: Mapping[str, AgentLook]) -> None:
+    """One row an agent, which leads to the agent's page: no skill and no place, only bets and cost."""
+    if not lines:
+        return
+    st.subheader("Not ranked", anchor=False)
+    names = [line.row.agent for line in lines]
+    data = who(names, drawn) | cells(lines, UNRANKED)
+    listing(data, "Agents that are not ranked, and why", config(UNRANKED), agent_ways(names, drawn))

@@ -1,9 +1,11 @@
-"""What the list of markets asks of the record."""
+"""Markets as a list: which are asked for, and the table of them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
+
+from markupsafe import Markup
 
 from arena.record.queries.market_history import read_event_questions, read_price_lines
 from arena.record.queries.markets import (
@@ -12,7 +14,6 @@ from arena.record.queries.markets import (
     ListedMarket,
     MarketInterest,
     ShowingRound,
-    count_by_event,
     read_forecast_spreads,
     read_last_shown,
     read_listed_markets,
@@ -24,8 +25,12 @@ from arena.record.schema.database import Connection
 from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
 from arena.scores.slices import CATEGORIES
-from dashboard.model import NULLS
-from dashboard.source import RecordSource, ask, cached
+from dashboard.html import HtmlCell, html_table, number, picture, tag, time, words
+from dashboard.pages import Address, in_app, way
+from dashboard.record import NULLS, RecordSource, ask, cached
+from dashboard.svg import CHOSEN, SMALL, Scale, interval, sparkline
+from dashboard.words import money, outcome, percent
+from markets.millionths import ONE
 from markets.model import MarketId
 
 Status = Literal["open", "waiting", "resolved"]
@@ -33,9 +38,11 @@ Order = Literal["shown", "closes", "volume", "apart"]
 
 MOST = 50
 """So many rows a page has."""
+
 WEIGHED, COMPARED = 250, 100
 """Among so many, those shown last, are the most traded and the first to close looked for, and those where
 agents disagree most."""
+
 INSTANTS, BACK = 20, timedelta(days=30)
 """At so many instants a sparkline looks at the price, over so long a time."""
 
@@ -63,11 +70,10 @@ class FilterMenu:
 
 @dataclass(frozen=True, slots=True)
 class MarketLine:
-    """A market in the list. Prices are in millionths, `prices` oldest first; `others` counts its event's."""
+    """A market in the list. Prices are in millionths, `prices` oldest first."""
 
     market: ListedMarket
     status: Status
-    others: int
     price: int | None
     volume: int | None
     shown: ShowingRound
@@ -200,7 +206,6 @@ def _lines(connection: Connection, chosen: Sequence[MarketMatch]) -> list[Market
     ids = [match.market.id for match in chosen]
     quotes, interest = _quotes(connection, ids), read_market_interest(connection, ids)
     spreads = read_forecast_spreads(connection, {match.market.id: match.shown for match in chosen}, NULLS)
-    events = count_by_event(connection, [match.market.event_id for match in chosen])
     now = read_newest_instant(connection, BEGINNING)
     ends = {match.market.id: min(match.market.closes_at, now) for match in chosen}
     prices = read_price_lines(connection, ends, BACK, INSTANTS)
@@ -208,7 +213,6 @@ def _lines(connection: Connection, chosen: Sequence[MarketMatch]) -> list[Market
         MarketLine(
             match.market,
             match.status,
-            events[match.market.event_id] - 1,
             _price(quotes.get(match.market.id)),
             quotes[match.market.id].volume if match.market.id in quotes else None,
             match.shown,
@@ -230,3 +234,69 @@ def _price(quote: Any) -> int | None:
         return None
     price: int | None = quote.last if quote.mid is None else quote.mid
     return price
+
+
+COLUMNS = {
+    "question": words("Question", "What the market asks, by its newest page."),
+    "price": number("Price ¢", "%.1f", "What YES costs now, in cents: the mid, else the last trade."),
+    "trend": picture("30 days", "The price over the last 30 days before now, or before the market closed."),
+    "median": number("Median %", "%.0f", "The median of what agents stated in the newest round."),
+    "range": picture(
+        "Agents and price",
+        "Bar: from the lowest to the highest agent. Point: their median. Line: the price.",
+    ),
+    "spread": number(
+        "Spread pp",
+        "%.0f",
+        "Between the lowest and the highest probability that agents stated in the newest round, in points "
+        "of percent; without agents that hold no opinion (market, constant, random, favourite).",
+    ),
+    "status": words("Status", "Open; closed while the result is awaited; or how it resolved."),
+    "closes": time("Closes", "When the market closes, in UTC.", "day"),
+    "held": number("Held", "localized", "Open positions: an agent's on one side, in each cohort."),
+    "trades": number("Trades", "localized", "Purchases and sales of all agents in all cohorts."),
+    "volume": number("Volume $", "compact", "What everyone has traded at the venue, in dollars."),
+}
+"""The columns of the list. Related markets have some of them."""
+
+
+def market_table(
+    lines: Sequence[MarketLine], keys: Sequence[str] = tuple(COLUMNS), address: Address = in_app
+) -> Markup:
+    """Markets, a row each, which leads to its page."""
+    rows = [_row(line) for line in lines]
+    data = {key: [row[key] for row in rows] for key in keys}
+    hrefs = [address(way("market", market=line.market.id)) for line in lines]
+    return html_table(data, COLUMNS, "Markets: one row each", hrefs, sortable=True)
+
+
+def _row(line: MarketLine) -> dict[str, object]:
+    market, spread = line.market, line.spread
+    several = spread if spread is not None and spread.agents > 1 else None
+    return {
+        "question": market.question,
+        "price": percent(line.price),
+        "trend": sparkline(line.prices, CHOSEN[0]),
+        "median": percent(spread.median) if spread else None,
+        "range": _range(spread, line.price),
+        "spread": percent(several.high - several.low) if several else None,
+        "status": status_cell(line.status, market),
+        "closes": market.closes_at,
+        "held": line.interest.held,
+        "trades": line.interest.trades,
+        "volume": money(line.volume),
+    }
+
+
+def _range(spread: ForecastSpread | None, price: int | None) -> Markup | None:
+    """What agents say, from none to certain, around the price."""
+    if spread is None or price is None:
+        return None
+    low, middle, high = (value - price for value in (spread.low, spread.median, spread.high))
+    return interval(middle, low, high, CHOSEN[0], Scale(-price, ONE - price, 7, SMALL[0] - 7))
+
+
+def status_cell(status: Status, market: ListedMarket) -> HtmlCell:
+    """How a market stands, in a word: how it resolved, once it has."""
+    said = outcome(market.ended, market.payout) or {"waiting": "closed"}.get(status, status)
+    return HtmlCell(tag(said, said.lower()), said)

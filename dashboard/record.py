@@ -1,0 +1,371 @@
+"""What several pages ask of the record, and how: as it stood when it last changed."""
+
+import os
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import streamlit as st
+
+from arena.clock import now
+from arena.errors import ArenaError
+from arena.operations.status import Status, read_status_by_config
+from arena.record.queries.accounts import (
+    AccountEquity,
+    read_account_equity,
+    read_cohort_depths,
+)
+from arena.record.queries.agents import (
+    AccountSpan,
+    EntrantEquity,
+    read_account_spans,
+    read_equity_at,
+)
+from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_rounds
+from arena.record.queries.progress import read_record_version
+from arena.record.schema.database import Connection, cached_engine, check_schema, reading, url_of
+from arena.scores.cache import CacheEntry
+from arena.scores.comparisons import MARKET
+from arena.scores.leaderboard import LEADERBOARD, Leaderboard, LeaderboardRow
+from arena.scores.profiles.detailed_profile import FIGURES, ProfileFigures
+from arena.scores.rules.money.luck import Luck
+from dashboard.words import moment
+from markets.millionths import ONE
+from portfolio.rules import Rules
+
+if TYPE_CHECKING:
+    from arena.config import Config
+Answer = TypeVar("Answer")
+
+OLDEST = 60
+"""Seconds after which an answer is read anew, whatever the record says of itself."""
+
+cached = st.cache_data(ttl=OLDEST, max_entries=64, show_spinner=False)
+"""For queries: an answer is kept until the record, or what is asked, is another."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordSource:
+    """A record and its state: answers are kept until one of the two is another."""
+
+    address: str
+    version: tuple[str, ...]
+
+
+def source(address: str) -> RecordSource:
+    """The record at an address, as it is now; an error that says what to do where it can't be read."""
+    check_schema(cached_engine(address, _file(address)))
+    return RecordSource(address, (_file(address), *ask(RecordSource(address, ()), read_record_version)))
+
+
+def _file(address: str) -> str:
+    """Which file it is: a record may be thrown away and made anew under its name. Empty for a server."""
+    url = url_of(address)
+    path = Path(url.database or "") if url.get_backend_name() == "sqlite" else None
+    return str(path.stat().st_ino) if path is not None and path.exists() else ""
+
+
+def ask(record: RecordSource, question: Callable[[Connection], Answer]) -> Answer:
+    """What the record answers to a question, read in one consistent look."""
+    engine = cached_engine(record.address, _file(record.address))
+    try:
+        with reading(engine) as connection:
+            return question(connection)
+    finally:
+        engine.dispose()
+
+
+@dataclass(frozen=True, slots=True)
+class CohortLine:
+    """A cohort in a list: when it started, how far it is, its markets' origin and rules, if it is halted.
+
+    Rounds are `unfinished` that have begun and of which turns are missing or have failed. One that has ended
+    was `corrected_at` when its venue last took back how a market ended.
+    `depth` is what has to be said of its money: see `AccountSummary`.
+    """
+
+    number: int
+    starts_at: datetime
+    ended_at: datetime | None
+    rounds: int
+    played: int
+    stamp: str
+    venue: str
+    rules: Rules
+    paused: bool = False
+    stopped: bool = False
+    unfinished: int = 0
+    corrected_at: datetime | None = None
+    depth: str = ""
+
+
+MODELS, PEOPLE = frozenset(("llm", "crowd")), frozenset(("recorded",))
+"""Kinds of agents that are models, or made of them; and people. All others are rules to compare with."""
+NULLS = ("market", "constant", "random", "favourite")
+"""Kinds that hold no opinion: they would be far from all others on every market."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeasonOverview:
+    """The record at a glance: cohorts oldest first, agents as (name, kind) in line-up order.
+
+    `models` are the models of those that have one, as the newest cohort names them.
+    """
+
+    cohorts: tuple[CohortLine, ...]
+    agents: tuple[tuple[str, str], ...]
+    models: Mapping[str, str]
+
+    @property
+    def is_invented(self) -> bool:
+        """Whether all of it is simulated, and so what its calls cost as well."""
+        return all(line.stamp == "simulated" for line in self.cohorts)
+
+    def group(self, agent: str) -> str:
+        """What an agent is: one of the models, people, or a baseline."""
+        kind = dict(self.agents).get(agent, "market")
+        return "models" if kind in MODELS else "people" if kind in PEOPLE else "baselines"
+
+    def about(self, agent: str) -> str:
+        """Who made it, or by which rule it plays."""
+        model, kind = self.models.get(agent, ""), dict(self.agents).get(agent, "market")
+        if model:
+            return model.partition("/")[0] if model.endswith(f"/{agent}") else model
+        return "the price" if kind == "market" else f"{kind} · {self.group(agent).removesuffix('s')}"
+
+
+@dataclass(frozen=True, slots=True)
+class PnlPoint:
+    """An account at one instant: its profit or loss, in dollars and in percent of its bankroll."""
+
+    agent: str
+    at: datetime
+    dollars: float
+    percent: float
+
+
+@dataclass(frozen=True, slots=True)
+class RoundDecision:
+    """When a round was decided."""
+
+    number: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderboardLine:
+    """A row of the leaderboard: an agent's scores, and beside them what luck and calibration come to."""
+
+    row: LeaderboardRow
+    brief: ProfileFigures | None = None
+
+    @property
+    def is_on_board(self) -> bool:
+        """Whether it stands among those that are ranked, as the market does too."""
+        return self.row.ranked or self.row.kind == MARKET
+
+    @property
+    def luck(self) -> Luck | None:
+        """Its profit among those of skill-less seasons; None where none is known or nothing was at risk."""
+        found = self.brief.luck if self.brief else None
+        return found if found and found.percentile is not None else None
+
+    @property
+    def note(self) -> str:
+        """What its figures can't say, and why."""
+        return "; ".join(
+            ([self.row.reason] if self.row.reason else [])
+            + list(self.row.stamps)
+            + ([self.row.depth] if self.row.depth else [])
+        )
+
+
+ADDRESS = "ARENA_CONFIG"
+
+
+def known_config() -> "tuple[Config | None, bool]":
+    """What the config says now, if there is one; and whether there is one that can't be read.
+
+    What is wrong with it is not told here: it quotes the config, and pages are for others to see.
+    """
+    named = os.environ.get(ADDRESS)
+    if not named:
+        return None, False
+    file = Path(named)
+    return _read_config(file, file.stat().st_mtime_ns if file.exists() else 0)
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _read_config(file: Path, _changed: int) -> "tuple[Config | None, bool]":
+    from arena.config import load  # with all that a config may name: not for those who have none
+
+    try:
+        return load(file), False
+    except ArenaError:
+        return None, True
+
+
+@cached
+def season(record: RecordSource) -> SeasonOverview:
+    """What the record holds."""
+    return ask(record, _read_season)
+
+
+def _read_season(connection: Connection) -> SeasonOverview:
+    stored = read_cohorts(connection)
+    depths = read_cohort_depths(connection)
+    kinds = {entrant.name: entrant.kind for one in stored for entrant in one.cohort.entrants}
+    models = {
+        entrant.name: str(entrant.settings["model"])
+        for one in stored
+        for entrant in one.cohort.entrants
+        if entrant.settings.get("model")
+    }
+    lines = tuple(line_of(connection, one, depths) for one in stored)
+    return SeasonOverview(lines, tuple(kinds.items()), models)
+
+
+def line_of(connection: Connection, stored: StoredCohort, depths: Mapping[int, str]) -> CohortLine:
+    """A cohort as lists have it; `depths` are what has to be said of the money of each, by number."""
+    begun, frozen = read_rounds(connection, stored.id), stored.cohort
+    played = sum(round.done for round in begun)
+    return CohortLine(
+        frozen.number,
+        frozen.starts_at,
+        stored.ended_at,
+        frozen.rounds,
+        played,
+        frozen.stamp,
+        frozen.venue,
+        frozen.rules,
+        paused=stored.paused_at is not None,
+        stopped=stored.stopped_at is not None,
+        unfinished=len(begun) - played,
+        corrected_at=stored.corrected_at,
+        depth=depths.get(frozen.number, ""),
+    )
+
+
+@cached
+def arena_status(record: RecordSource) -> Status:
+    """The status now. A config that can't be read adds nothing; the page of operations says so."""
+    config, _ = known_config()
+    return ask(record, lambda connection: read_status_by_config(connection, now(), config))
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderboardPage:
+    """A leaderboard as it was computed last; without one, the equity of every account.
+
+    The figures beside the rows are of all cohorts together: the leaderboard of one has none. The entry has
+    the time of what is older.
+    """
+
+    board: CacheEntry[Leaderboard] | None
+    lines: tuple[LeaderboardLine, ...]
+    money: tuple[AccountEquity, ...]
+
+
+@cached
+def leaderboard_page(record: RecordSource, cohort: int | None = None) -> LeaderboardPage:
+    """The leaderboard of all cohorts, or of one."""
+    return ask(record, lambda connection: _read_leaderboard(connection, cohort))
+
+
+def _read_leaderboard(connection: Connection, cohort: int | None) -> LeaderboardPage:
+    board = LEADERBOARD.read(connection, cohort)
+    if board is None:
+        return LeaderboardPage(None, (), tuple(read_account_equity(connection, cohort)))
+    figures = FIGURES.read(connection) if cohort is None else None
+    by_agent = {} if figures is None else {one.agent: one for one in figures.value}
+    if figures is not None:
+        made_at = min(board.made_at, figures.made_at)
+        board = replace(board, made_at=made_at, is_current=board.is_current and figures.is_current)
+    lines = (LeaderboardLine(row, by_agent.get(row.agent)) for row in board.value.rows)
+    return LeaderboardPage(board, tuple(lines), ())
+
+
+@cached
+def by_leaderboard(record: RecordSource) -> tuple[str, ...]:
+    """The names of all agents; those that stand on no board yet come last, in line-up order."""
+    board = ask(record, LEADERBOARD.read)
+    kinds = dict(season(record).agents)
+    ranked = [row.agent for row in board.value.rows if row.agent in kinds] if board is not None else []
+    return tuple(sorted(dict.fromkeys([*ranked, *kinds]), key=lambda name: kinds[name] != "llm"))
+
+
+INSTANTS = 200
+"""How many instants of its whole life an agent's curve is asked for at most."""
+MARKED_AT = attrgetter("at")
+
+
+@cached
+def equity_curves(
+    record: RecordSource, names: tuple[str, ...], instants: int = INSTANTS
+) -> dict[str, tuple[PnlPoint, ...]]:
+    """What all accounts of each of these agents together had made, over time: each as last marked by then."""
+    return ask(record, lambda connection: _read_curves(connection, names, instants))
+
+
+def _read_curves(
+    connection: Connection, names: Collection[str], instants: int
+) -> dict[str, tuple[PnlPoint, ...]]:
+    stored = read_cohorts(connection)
+    given = {
+        name: {one.entrant_ids[name]: one.cohort.bankroll for one in stored if name in one.entrant_ids}
+        for name in names
+    }
+    ids = [id for mine in given.values() for id in mine]
+    worth = defaultdict[int, list[EntrantEquity]](list)
+    for one in read_equity_at(connection, _wanted(read_account_spans(connection, ids), instants)):
+        worth[one.entrant_id].append(one)
+    return {
+        name: _curve(name, [one for id in mine for one in worth[id]], mine) for name, mine in given.items()
+    }
+
+
+def _wanted(spans: Sequence[AccountSpan], instants: int) -> list[tuple[int, datetime]]:
+    """Evenly spaced instants of the whole time, for each account those at which it was open."""
+    if not spans:
+        return []
+    first, last = min(s.first_at for s in spans), max(s.last_at for s in spans)
+    step = (last - first) / (instants - 1)
+    grid = [first + step * place for place in range(instants - 1)]
+    return [(s.entrant_id, at) for s in spans for at in (*_within(grid, s), s.last_at)]
+
+
+def _within(grid: Sequence[datetime], span: AccountSpan) -> Sequence[datetime]:
+    return grid[bisect_left(grid, span.first_at) : bisect_right(grid, span.last_at)]
+
+
+def _curve(name: str, worth: Sequence[EntrantEquity], given: dict[int, int]) -> tuple[PnlPoint, ...]:
+    """The sum of what all accounts had made, at the instants at which one of them was marked."""
+    made: dict[int, int] = {}
+    points = list[PnlPoint]()
+    total = money = 0
+    for at, marks in groupby(sorted(worth, key=MARKED_AT), MARKED_AT):
+        for one in marks:
+            bankroll = given[one.entrant_id]
+            gain = one.total - bankroll
+            money += 0 if one.entrant_id in made else bankroll
+            total += gain - made.get(one.entrant_id, 0)
+            made[one.entrant_id] = gain
+        points.append(PnlPoint(name, at, total / ONE, 100 * total / money))
+    return tuple(points)
+
+
+SOON = "This page shows it as soon as it is there."
+
+
+def cache_note(entry: CacheEntry[Any] | None, what: str = "Skill, intervals and calibration") -> str:
+    """Since when figures hold, where that has to be said; empty where they are up to date."""
+    if entry is None:
+        return f"{what} are being computed. {SOON}"
+    newer = "newer results are being computed and appear here by themselves"
+    return "" if entry.is_current else f"Figures of {moment(entry.made_at)}; {newer}."
