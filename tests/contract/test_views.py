@@ -10,7 +10,7 @@ from arena.record.record import Record
 from dashboard.pages import page as said_by
 from dashboard.pages import pages
 from markets.registry import load, names
-from tests.dashboard.opening import know_table, opened, tables
+from tests.dashboard.opening import know_table, markup, opened, tables
 from tests.records.seasons import play
 
 VIEWS = names(Path(dashboard.views.__path__[0]))
