@@ -29,6 +29,7 @@ ErrorCode = Literal[
     "refused",
     "rate_limit",
     "overloaded",
+    "unreachable",
     "too_long",
     "filtered",
     "declined",

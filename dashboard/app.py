@@ -15,13 +15,11 @@ from dashboard.pages import FIRST, DashboardPage, arrive, page_of, pages, put
 from dashboard.record import CohortLine, RecordSource, season, source
 from dashboard.words import code
 
-# No string under it: Streamlit would show it, as all that stands alone in the file that it runs.
 ADDRESS = "ARENA_DATABASE"
 
 LOOK = Path(__file__).parent / "assets" / "streamlit.css"
 
-EVERY = 5
-"""Seconds between two looks at whether the record has changed."""
+EVERY = 5  # seconds between two looks at whether the record has changed
 # Without a picture of our own Streamlit would fetch the page's icon from a stranger.
 BADGE = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" width="64" height="64">
 <rect width="16" height="16" rx="3" fill="#3450c4"/>

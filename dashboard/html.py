@@ -85,6 +85,14 @@ def quotes(shown: Iterable[Quotation]) -> Markup:
     )
 
 
+def light(look: str, word: str, sentence: str, reasons: Iterable[str]) -> Markup:
+    """How something is, as a traffic light: a colour with its word, a sentence, and why."""
+    said = Markup('<p class="light {}"><span aria-hidden="true"></span><b>{}</b> {}</p>')
+    return Markup('<section class="box" aria-label="Health">{}{}</section>').format(
+        said.format(look, word, sentence), points(reasons) if (reasons := list(reasons)) else ""
+    )
+
+
 def linked(inside: Markup, href: str | None) -> Markup:
     """What leads somewhere, if it does."""
     return Markup('<a href="{}">{}</a>').format(href, inside) if href else inside
@@ -132,10 +140,10 @@ def points(sentences: Iterable[str]) -> Markup:
     return Markup('<ul class="points">{}</ul>').format(inside)
 
 
-def meanings(said: Mapping[str, str]) -> Markup:
-    """Words, and what each of them means."""
+def meanings(said: Mapping[str, str], look: str = "words") -> Markup:
+    """Words, and what each of them means; as `facts` beside each other."""
     lines = (Markup("<dt>{}</dt><dd>{}</dd>").format(word, text) for word, text in said.items())
-    return Markup('<dl class="words">{}</dl>').format(Markup().join(lines))
+    return Markup('<dl class="{}">{}</dl>').format(look, Markup().join(lines))
 
 
 def gain_look(value: float) -> str:

@@ -577,6 +577,78 @@ def _strip(
     return Markup().join(parts)
 
 
+@dataclass(frozen=True, slots=True)
+class HeatRow:
+    """A row of a heat map: its name, and of each column the class and what is said of it, if anything is."""
+
+    name: str
+    cells: Sequence[tuple[str, str] | None]
+
+
+CALM = ("played", "partly", "out")
+"""Cells of which there are many, and nothing to be told."""
+CELL = 20
+"""Pixels from one row of a heat map to the next."""
+
+
+def heat_map(rows: Sequence[HeatRow], groups: Sequence[str], says: str, most: int = 12) -> Markup:
+    """A field for each row and column; columns of one group stand together under its name.
+
+    What is not as it should be has a letter beside its colour. On a phone the last `most` columns are shown.
+    """
+    width = max([len(row.name) for row in rows], default=0) * LETTER
+    wide, narrow = min(max(width + 20, 90), 300), min(max(width + 14, 70), 130)
+    height = 26 + CELL * len(rows) + 6
+    frames = (Frame("wide", 1160, height, round(wide), 8), Frame("narrow", 350, height, round(narrow), 4))
+    cut = (0, max(len(groups) - most, 0))
+    drawn = [_heat(frame, rows, groups, start) for frame, start in zip(frames, cut, strict=True)]
+    return _charts(frames, drawn, says)
+
+
+def _heat(frame: Frame, rows: Sequence[HeatRow], groups: Sequence[str], start: int) -> Markup:
+    shown = groups[start:]
+    firsts = [place for place, name in enumerate(shown) if place == 0 or shown[place - 1] != name]
+    size = min((frame.width - frame.left - frame.right - 6 * len(firsts)) / max(len(shown), 1), 56)
+    gaps = accumulate(6 * (place in firsts and place > 0) for place in range(len(shown)))
+    lefts = [round(frame.left + place * size + gap, 1) for place, gap in enumerate(gaps)]
+    parts = list[Markup]()
+    for place, after in zip(firsts, [*firsts[1:], len(shown)], strict=True):
+        room = int((after - place) * size / LETTER)
+        words = next((text for text in (f"cohort {shown[place]}", shown[place]) if len(text) <= room), "")
+        parts.append(_text(lefts[place], 16, words, "axis"))
+    for number, row in enumerate(rows):
+        y = 26 + CELL * number
+        name = shortened(row.name, int((frame.left - 8) / LETTER))
+        parts.append(_text(frame.left - 8, y + 13, name, "", "end"))
+        parts += _heat_row(lefts, row.cells[start:], y, round(size - 2, 1))
+    return Markup().join(parts)
+
+
+def _heat_row(
+    lefts: Sequence[float], cells: Sequence[tuple[str, str] | None], y: int, size: float
+) -> Iterator[Markup]:
+    """The calm fields of a row as one path a class, all others each with its letter and what it says."""
+    there = [(left, *cell) for left, cell in zip(lefts, cells, strict=True) if cell is not None]
+    for look in CALM:
+        if mine := [left for left, kind, _ in there if kind == look]:
+            path = " ".join(f"M{left} {y}h{size}v{CELL - 3}h-{size}z" for left in mine)
+            yield Markup('<path class="turn-{}" d="{}"/>').format(look, path)
+    for left, look, said in there:
+        if look not in CALM:
+            field = '<g class="turn-{}"><title>{}</title><rect x="{}" y="{}" width="{}" height="{}"/>{}</g>'
+            letter = _text(round(left + size / 2, 1), y + 13, look[:1].upper(), "", "middle")
+            yield Markup(field).format(look, said, left, y, size, CELL - 3, letter)  # noqa: S704 - our own
+
+
+def meter(share: float) -> Markup:
+    """How much of something is used, as a bar."""
+    look = "loss" if share >= 1 else "c4" if share >= 0.8 else "c1"
+    return Markup(
+        '<svg class="meter" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
+        '<rect class="band" width="100" height="4"/><rect class="{} part" width="{}" height="4"/></svg>'
+    ).format(look, round(100 * min(share, 1.0), 1))
+
+
 def _side(share: float) -> str:
     """To which side of a place words about it go, so that they stay on the picture."""
     return "start" if share < 0.2 else "end" if share > 0.8 else "middle"

@@ -90,7 +90,7 @@ def most_dealt(record: Record) -> str:
     with record.engine.connect() as connection:
         markets = [market for some in read_last_shown(connection) for market in some]
         interest = read_market_interest(connection, markets)
-    return max(sorted(interest), key=lambda market: interest[market].trades)
+    return max(sorted(interest), key=lambda market: interest[market].trades, default="")
 
 
 @contextlib.contextmanager

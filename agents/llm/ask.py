@@ -160,7 +160,7 @@ class _Model:
             idle = "" if partial is None else ", or no further word for a while"
             words = f"no answer within {self.settings.timeout:g} seconds{idle}"
             error = CallError("timeout", words, retry=True)
-        if self.settings.base_url and error.code in ("other", "timeout"):
+        if self.settings.base_url and error.code in ("other", "timeout", "unreachable"):
             error = replace(error, message=f"{error.message} (asked at {redact(self.settings.base_url)})")
         status = http_status(fault, error.code)
         if partial is not None:

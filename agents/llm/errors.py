@@ -63,6 +63,8 @@ def call_error(error: BaseException, secrets: Iterable[str] = ()) -> CallError:
     """
     text = str(error)[:MOST_READ].partition("Traceback (most recent call last)")[0] or type(error).__name__
     code, retry = _error_code(error, text)
+    if code == "other" and _never_arrived(error):
+        code = "unreachable"
     wait = _retry_wait(error) if retry else None
     return CallError(code, one_line(redact(text, secrets), MOST_WORDS), retry, wait)
 
@@ -72,9 +74,13 @@ def is_uncharged(error: BaseException, code: ErrorCode) -> bool:
 
     What was answered into the void, or can't be read, may have been paid for all the same.
     """
-    return code not in ("timeout", "other") or any(
-        type(cause).__name__ in _NEVER_ARRIVED for cause in _causes(error)
-    )
+    return code not in ("timeout", "other") or _never_arrived(error)
+
+
+def _never_arrived(error: BaseException) -> bool:
+    """Whether no connection came about. One that was reset is wrapped alike, but the question was sent."""
+    causes = {type(cause).__name__ for cause in _causes(error)}
+    return not causes.isdisjoint(_NEVER_ARRIVED) and "ConnectionResetError" not in causes
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
@@ -116,7 +122,11 @@ def _seconds(value: str, date: object) -> float | None:
 def http_status(error: BaseException, code: ErrorCode) -> int | None:
     """The status that a server answered with; None where none did, though the library makes one up."""
     status = getattr(error, "status_code", None)
-    return status if isinstance(status, int) and code not in ("timeout", "other", "no_key") else None
+    return (
+        status
+        if isinstance(status, int) and code not in ("timeout", "other", "unreachable", "no_key")
+        else None
+    )
 
 
 def refused_part(error: CallError, status: int | None, sent: Collection[str]) -> str | None:

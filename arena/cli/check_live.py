@@ -26,8 +26,9 @@ HINTS = {
     "rate_limit": "wait a while; if it goes on, ask the provider for more, or lower calls.per_provider",
     "overloaded": "the provider is overloaded; try again later",
     "timeout": "check base_url, or set a longer timeout",
+    "unreachable": "check base_url, and whether the server is running",
     "budget": "raise budget.call, or lower the agent's max_tokens",
-    "other": "check base_url, and whether the server is running",
+    "other": "the message says what came instead of an answer",
 }
 """What may help, by the code of the error."""
 ONE_PAGE = {"pages": 1, "newest": 1_000}

@@ -46,10 +46,12 @@ FLAGS = (
     "--logger.level=warning",
     "--logger.hideWelcomeMessage=true",
     "--runner.postScriptGC=false",
+    "--runner.magicEnabled=false",
 )
 """How Streamlit is run: without telemetry, without its greeting, for which it asks a stranger for the
 address of this machine, without its own CSV export, which would not quote what a spreadsheet takes for a
-formula, and without a search for garbage after each page, which takes longer than most pages."""
+formula, without a search for garbage after each page, which takes longer than most pages, and without showing
+what stands alone in the file that it runs, as docstrings do."""
 
 NOWHERE = "http://127.0.0.1:9"
 """Nobody listens there: a proxy for all that the server itself would ask of the web. When a page from

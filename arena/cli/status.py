@@ -67,7 +67,8 @@ def _lines(status: "Status") -> Iterator[tuple[str, str]]:
     calls = status.under_way
     lost = f"; {calls.lost:,} were lost with their worker, and may cost {_dollars(calls.lost_worst)}"
     yield "calls", f"{calls.calls:,} under way{lost if calls.lost else ''}"
-    yield "positions", f"{held.positions:,} open in {held.markets:,} markets, {held.stale:,} at an old price"
+    stale = count_text(held.stale, "stale price")
+    yield "positions", f"{held.positions:,} open in {held.markets:,} markets, {stale}"
     oldest = "" if held.oldest is None else f"; the oldest of those held is from {when(held.oldest, at)}"
     yield "prices", f"last read {when(status.looked_at, at)}{oldest}"
     rejected = ", ".join(f"{x.records:,} {x.venue} {x.kind} {x.code}" for x in status.quarantined)

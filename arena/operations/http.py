@@ -213,7 +213,7 @@ def _figures(status: Status) -> Iterator[tuple[str, str, float]]:
     yield "calls_under_way", "Calls to models under way", calls.calls
     yield "calls_lost", "Calls whose worker died; they may be charged", calls.lost
     yield "positions", "Open positions", held.positions
-    yield "stale_markets", "Markets held at an old price or none", held.stale
+    yield "stale_markets", "Markets held with a stale price or none", held.stale
     if status.looked_at is not None:
         yield "quote_age_seconds", "Time since prices were last read", _since(status.looked_at, status)
     if held.oldest is not None:

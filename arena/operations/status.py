@@ -4,6 +4,7 @@ It is the one definition for the command line, the health endpoint and the pages
 with amounts in dollars.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -232,11 +233,12 @@ def _troubles(status: Status) -> Iterator[HealthReason]:
 
 
 def _unproven(status: Status) -> Iterator[HealthReason]:
-    """Who may still take another block of the config."""
+    """Who may still take another block of the config; after so many rounds in vain that is trouble."""
+    rounds = Counter(one.cohort for one in status.rounds if one.turns)
     for number, names in status.unproven.items():
         if names:
-            words = f"in cohort {number} {unproven_hint(names)}"
-            yield HealthReason("waiting", "no_good_turn", words)
+            word: HealthWord = "trouble" if rounds[number] >= FAILURES else "waiting"
+            yield HealthReason(word, "no_good_turn", f"in cohort {number} {unproven_hint(names)}")
 
 
 def _waits(status: Status) -> Iterator[HealthReason]:

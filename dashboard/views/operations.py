@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 import streamlit as st
+from markupsafe import Markup
 
 from arena.clock import now
 from arena.operations.status import BudgetUse, Status
@@ -23,21 +24,25 @@ from arena.record.queries.calls import (
     read_failed_turns,
     record_size,
 )
+from arena.record.queries.operations import TurnOutcome, read_turn_outcomes
 from arena.record.schema.database import Connection, schema_version
 from arena.record.write.operations import MOST_TRIES, read_recent_incidents
 from arena.record.write.quarantine import StoredQuarantine, read_quarantine
-from dashboard.html import number, words
+from dashboard.html import Tile, box, light, meanings, number, tiles, words
 from dashboard.pages import choice, listing, put, way
 from dashboard.record import RecordSource, arena_status, ask, cached, known_config, season
-from dashboard.svg import LONG, Line, line_chart
-from dashboard.words import count, escaped, far, moment, plain, usd, written
+from dashboard.svg import LONG, HeatRow, Line, heat_map, line_chart, meter
+from dashboard.words import count, escaped, far, flat, moment, plain, usd, written
 from markets.millionths import ONE
 
 FAILED = 40
 INCIDENTS = 30
 REJECTED = 200
 DAYS = 30
+ROUNDS = 36
 """How many of the newest are shown."""
+UNUSABLE = ("failed", "late", "malformed")
+"""How turns end from which nothing can be taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,7 @@ class OperationsPage:
     spenders: tuple[AgentSpending, ...]
     daily: tuple[tuple[datetime, int], ...]
     incidents: tuple[RecordedIncident, ...]
+    outcomes: tuple[TurnOutcome, ...]
     size: int
     schema: str
 
@@ -72,6 +78,7 @@ def _read(connection: Connection, at: datetime) -> OperationsPage:
         spenders=tuple(read_agent_spending(connection)),
         daily=tuple(read_daily_spending(connection, midnight(at), DAYS)),
         incidents=tuple(read_recent_incidents(connection, INCIDENTS)),
+        outcomes=tuple(read_turn_outcomes(connection, ROUNDS)),
         size=record_size(connection),
         schema=schema_version(connection) or "",
     )
@@ -82,10 +89,10 @@ NEEDS_A_COHORT = False
 ORDER = 7
 
 WORDS = {
-    "ok": (st.success, "Everything is up to date."),
-    "waiting": (st.info, "Something is pending, or was put off."),
-    "late": (st.warning, "A round is overdue."),
-    "trouble": (st.error, "Something needs an operator."),
+    "ok": "Everything is up to date.",
+    "waiting": "Something is pending, or was put off.",
+    "late": "A round is overdue.",
+    "trouble": "Something needs an operator.",
 }
 MEGABYTE = 1_000_000
 
@@ -93,22 +100,24 @@ MEGABYTE = 1_000_000
 def show(record: RecordSource) -> None:
     """The page, from the word that says how the arena is to what one record of a venue said."""
     status, page = arena_status(record), operations_page(record)
-    _health(status)
     known = season(record)
-    _figures(status, " (invented)" if known.cohorts and known.is_invented else "")
-    show_rounds(status.rounds)
+    invented = " (invented)" if known.cohorts and known.is_invented else ""
+    _health(status)
+    put(tiles(figures(status, page.outcomes, invented)), "tiles")
+    agents = [name for name, _ in known.agents]
+    put(turn_map(page.outcomes, agents), "map")
+    put(box("At work", meanings(at_work(status, page, invented), "facts")), "work")
     show_failed(page.failed)
+    show_rounds(status.rounds)
     show_spending(page, status.spend.limits)
     show_jobs(status)
     show_incidents(page.incidents)
     show_rejected(record, status)
-    _record(page, status)
 
 
 def _health(status: Status) -> None:
-    say, words = WORDS[status.word]
-    reasons = "".join(f"\n- {plain(reason.text)}" for reason in status.reasons)
-    say(f"**{status.word.capitalize()}.** {words}\n{reasons}")
+    reasons = [reason.text for reason in status.reasons]
+    put(light(status.word, f"{status.word.capitalize()}.", WORDS[status.word], reasons), "health")
     if status.clock == "mixed":
         st.caption(
             "This is a rehearsal's record, judged by the real time: `arena status --clock FILE` judges it "
@@ -121,39 +130,90 @@ def _health(status: Status) -> None:
         )
 
 
-def _figures(status: Status, invented: str) -> None:
-    at, leader, held = status.at, status.leader, status.held
-    running = leader.host if leader is not None and leader.alive else "No"
-    shown = (
-        ("Running", running, "Where `arena run` is at work: it plays every round in its time."),
-        ("Next round", far(status.calendar.next_round, at), moment(status.calendar.next_round)),
-        (
-            "Rounds done",
-            f"{status.calendar.done:,} of {status.calendar.due:,}",
-            "Of those whose time has come, in all cohorts.",
+def figures(status: Status, outcomes: Sequence[TurnOutcome], invented: str) -> list[Tile]:
+    """The four figures that an operator looks for first."""
+    at, today = status.at, next((one for one in status.spend.limits if one.scope == "day"), None)
+    failed = sum(one.status in UNUSABLE for one in outcomes)
+    coming, read_at = status.calendar.next_round, status.looked_at
+    of_budget = f" of {usd(today.limit)}" if today else ""
+    stale = f", {count(status.held.stale, 'price')} stale" if status.held.stale else ""
+    return [
+        Tile(
+            "none" if coming is None else far(coming, at),
+            "next round",
+            "None is planned." if coming is None else moment(coming),
         ),
-        (
-            f"Spent today{invented}",
+        Tile(
+            f"{failed:,} of {len(outcomes):,}",
+            "turns failed, newest rounds",
+            "Failed, late or malformed, in the rounds of the map below.",
+            "loss" if failed else "",
+        ),
+        Tile(
             usd(status.spend.today),
+            f"spent today{of_budget}{invented}",
             "On calls since midnight UTC; at worst where unknown.",
+            picture=meter(today.used) if today else None,
         ),
-        (f"This month{invented}", usd(status.spend.month), "On calls since the first, UTC."),
-        ("Calls in progress", f"{status.under_way.calls:,}", _lost(status)),
-        (
-            "Open positions",
-            f"{held.positions:,}",
-            f"In {count(held.markets, 'market')}, as each cohort last saw them.",
+        Tile(
+            "not yet" if read_at is None else far(read_at, at),
+            f"prices read{stale}",
+            "Prices are read with each round." if read_at is None else moment(read_at),
         ),
-        (
-            "Stale prices",
-            f"{held.stale:,}",
-            f"Markets held without a fresh price; the oldest is of {moment(held.oldest)}.",
-        ),
-        ("Prices read", far(status.looked_at, at), moment(status.looked_at)),
+    ]
+
+
+def turn_map(outcomes: Sequence[TurnOutcome], agents: Sequence[str]) -> Markup:
+    """How each agent's turns ended in each of the newest rounds."""
+    places = list(dict.fromkeys((one.cohort, one.round) for one in outcomes))
+    ended = {(one.agent, one.cohort, one.round): one.status for one in outcomes}
+    rows = [
+        HeatRow(
+            agent,
+            [
+                (status, f"{agent}, cohort {cohort}, round {round}: {status}")
+                if (status := ended.get((agent, cohort, round)))
+                else None
+                for cohort, round in places
+            ],
+        )
+        for agent in agents
+        if any(one.agent == agent for one in outcomes)
+    ]
+    if not rows:
+        return box("Turns", Markup('<p class="quiet">No round has begun yet: arena round plays one.</p>'))
+    found = Counter(one.status for one in outcomes)
+    said = ", ".join(f"{found[status]:,} {status}" for status in found)
+    chart = heat_map(rows, [str(cohort) for cohort, _ in places], f"Turns of each agent by round: {said}")
+    newest = f"A column is a round, the newest {ROUNDS} at most: " if len(places) == ROUNDS else "By round: "
+    letters = "Letters: F failed, M malformed, L late, D declined, W waiting."
+    return box("Turns by agent and round", chart, f"{newest}{said}. {letters}")
+
+
+def at_work(status: Status, page: OperationsPage, invented: str) -> dict[str, str]:
+    """What else is to be known of an arena at work: each thing, and how it stands."""
+    leader, held, calendar = status.leader, status.held, status.calendar
+    running = (
+        f"on {leader.host}" if leader is not None and leader.alive else "not running; arena run starts it"
     )
-    with st.container(horizontal=True, gap="small"):
-        for label, value, help in shown:
-            st.metric(label, value, help=help, width=158)
+    oldest = f"; the oldest price is of {moment(held.oldest)}" if held.stale else ""
+    wrong = [told for told in status.incidents if told.ended_at is None]
+    bad = [told for told in wrong if told.incident.kind == "verify_failed"]
+    return {
+        "Scheduler": running,
+        "Rounds": f"{calendar.done:,} of {calendar.due:,} due are done",
+        "Calls in progress": f"{status.under_way.calls:,}. {_lost(status)}",
+        "Open positions": f"{held.positions:,} in {count(held.markets, 'market')}, {held.stale:,} at stale "
+        f"prices{oldest}",
+        f"Spent this month{invented}": usd(status.spend.month),
+        "Backup": _backup(status.backup, status),
+        "Record": f"{page.size / MEGABYTE:,.1f} MB, schema {page.schema}. "
+        + (
+            f"{bad[0].incident.text}, since {moment(bad[0].incident.at)}: arena verify shows all of it."
+            if bad
+            else "Each backup is verified as it is made; arena verify recomputes every balance at any time."
+        ),
+    }
 
 
 def _lost(status: Status) -> str:
@@ -163,28 +223,11 @@ def _lost(status: Status) -> str:
     return f"{worst}{lost if calls.lost else 'None was lost with its worker.'}"
 
 
-def _record(page: OperationsPage, status: Status) -> None:
-    st.subheader("Record", anchor=False)
-    known = (told for told in status.incidents if told.ended_at is None)
-    wrong = [told for told in known if told.incident.kind == "verify_failed"]
-    for told in wrong:
-        st.error(
-            f"{plain(told.incident.text)}, since {moment(told.incident.at)}. `arena verify` shows all of it."
-        )
-    verified = "" if wrong else "nothing in it is known to be wrong. "
-    st.markdown(
-        f"- Size: {page.size / MEGABYTE:,.1f} MB, schema {plain(page.schema)}\n"
-        f"- Backup: {_backup(status.backup, status)}\n"
-        f"- Check: {verified}Each backup is verified as it is made; `arena verify` works every balance out "
-        "again at any time."
-    )
-
-
 def _backup(job: JobState | None, status: Status) -> str:
     if job is None or job.ended_at is None:
-        return "none was made by `arena run`; `arena db backup` makes one"
+        return "none was made by arena run; arena db backup makes one"
     if job.failures:
-        return f"**the last {count(job.failures, 'time')} it failed**: {plain(job.note) or 'see the log'}"
+        return f"failed {count(job.failures, 'time')} in a row: {flat(job.note) or 'see the log'}"
     return f"{moment(job.ended_at)}, {far(job.ended_at, status.at)}"
 
 
@@ -248,7 +291,7 @@ def show_spending(page: OperationsPage, budgets: Sequence[BudgetUse]) -> None:
     for budget in budgets:
         st.progress(budget.used, _of_budget(budget))
     if not budgets:
-        st.caption("No budget is known here: they stand in the config, and its `budget` sets them.")
+        st.caption(_no_budget())
     if any(spent for _, spent in page.daily):
         days = [(at.timestamp(), spent / ONE) for at, spent in page.daily]
         cost = Line("", days, "c1", written(days[-1][1], "dollar"))
@@ -258,8 +301,18 @@ def show_spending(page: OperationsPage, budgets: Sequence[BudgetUse]) -> None:
     if page.spenders:
         st.caption("In the cohorts that play and in the newest.")
         worst = "At their worst where it is unknown."
-        columns = {"Spent $": number("Spent", "dollar", worst), "A call $": number("A call", "dollar", worst)}
+        columns = {
+            "Spent $": number("Spent", "dollar", worst),
+            "A call $": number("Per call", "dollar", worst),
+        }
         listing(_by_agent(page.spenders), "Spending by agent", columns)
+
+
+def _no_budget() -> str:
+    config, _ = known_config()
+    if config is None:
+        return "Budgets are set in the config, and this dashboard runs without one that it can read."
+    return "No budget is set: `budget` in the config limits what calls may cost."
 
 
 def _of_budget(budget: BudgetUse) -> str:

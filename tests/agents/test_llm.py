@@ -203,7 +203,7 @@ def test_nobody_at_home_is_worth_another_try() -> None:
         port = free.getsockname()[1]
     call = ask("any", f"http://127.0.0.1:{port}/v1")
     assert call.error is not None
-    assert (call.error.code, call.error.retry) == ("other", True)
+    assert (call.error.code, call.error.retry, call.cost) == ("unreachable", True, 0)
 
 
 def test_a_missing_key_is_known_before_anything_is_sent(provider: FaultyProvider) -> None:

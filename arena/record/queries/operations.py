@@ -102,6 +102,31 @@ def count_turns(connection: Connection) -> dict[str, int]:
     return dict(connection.execute(ALL_STATUS_COUNTS).all())
 
 
+@dataclass(frozen=True, slots=True)
+class TurnOutcome:
+    """How a turn ended: whose it is, and in which round of which cohort."""
+
+    cohort: int
+    round: int
+    agent: str
+    status: str
+
+
+NEWEST_ROUNDS = select(RoundRow.id).order_by(col(RoundRow.at).desc(), col(RoundRow.id).desc())
+TURN_OUTCOMES = (
+    select_as(cohort=CohortRow.number, round=RoundRow.number, agent=EntrantRow.name, status=TurnRow.status)
+    .select_from(joined(RoundRow, TurnRow, EntrantRow, CohortRow))
+    .where(col(RoundRow.id).in_(IDS))
+    .order_by(CohortRow.number, RoundRow.number, EntrantRow.position)
+)
+
+
+def read_turn_outcomes(connection: Connection, rounds: int) -> list[TurnOutcome]:
+    """How the turns of the newest rounds ended, of so many rounds, by cohort, round and agent."""
+    ids = list(connection.scalars(NEWEST_ROUNDS.limit(rounds)))
+    return read_nouns(TurnOutcome, connection.execute(TURN_OUTCOMES, {"ids": ids}))
+
+
 LAST_SYNC = select(func.max(SyncRow.at)).where(col(SyncRow.venue).in_(VENUE_NAMES))
 
 
