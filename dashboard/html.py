@@ -13,6 +13,8 @@ from typing import Any, Literal
 from markupsafe import Markup, escape
 
 from dashboard.words import day, flat, moment, written
+from markets.model import MarketId
+from markets.venue import venue_page
 
 BADGES = {"live": "LIVE", "replay": "REPLAY", "simulated": "SIMULATED"}
 
@@ -96,6 +98,19 @@ def light(look: str, word: str, sentence: str, reasons: Iterable[str]) -> Markup
 def linked(inside: Markup, href: str | None) -> Markup:
     """What leads somewhere, if it does."""
     return Markup('<a href="{}">{}</a>').format(href, inside) if href else inside
+
+
+def venue_link(market: MarketId, words: str = "At {} (data)") -> Markup:
+    """To what the market's venue says of it; nothing where none is known.
+
+    >>> print(venue_link(MarketId("manifold:abc1")))
+    <a href="https://api.manifold.markets/v0/market/abc1" target="_blank" rel="noopener noreferrer">At \
+Manifold (data)</a>
+    """
+    if (found := venue_page(market)) is None:
+        return Markup("")
+    link = Markup('<a href="{}" target="_blank" rel="noopener noreferrer">{}</a>')
+    return link.format(found[1], words.format(found[0]))
 
 
 def folded(title: str, inside: Markup) -> Markup:
@@ -208,6 +223,16 @@ def words(label: str, help: str = "", long: bool = False) -> HtmlColumn:
 def picture(label: str, help: str = "") -> HtmlColumn:
     """A column of small drawings of our own."""
     return HtmlColumn(label, help, "picture")
+
+
+def venue_cells(markets: Iterable[MarketId]) -> dict[str, list[object]]:
+    """A column with the venue of each market and the way there; no column where no venue has an address."""
+    links = [venue_link(market, "{}") for market in markets]
+    return (
+        {"venue": [HtmlCell(link, link.striptags()) if link else None for link in links]}
+        if any(links)
+        else {}
+    )
 
 
 def html_table(

@@ -25,7 +25,7 @@ from arena.record.schema.database import Connection
 from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
 from arena.scores.slices import CATEGORIES
-from dashboard.html import HtmlCell, html_table, number, picture, tag, time, words
+from dashboard.html import HtmlCell, html_table, number, picture, tag, time, venue_cells, words
 from dashboard.pages import Address, in_app, way
 from dashboard.record import NULLS, RecordSource, ask, cached
 from dashboard.svg import CHOSEN, SMALL, Scale, interval, sparkline
@@ -255,17 +255,20 @@ COLUMNS = {
     "closes": time("Closes", "When the market closes, in UTC.", "day"),
     "held": number("Held", "localized", "Open positions: an agent's on one side, in each cohort."),
     "trades": number("Trades", "localized", "Purchases and sales of all agents in all cohorts."),
+    "venue": words("Venue", "Leads to what the venue itself says of the market."),
     "volume": number("Volume $", "compact", "What everyone has traded at the venue, in dollars."),
 }
-"""The columns of the list. Related markets have some of them."""
+"""The columns of the list. Related markets have some of them, and one is there for known venues alone."""
+LISTED = tuple(key for key in COLUMNS if key != "venue")
 
 
 def market_table(
-    lines: Sequence[MarketLine], keys: Sequence[str] = tuple(COLUMNS), address: Address = in_app
+    lines: Sequence[MarketLine], keys: Sequence[str] = LISTED, address: Address = in_app
 ) -> Markup:
     """Markets, a row each, which leads to its page."""
     rows = [_row(line) for line in lines]
-    data = {key: [row[key] for row in rows] for key in keys}
+    data: dict[str, list[object]] = {key: [row[key] for row in rows] for key in keys}
+    data |= venue_cells(line.market.id for line in lines)
     hrefs = [address(way("market", market=line.market.id)) for line in lines]
     return html_table(data, COLUMNS, "Markets: one row each", hrefs, sortable=True)
 

@@ -21,7 +21,7 @@ from arena.scores.rules.money.profit_split import ProfitSplit
 from arena.scores.rules.reliability.calibration_slices import CalibrationSlice as Calibrated
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
 from dashboard.board import intervals, says_and_happens
-from dashboard.html import box, columns, number, picture, words
+from dashboard.html import box, columns, number, picture, venue_cells, words
 from dashboard.pages import choice, link, listing, put, way
 from dashboard.record import RecordSource, ask, cached
 from dashboard.svg import calibration_chart, cell_scale, columns_chart, step
@@ -373,7 +373,7 @@ def show_holdings(found: Sequence[Holding]) -> None:
         )
     )
     ways = [way("market", market=one.position.market_id) for one in found]
-    listing(_positions(found), "Open positions", HELD, ways)
+    listing(_positions(found), "Open positions", HELD | {"venue": words("Venue")}, ways)
 
 
 def _positions(found: Sequence[Holding]) -> dict[str, list[Any]]:
@@ -388,6 +388,7 @@ def _positions(found: Sequence[Holding]) -> dict[str, list[Any]]:
         "Gain $": [lot.money.unrealised / ONE for lot in lots],
         "Cohort": [one.cohort for one in found],
         "Quote": [lot.stale or "fresh" for lot in lots],
+        **venue_cells(lot.market_id for lot in lots),
     }
 
 

@@ -1,5 +1,6 @@
 """The door to the world: what every venue can be asked."""
 
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,6 +35,28 @@ class VenueError(Exception):
     def __init__(self, code: str, message: str, hint: str = ""):
         super().__init__(message)
         self.code, self.message, self.hint = code, message, hint
+
+
+VENUE_PAGES = {
+    "polymarket": ("Polymarket", "https://gamma-api.polymarket.com/markets/{}", "[0-9]{1,20}"),
+    "kalshi": ("Kalshi", "https://api.elections.kalshi.com/trade-api/v2/markets/{}", "[A-Za-z0-9._-]{1,80}"),
+    "manifold": ("Manifold", "https://api.manifold.markets/v0/market/{}", "[A-Za-z0-9]{1,40}"),
+}
+"""Where a venue says what it knows of a market, and what its ids look like there. Its pages for people go by
+words that the record does not have."""
+
+
+def venue_page(market: MarketId) -> tuple[str, str] | None:
+    """The venue's name and its address of a market; None where the venue or the id is none that is known.
+
+    >>> venue_page(MarketId("manifold:abc1"))
+    ('Manifold', 'https://api.manifold.markets/v0/market/abc1')
+    >>> venue_page(MarketId("manifold:../x")), venue_page(MarketId("javascript:alert(1)"))
+    (None, None)
+    """
+    venue, _, name = market.partition(":")
+    title, address, form = VENUE_PAGES.get(venue, ("", "", "(?!)"))
+    return (title, address.format(name)) if re.fullmatch(form, name) else None
 
 
 def ignore_report(_what: QuarantinedRecord) -> None:

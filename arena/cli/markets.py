@@ -13,6 +13,7 @@ from arena.cli.output import attributes, cents, cents_of, duration, exact, minut
 from arena.cli.table import TableChoice, TableColumn, exact_at, json_rows, line_width, print_table
 from arena.errors import ArenaError
 from markets.millionths import ONE, decimal
+from markets.venue import venue_page
 
 if TYPE_CHECKING:
     from arena.record.queries.markets import KnownMarket
@@ -178,6 +179,7 @@ def market_data(seen: "KnownMarket", quotes: "Sequence[Quote]", limit: int) -> d
     return json_rows(MARKET, [seen])[0] | {
         **attributes(market, "rules", "opens_at"),
         **{name: exact(getattr(market, name)) for name in ("tick", "fee_rate", "min_shares")},
+        "venue_url": None if (page := venue_page(market.id)) is None else page[1],
         "bids": json_rows(LEVELS, quote.bids if quote else ()),
         "asks": json_rows(LEVELS, quote.asks if quote else ()),
         "changes": len(quotes),
@@ -191,6 +193,8 @@ def say_market(seen: "KnownMarket", quotes: "Sequence[Quote]", limit: int, at: d
     market = seen.listing.market
     print(f"{plain(market.question)}\n{market.id}, {plain(market.category)}, event {plain(market.event_id)}")
     print(f"open {market.opens_at:%Y-%m-%d %H:%M} to {market.closes_at:%Y-%m-%d %H:%M} UTC: {seen.status}")
+    if (page := venue_page(market.id)) is not None:
+        print(f"at {page[0]} (data): {page[1]}")
     print(f"steps of {cents(market.tick)}¢, fee rate {decimal(market.fee_rate):.2%}\n")
     print("\n".join(plain(line) for line in market.rules.splitlines()).strip() + "\n")
     _say_price(seen, at)

@@ -1,6 +1,5 @@
 """One market: what it asks and costs, what every agent says of it and why, who holds what, how it ended."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -35,7 +34,20 @@ from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
 from arena.record.write.listings import QUOTE_FIELDS as PRICED
 from arena.record.write.listings import quote_of
-from dashboard.html import Quotation, Tile, box, columns, folded, number, quotes, tag, tiles, time, words
+from dashboard.html import (
+    Quotation,
+    Tile,
+    box,
+    columns,
+    folded,
+    number,
+    quotes,
+    tag,
+    tiles,
+    time,
+    venue_link,
+    words,
+)
 from dashboard.markets import MarketFilter, market_list, market_table
 from dashboard.pages import Address, choice, in_app, listing, long_text, put, step, way
 from dashboard.record import NULLS, RecordSource, SeasonOverview, ask, cached, season
@@ -306,32 +318,6 @@ def _small_print(page: MarketPage) -> Iterator[str]:
     yield f"tick {cents(market.tick)}"
     if market.category:
         yield flat(market.category)[:300]
-
-
-VENUE_PAGES = {
-    "polymarket": ("Polymarket", "https://gamma-api.polymarket.com/markets/{}", "[0-9]{1,20}"),
-    "kalshi": ("Kalshi", "https://api.elections.kalshi.com/trade-api/v2/markets/{}", "[A-Za-z0-9._-]{1,80}"),
-    "manifold": ("Manifold", "https://api.manifold.markets/v0/market/{}", "[A-Za-z0-9]{1,40}"),
-}
-"""Where a venue says what it knows of a market, and what its ids look like there. Its pages for people go by
-words that the record does not have."""
-
-
-def venue_link(market: MarketId) -> Markup:
-    """To what the market's venue says of it; nothing where the venue or the id is none that is known.
-
-    >>> print(venue_link(MarketId("manifold:abc1")))
-    <a href="https://api.manifold.markets/v0/market/abc1" target="_blank" rel="noopener noreferrer">At \
-Manifold (data)</a>
-    >>> venue_link(MarketId("manifold:../x")), venue_link(MarketId("javascript:alert(1)"))
-    (Markup(''), Markup(''))
-    """
-    venue, _, name = market.partition(":")
-    title, address, form = VENUE_PAGES.get(venue, ("", "", "(?!)"))
-    if not re.fullmatch(form, name):
-        return Markup("")
-    link = Markup('<a href="{}" target="_blank" rel="noopener noreferrer">At {} (data)</a>')
-    return link.format(address.format(name), title)
 
 
 def _figures(

@@ -33,7 +33,7 @@ from arena.record.schema.database import Connection
 from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
 from arena.record.write.evidence import read_evidence
-from dashboard.html import Quotation, box, folded, number, picture, quotes, time, words
+from dashboard.html import Quotation, box, folded, number, picture, quotes, time, venue_cells, words
 from dashboard.pages import Way, choice, link, listing, long_text, put, step, way
 from dashboard.record import RecordSource, ask, cached, season
 from dashboard.svg import looks
@@ -50,6 +50,7 @@ from dashboard.words import (
     percent,
     plain,
     usd,
+    written,
 )
 from markets.millionths import ONE
 from markets.model import MarketId
@@ -547,9 +548,9 @@ def show_forecasts(page: TurnPage) -> None:
     rows = [_claim(claim) for claim in claims]
     keys = [key for key in CLAIMS if key != "blind" or any(row["blind"] is not None for row in rows)]
     table = {key: [row[key] for row in rows] for key in keys}
-    listing(
-        table, "Forecasts: one row a market", CLAIMS, [way("market", market=one.seen.id) for one in claims]
-    )
+    table |= venue_cells(claim.seen.id for claim in claims)
+    ways = [way("market", market=one.seen.id) for one in claims]
+    listing(table, "Forecasts: one row a market", CLAIMS | {"venue": words("Venue")}, ways)
 
 
 def _judged(claims: Sequence[Claim]) -> Iterator[str]:
@@ -559,7 +560,7 @@ def _judged(claims: Sequence[Claim]) -> Iterator[str]:
         mean = sum(gains) / len(gains)
         yield (
             f"{count(len(gains), 'forecast')} can be judged: {better} closer than the price, "
-            f"by {mean:+.4f} Brier points on average."
+            f"by {written(mean, '%+.4f')} Brier points on average."
         )
     else:
         yield "None can be judged yet."

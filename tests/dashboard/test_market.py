@@ -1,6 +1,7 @@
 """The page of markets: its list and each market whole, against plain SQL and what the command line reads."""
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -9,9 +10,11 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from arena.record.queries.market_history import MarketForecast
+from dashboard.html import venue_link
+from dashboard.markets import MarketFilter, market_list, market_table
 from dashboard.record import NULLS, source
 from dashboard.record import season as season_overview
-from dashboard.views.market import history, market_page, price_chart, venue_link
+from dashboard.views.market import history, market_page, price_chart
 from markets.model import MarketId
 from tests.dashboard.opening import healthy, in_address, markup, opened, tables, with_reasons, words
 from tests.dashboard.spoiled import TEXT, spoiled
@@ -209,6 +212,15 @@ def test_a_resolved_market_says_its_last_price_and_how_it_ended(
     assert f"{mid / 10_000:.4g}¢" in head
     assert "Resolved NO" in head
     assert "last price of YES" in head
+
+
+def test_a_list_leads_to_the_venues_that_have_an_address(season: Path) -> None:
+    [line, *_] = market_list(source(str(season)), MarketFilter()).lines
+    assert "Venue" not in market_table([line])
+    real = replace(line, market=replace(line.market, id=MarketId("polymarket:512")))
+    listed = market_table([real, line])
+    assert listed.count("https://gamma-api.polymarket.com/markets/512") == 1
+    assert listed.count('data-label="Venue"') == 2
 
 
 def test_a_venue_is_linked_by_its_own_address_alone() -> None:

@@ -80,11 +80,13 @@ def test_what_a_venue_shows_is_synced_listed_and_shown(folder: Path, wire: Polym
     assert shown["question"] == "Will it snow here?"
     assert [change["mid"] for change in shown["history"]] == [0.41, 0.51]
     assert shown["resolutions"] == []
+    assert shown["venue_url"] == "https://gamma-api.polymarket.com/markets/1002"
     told = arena(folder, "markets", "show", "polymarket:1002").stdout
     for words in (
         "Will it snow here?",
         "resolves to Yes if it rains",
         "mid 51¢",
+        "at Polymarket (data): https://gamma-api.polymarket.com/markets/1002",
         "▁",
         "No resolution is known",
     ):
