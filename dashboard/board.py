@@ -17,7 +17,7 @@ from arena.scores.profiles.detailed_profile import ProfileFigures
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
 from dashboard.columns import FOUNDING, UNRANKED, Figure, LeaderboardColumn, columns_of, place
 from dashboard.html import HtmlCell, HtmlColumn, html_table, number, picture, tag, words
-from dashboard.pages import Address, Way, in_app, listing, way
+from dashboard.pages import Address, Way, in_app, listing, put, way
 from dashboard.record import CohortLine, LeaderboardLine, SeasonOverview
 from dashboard.svg import REST, AgentLook, Scale, before_band, cell_scale, interval, sparkline
 from dashboard.words import count, day, plain, with_true_minus, written
@@ -362,6 +362,13 @@ def _earned(agent: str, own: Sequence[AccountEquity]) -> Earned:
 
 def show_money(accounts: Sequence[AccountEquity], looks: Mapping[str, AgentLook]) -> None:
     """One row an agent, with its money alone."""
+    put(money_table(accounts, looks), "table of money")
+
+
+def money_table(
+    accounts: Sequence[AccountEquity], looks: Mapping[str, AgentLook], address: Address = in_app
+) -> Markup:
+    """The same as markup."""
     rows = earned(accounts)
     data = who([row.agent for row in rows], looks) | {
         "pnl": [None if row.gain is None else row.gain / ONE for row in rows],
@@ -369,12 +376,9 @@ def show_money(accounts: Sequence[AccountEquity], looks: Mapping[str, AgentLook]
         "cohorts": [row.cohorts for row in rows],
         "kind": [row.kind for row in rows],
     }
-    listing(
-        data,
-        "What each agent has gained",
-        config(columns_of("pnl", "return_pct", "cohorts", "kind")),
-        agent_ways([row.agent for row in rows], looks),
-    )
+    shown = config(columns_of("pnl", "return_pct", "cohorts", "kind"))
+    hrefs = agent_hrefs([row.agent for row in rows], looks, address)
+    return html_table(data, shown, "What each agent has gained", hrefs, sortable=True)
 
 
 def show_unranked(lines: Sequence[LeaderboardLine], drawn: Mapping[str, AgentLook]) -> None:
@@ -382,6 +386,28 @@ def show_unranked(lines: Sequence[LeaderboardLine], drawn: Mapping[str, AgentLoo
     if not lines:
         return
     st.subheader("Not ranked", anchor=False)
+    put(board_table("Agents that are not ranked, and why", UNRANKED, lines, drawn), "table of unranked")
+
+
+def board_table(
+    says: str,
+    columns: Sequence[LeaderboardColumn],
+    lines: Sequence[LeaderboardLine],
+    drawn: Mapping[str, AgentLook],
+    address: Address = in_app,
+) -> Markup:
+    """A row an agent, which leads to its page, with such figures; skill with its interval drawn beside it."""
     names = [line.row.agent for line in lines]
-    data = who(names, drawn) | cells(lines, UNRANKED)
-    listing(data, "Agents that are not ranked, and why", config(UNRANKED), agent_ways(names, drawn))
+    data = who(names, drawn)
+    for key, values in cells(lines, columns).items():
+        data[key] = values
+        if key == "skill":
+            data["bar"] = bars([line.row for line in lines])
+    return html_table(data, config(columns), says, agent_hrefs(names, drawn, address), sortable=True)
+
+
+def agent_hrefs(
+    names: Sequence[str], looks: Mapping[str, AgentLook], address: Address = in_app
+) -> list[str | None]:
+    """The same as addresses."""
+    return [None if one is None else address(one) for one in agent_ways(names, looks)]

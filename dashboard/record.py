@@ -214,10 +214,11 @@ def _read_config(file: Path, _changed: int) -> "tuple[Config | None, bool]":
 @cached
 def season(record: RecordSource) -> SeasonOverview:
     """What the record holds."""
-    return ask(record, _read_season)
+    return ask(record, read_season)
 
 
-def _read_season(connection: Connection) -> SeasonOverview:
+def read_season(connection: Connection) -> SeasonOverview:
+    """The same, of a record that is open."""
     stored = read_cohorts(connection)
     depths = read_cohort_depths(connection)
     kinds = {entrant.name: entrant.kind for one in stored for entrant in one.cohort.entrants}
@@ -310,12 +311,13 @@ def equity_curves(
     record: RecordSource, names: tuple[str, ...], instants: int = INSTANTS
 ) -> dict[str, tuple[PnlPoint, ...]]:
     """What all accounts of each of these agents together had made, over time: each as last marked by then."""
-    return ask(record, lambda connection: _read_curves(connection, names, instants))
+    return ask(record, lambda connection: read_summed_curves(connection, names, instants))
 
 
-def _read_curves(
+def read_summed_curves(
     connection: Connection, names: Collection[str], instants: int
 ) -> dict[str, tuple[PnlPoint, ...]]:
+    """The same, of a record that is open."""
     stored = read_cohorts(connection)
     given = {
         name: {one.entrant_ids[name]: one.cohort.bankroll for one in stored if name in one.entrant_ids}

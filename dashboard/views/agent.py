@@ -33,8 +33,8 @@ from arena.scores.rules.comparisons.lead import missing_text
 from arena.scores.rules.money.luck import Luck
 from dashboard.board import calibration_words, says_and_happens, show_founding, stamps
 from dashboard.columns import place
-from dashboard.html import Tile, box, columns, gain_look, number, tag, tiles, words
-from dashboard.pages import choice, link, listing, put, show_cached, way
+from dashboard.html import Tile, box, columns, gain_look, html_table, number, tag, tiles, words
+from dashboard.pages import Address, choice, in_app, link, listing, put, show_cached, way
 from dashboard.profile import UNANSWERED, holdings, show_forecasts, show_holdings, show_split, show_stakes
 from dashboard.record import (
     LeaderboardLine,
@@ -96,7 +96,7 @@ class AgentEvidence:
 @cached
 def agent_page(record: RecordSource, name: str) -> AgentPage:
     """All that the record itself says of an agent."""
-    return ask(record, lambda connection: _read_agent(connection, name))
+    return ask(record, lambda connection: read_agent_page(connection, name))
 
 
 @cached
@@ -108,7 +108,12 @@ def profile(record: RecordSource, name: str) -> CacheEntry[DetailedProfile] | No
 @cached
 def agent_evidence(record: RecordSource, name: str) -> AgentEvidence | None:
     """How it stands by the comparisons that were cached last; None where it is not ranked."""
-    entry = ask(record, COMPARISONS.read)
+    return ask(record, lambda connection: read_agent_evidence(connection, name))
+
+
+def read_agent_evidence(connection: Connection, name: str) -> AgentEvidence | None:
+    """The same, of a record that is open."""
+    entry = COMPARISONS.read(connection)
     standing = None if entry is None else entry.value.of(name)
     if entry is None or standing is None:
         return None
@@ -121,7 +126,8 @@ def texts(record: RecordSource, hashes: tuple[str, ...]) -> dict[str, str]:
     return ask(record, lambda connection: read_prompts(connection, hashes))
 
 
-def _read_agent(connection: Connection, name: str) -> AgentPage:
+def read_agent_page(connection: Connection, name: str) -> AgentPage:
+    """The same, of a record that is open."""
     chosen = _chosen(connection, name)
     last = [(span.entrant_id, span.last_at) for span in read_account_spans(connection, _ids(chosen, name))]
     newest = {one.entrant_id: one.total for one in read_equity_at(connection, last)}
@@ -238,7 +244,8 @@ def show(source: RecordSource) -> None:
 
     def record() -> None:
         put(evidence_chart(evidence), "evidence")
-        _cohorts(page.stays, found)
+        st.subheader("Cohort by cohort", anchor=False)
+        put(cohort_by_cohort(page.stays, found), "cohorts")
         if line is not None:
             with st.expander("By the founding text"):
                 show_founding([line], cohorts, looks(known.agents))
@@ -424,11 +431,13 @@ def evidence_chart(found: AgentEvidence | None) -> Markup:
     return box("Evidence", chart, said)
 
 
-def _cohorts(stays: Sequence[AgentCohort], found: DetailedProfile | None) -> None:
-    st.subheader("Cohort by cohort", anchor=False)
+def cohort_by_cohort(
+    stays: Sequence[AgentCohort], found: DetailedProfile | None, address: Address = in_app
+) -> Markup:
+    """Its record, a row a cohort, the newest first."""
     newest = list(reversed(stays))
-    ways = [way("cohort", cohort=stay.cohort) for stay in newest]
-    listing(_table(newest, found), "Its record, a row a cohort", COLUMNS, ways)
+    hrefs = [address(way("cohort", cohort=stay.cohort)) for stay in newest]
+    return html_table(_table(newest, found), COLUMNS, "Its record, a row a cohort", hrefs, sortable=True)
 
 
 def _table(stays: Sequence[AgentCohort], found: DetailedProfile | None) -> dict[str, list[object]]:

@@ -65,10 +65,11 @@ class NewestDecisions:
 @cached
 def newest_decisions(record: RecordSource) -> NewestDecisions:
     """What was decided in the newest rounds."""
-    return ask(record, _read)
+    return ask(record, read_newest_decisions)
 
 
-def _read(connection: Connection) -> NewestDecisions:
+def read_newest_decisions(connection: Connection) -> NewestDecisions:
+    """The same, of a record that is open."""
     trades: dict[str, ExplainedTrade] = {}
     found = read_explained_trades(connection, ROUNDS, LOOKED)
     for trade in sorted(found, key=lambda one: one.kind not in MODELS):
@@ -149,9 +150,7 @@ def show(record: RecordSource) -> None:
 
 def _about(known: SeasonOverview, status: Status, board: Leaderboard | None) -> str:
     """What this is, in a line: play money, how much was played, when it goes on; then the whole verdict."""
-    said = f"{count(len(known.agents), 'agent')}, play money, {count(len(known.cohorts), 'cohort')}"
-    events = max((row.events for row in board.rows), default=0) if board else 0
-    said += f", {count(events, 'event')} resolved." if events else "."
+    said = what_this_is(known, board)
     newest = max((one.at for one in status.last), default=None)
     if newest:
         said += f" Newest round: {moment(newest)}"
@@ -159,6 +158,13 @@ def _about(known: SeasonOverview, status: Status, board: Leaderboard | None) -> 
         said += f"; {next_round(at, status.at, known.cohorts[-1].stamp)}." if at else "."
     marks = stamps(known.cohorts)
     return "  \n".join([" ".join([plain(said), *marks]), *([leading(board.sentence)] if board else [])])
+
+
+def what_this_is(known: SeasonOverview, board: Leaderboard | None) -> str:
+    """Play money, and how much was played."""
+    said = f"{count(len(known.agents), 'agent')}, play money, {count(len(known.cohorts), 'cohort')}"
+    events = max((row.events for row in board.rows), default=0) if board else 0
+    return said + (f", {count(events, 'event')} resolved." if events else ".")
 
 
 def next_round(at: datetime, now: datetime, stamp: str) -> str:

@@ -27,7 +27,6 @@ from arena.scores.profiles.calibrations import CALIBRATIONS, CohortCalibrations,
 from dashboard.board import (
     MEANT,
     READINGS,
-    agent_ways,
     leading,
     progress,
     says_and_happens,
@@ -38,8 +37,8 @@ from dashboard.board import (
     stamps,
 )
 from dashboard.columns import columns_of
-from dashboard.html import box, columns, lines, pills, points, words
-from dashboard.pages import choice, link, listing, put, way
+from dashboard.html import box, columns, html_table, lines, pills, points, words
+from dashboard.pages import Address, choice, in_app, link, put, way
 from dashboard.record import (
     CohortLine,
     LeaderboardLine,
@@ -58,7 +57,6 @@ from dashboard.svg import (
     CHOSEN,
     HALVES,
     REST,
-    AgentLook,
     Line,
     calibration_chart,
     line_chart,
@@ -132,19 +130,19 @@ class CohortReturns:
 @cached
 def cohort_returns(record: RecordSource) -> CohortReturns:
     """What can be chosen."""
-    return ask(record, _read_returns)
+    return ask(record, read_cohort_returns)
 
 
 @cached
 def cohort_page(record: RecordSource, number: int) -> CohortPage:
     """One cohort, but for its curves and its calibration."""
-    return ask(record, lambda connection: _read_cohort(connection, number))
+    return ask(record, lambda connection: read_cohort_page(connection, number))
 
 
 @cached
 def curves_of(record: RecordSource, number: int, back: str) -> CohortCurves:
     """The curves of a cohort in one of the ranges of `BACK`, or from its start."""
-    return ask(record, lambda connection: _read_curves(connection, number, BACK.get(back)))
+    return ask(record, lambda connection: read_cohort_curves(connection, number, BACK.get(back)))
 
 
 @cached
@@ -153,7 +151,8 @@ def calibrations(record: RecordSource, number: int) -> CacheEntry[CohortCalibrat
     return ask(record, lambda connection: CALIBRATIONS.read(connection, number))
 
 
-def _read_returns(connection: Connection) -> CohortReturns:
+def read_cohort_returns(connection: Connection) -> CohortReturns:
+    """The same, of a record that is open."""
     profits, stored = read_profits(connection), [one.cohort for one in read_cohorts(connection)]
     found = [
         CohortReturn(
@@ -169,7 +168,8 @@ def _read_returns(connection: Connection) -> CohortReturns:
     return CohortReturns(tuple(found), ended or valued)
 
 
-def _read_cohort(connection: Connection, number: int) -> CohortPage:
+def read_cohort_page(connection: Connection, number: int) -> CohortPage:
+    """The same, of a record that is open."""
     known = read_cohorts(connection)
     place = next(place for place, one in enumerate(known) if one.cohort.number == number)
     stored, before = known[place], known[place - 1].cohort if place else None
@@ -184,7 +184,8 @@ def _read_cohort(connection: Connection, number: int) -> CohortPage:
     )
 
 
-def _read_curves(connection: Connection, number: int, back: timedelta | None) -> CohortCurves:
+def read_cohort_curves(connection: Connection, number: int, back: timedelta | None) -> CohortCurves:
+    """The same, of a record that is open."""
     stored: StoredCohort = next(one for one in read_cohorts(connection) if one.cohort.number == number)
     points = gains(stored.cohort, read_equity_curves(connection, number, POINTS, back))
     if not points:
@@ -225,12 +226,12 @@ def show(record: RecordSource) -> None:
     """The page: which cohort, its verdict, money beside calibration, standings, and what was frozen."""
     known, offered = season(record), cohort_returns(record)
     number = _asked([one.number for one in offered.cohorts], offered.telling)
-    put(pills([_pill(one, number) for one in offered.cohorts], "Cohorts"), "cohorts")
+    put(cohort_pills(offered, number), "cohorts")
     page = cohort_page(record, number)
-    whole = _by_agent(curves_of(record, number, "all").points)
+    whole = by_agent(curves_of(record, number, "all").points)
     st.title(plain(heading(number, whole)), anchor=False)
     _lead(page)
-    ranked = sorted(whole, key=lambda name: -whole[name][-1].dollars)
+    ranked = by_gain(whole)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         unit = choice("Unit", "unit", UNITS, "dollars")
         back = choice("Range", "range", RANGES, "all")
@@ -239,11 +240,16 @@ def show(record: RecordSource) -> None:
         one = choice("Highlight", "agent", agents, FIRST, "list")
     chosen = [one] if one != FIRST else [name for name in ranked if name != MARKET][:NAMED]
     colours = dict(zip(chosen, CHOSEN, strict=False))
-    found = whole if back == "all" else _by_agent(curves_of(record, number, back).points)
-    money = box("Profit and loss", money_chart(found, colours, unit, known), _said_of_money(found))
-    put(columns(money, _calibration(record, number, reading, colours)), "charts")
+    found = whole if back == "all" else by_agent(curves_of(record, number, back).points)
+    put(
+        columns(
+            money_box(found, colours, unit, known),
+            calibration_box(calibrations(record, number), reading, colours),
+        ),
+        "charts",
+    )
     _standings(page, known, whole, colours)
-    _frozen(page.cohort, looks(known.agents))
+    _frozen(page.cohort)
     _changed(page)
 
 
@@ -255,11 +261,23 @@ def _asked(numbers: Sequence[int], default: int) -> int:
     return int(st.session_state[SHOWN])
 
 
-def _pill(one: CohortReturn, chosen: int) -> tuple[str, str, bool]:
-    gain = (
-        "playing" if one.percent is None else f"{arrow_of(one.percent)}{written(abs(one.percent), '%.0f%')}"
-    )
-    return f"{one.number} {gain}", way("cohort", cohort=one.number).href, one.number == chosen
+def cohort_pills(offered: CohortReturns, chosen: int, address: Address = in_app) -> Markup:
+    """Every cohort with what all its accounts together have made."""
+    found = [
+        (
+            f"{one.number} {_return_words(one)}",
+            address(way("cohort", cohort=one.number)) or "",
+            one.number == chosen,
+        )
+        for one in offered.cohorts
+    ]
+    return pills(found, "Cohorts")
+
+
+def _return_words(one: CohortReturn) -> str:
+    if one.percent is None:
+        return "playing"
+    return f"{arrow_of(one.percent)}{written(abs(one.percent), '%.0f%')}"
 
 
 def heading(number: int, curves: Curves) -> str:
@@ -287,11 +305,22 @@ def _lead(page: CohortPage) -> None:
         st.info(note, icon=":material/history:")
 
 
-def _by_agent(points: Sequence[PnlPoint]) -> dict[str, list[PnlPoint]]:
+def by_agent(points: Sequence[PnlPoint]) -> dict[str, list[PnlPoint]]:
+    """The curve of each agent."""
     found: dict[str, list[PnlPoint]] = {}
     for point in points:
         found.setdefault(point.agent, []).append(point)
     return found
+
+
+def by_gain(curves: Curves) -> list[str]:
+    """The names of agents, who made most first."""
+    return sorted(curves, key=lambda name: -curves[name][-1].dollars)
+
+
+def money_box(curves: Curves, colours: Mapping[str, str], unit: str, known: SeasonOverview) -> Markup:
+    """The curves, and what they come to."""
+    return box("Profit and loss", money_chart(curves, colours, unit, known), _said_of_money(curves))
 
 
 def money_chart(curves: Curves, colours: Mapping[str, str], unit: str, known: SeasonOverview) -> Markup:
@@ -331,9 +360,11 @@ def _said_of_money(curves: Curves) -> str:
     )
 
 
-def _calibration(record: RecordSource, number: int, reading: str, colours: Mapping[str, str]) -> Markup:
+def calibration_box(
+    entry: CacheEntry[CohortCalibrations] | None, reading: str, colours: Mapping[str, str]
+) -> Markup:
+    """How well those that are coloured are calibrated, and in words."""
     title = "Calibration: what it says, what happens"
-    entry = calibrations(record, number)
     if entry is None:
         return box(
             title, Markup('<p class="quiet">{}</p>').format(cache_note(None, "Calibration and its bands"))
@@ -378,20 +409,23 @@ def _standings(page: CohortPage, known: SeasonOverview, curves: Curves, colours:
         show_founding(every, [page.line], drawn)
 
 
-def _frozen(cohort: Cohort, drawn: Mapping[str, AgentLook]) -> None:
+def _frozen(cohort: Cohort) -> None:
     with st.expander("How this cohort plays: rules and line-up, frozen at its start"):
         put(points(rules(cohort)), "rules")
-        entrants = cohort.entrants
-        listing(
-            {
-                "Agent": [entrant.name for entrant in entrants],
-                "Kind": [entrant.kind for entrant in entrants],
-                "Settings": [settings(entrant) for entrant in entrants],
-            },
-            "Line-up of the cohort",
-            {"Settings": words("Settings", long=True)},
-            agent_ways([entrant.name for entrant in entrants], drawn),
-        )
+        put(line_up(cohort), "line-up")
+
+
+def line_up(cohort: Cohort, address: Address = in_app) -> Markup:
+    """Who plays, a row an agent, with its frozen settings."""
+    entrants = cohort.entrants
+    data = {
+        "Agent": [entrant.name for entrant in entrants],
+        "Kind": [entrant.kind for entrant in entrants],
+        "Settings": [settings(entrant) for entrant in entrants],
+    }
+    hrefs = [address(way("agent", agent=entrant.name)) for entrant in entrants]
+    told = {"Settings": words("Settings", long=True)}
+    return html_table(data, told, "Line-up of the cohort", hrefs, sortable=True)
 
 
 def _changed(page: CohortPage) -> None:

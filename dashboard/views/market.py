@@ -40,6 +40,7 @@ from dashboard.html import (
     box,
     columns,
     folded,
+    html_table,
     number,
     quotes,
     tag,
@@ -152,16 +153,17 @@ class History:
 @cached
 def market_page(record: RecordSource, market: str) -> MarketPage | None:
     """One market; None if the record knows none of that id."""
-    return ask(record, lambda connection: _read_page(connection, MarketId(market)))
+    return ask(record, lambda connection: read_market_page(connection, MarketId(market)))
 
 
 @cached
 def history(record: RecordSource, market: str, cohort: int) -> History:
     """What a market cost, and what agents said of it in a cohort, over time."""
-    return ask(record, lambda connection: _read_history(connection, MarketId(market), cohort))
+    return ask(record, lambda connection: read_market_history(connection, MarketId(market), cohort))
 
 
-def _read_page(connection: Connection, market: MarketId) -> MarketPage | None:
+def read_market_page(connection: Connection, market: MarketId) -> MarketPage | None:
+    """The same, of a record that is open."""
     pages = read_page_versions(connection, market)
     if not pages:
         return None
@@ -198,7 +200,8 @@ def _positions(account: MarketAccount, priced: Priced) -> Iterator[MarketPositio
         yield MarketPosition(account.cohort, account.agent, key[1], lot, shown, bought)
 
 
-def _read_history(connection: Connection, market: MarketId, cohort: int) -> History:
+def read_market_history(connection: Connection, market: MarketId, cohort: int) -> History:
+    """The same, of a record that is open."""
     places = {place.round_id: place for place in read_market_rounds(connection, market) if place.shown}
     rounds = [id for id, place in places.items() if place.cohort == cohort]
     newest = read_market_forecasts(connection, market, rounds[-1:])
@@ -469,13 +472,24 @@ def _positions_of(page: MarketPage) -> None:
     if not page.positions:
         st.caption("No agent has bet on this market.")
         return
-    rows = sorted(page.positions, key=lambda one: (not one.lot.shares, -one.cohort))
+    put(positions_table(page.positions), "positions")
+    st.caption(plain(about_positions(page.positions)))
+
+
+def positions_table(held: Sequence[MarketPosition], address: Address = in_app) -> Markup:
+    """Every position, those still open first; a row leads to its agent."""
+    rows = sorted(held, key=lambda one: (not one.lot.shares, -one.cohort))
     data = [_position(row) for row in rows]
-    held = any(position.lot.shares for position in rows)
-    table = {key: [row[key] for row in data] for key in POSITIONS if held or key not in OF_HELD}
-    listing(table, "Positions: one row each", POSITIONS, [way("agent", agent=row.agent) for row in rows])
-    total = sum(position.lot.money.total for position in rows)
-    st.caption(f"{count(len(rows), 'position')}; total P/L {plain(gained(total))}.")
+    is_open = any(position.lot.shares for position in rows)
+    table = {key: [row[key] for row in data] for key in POSITIONS if is_open or key not in OF_HELD}
+    hrefs = [address(way("agent", agent=row.agent)) for row in rows]
+    return html_table(table, POSITIONS, "Positions: one row each", hrefs, sortable=True)
+
+
+def about_positions(held: Sequence[MarketPosition]) -> str:
+    """How many they are, and what they have made."""
+    total = sum(position.lot.money.total for position in held)
+    return f"{count(len(held), 'position')}; total P/L {gained(total)}."
 
 
 def _position(position: MarketPosition) -> dict[str, object]:
@@ -512,8 +526,14 @@ TRADES = {
 
 def _trades(page: MarketPage) -> None:
     """What was bought and sold, the newest first."""
-    if not page.dealt:
-        return
+    if page.dealt:
+        more = f"the newest {DEALT:,}" if len(page.dealt) == DEALT else f"{len(page.dealt):,}"
+        with st.expander(f"Trades: {more}, each leading to its turn"):
+            put(trades_table(page.dealt), "trades")
+
+
+def trades_table(dealt: Sequence[MarketTrade], address: Address = in_app) -> Markup:
+    """Trades, a row each, which leads to its turn."""
     data = [
         {
             "agent": deal.agent,
@@ -526,12 +546,11 @@ def _trades(page: MarketPage) -> None:
             "amount": money(deal.amount),
             "fee": money(deal.fee),
         }
-        for deal in page.dealt
+        for deal in dealt
     ]
-    ways = [way("turn", cohort=deal.cohort, round=deal.round, agent=deal.agent) for deal in page.dealt]
-    more = f"the newest {DEALT:,}" if len(page.dealt) == DEALT else f"{len(page.dealt):,}"
-    with st.expander(f"Trades: {more}, each leading to its turn"):
-        listing({key: [row[key] for row in data] for key in TRADES}, "Trades: one row each", TRADES, ways)
+    hrefs = [address(way("turn", cohort=deal.cohort, round=deal.round, agent=deal.agent)) for deal in dealt]
+    table = {key: [row[key] for row in data] for key in TRADES}
+    return html_table(table, TRADES, "Trades: one row each", hrefs, sortable=True)
 
 
 def _ends(page: MarketPage) -> None:

@@ -23,7 +23,7 @@ from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.comparisons.lead import Verdict
 from dashboard.profile import PARTS
-from dashboard.record import _read_curves, source
+from dashboard.record import read_summed_curves, source
 from dashboard.views.agent import AgentEvidence, agent_evidence, conclusions, evidence_chart, verdict
 from markets.millionths import ONE
 from tests.builders import NOW
@@ -126,7 +126,7 @@ def test_the_curve_is_the_sum_of_the_newest_marks_of_all_accounts(connection: Co
         ]
         for one in read_cohorts(connection)
     }
-    curve = _read_curves(connection, [name], 200)[name]
+    curve = read_summed_curves(connection, [name], 200)[name]
     for point in curve:
         known = [[mark.total for mark in own if mark.at <= point.at] for own in marks.values()]
         gain = sum(totals[-1] - 10_000 * ONE for totals in known if totals)

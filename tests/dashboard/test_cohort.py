@@ -17,7 +17,7 @@ from arena.scores.leaderboard import compute_leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS, compute_calibrations
 from arena.scores.rules import brier, returns
 from dashboard.board import BASE
-from dashboard.views.cohort import BACK, _read_curves
+from dashboard.views.cohort import BACK, read_cohort_curves
 from markets.millionths import ONE
 from tests.dashboard.opening import markup, opened, tables, words
 
@@ -80,7 +80,7 @@ def test_it_says_what_differs_from_the_cohort_before(season: Path, monkeypatch: 
 def test_curves_are_the_marks_of_the_range_and_end_with_the_newest(season: Path, back: str) -> None:
     engine = connect(season, read_only=True)
     with reading(engine) as connection:
-        found = _read_curves(connection, 2, BACK.get(back))
+        found = read_cohort_curves(connection, 2, BACK.get(back))
         rows = connection.exec_driver_sql(
             "SELECT e.name, m.at, m.cash + m.value - 10000000000 FROM mark m"
             " JOIN entrant e ON e.id = m.entrant_id JOIN cohort c ON c.id = e.cohort_id WHERE c.number = 2"
@@ -114,7 +114,7 @@ def test_few_instants_are_picked_evenly_with_both_ends_and_for_every_agent(seaso
 def test_settlements_are_the_payments_of_the_ledgers(season: Path) -> None:
     engine = connect(season, read_only=True)
     with reading(engine) as connection:
-        found = _read_curves(connection, 1, None).settled
+        found = read_cohort_curves(connection, 1, None).settled
         rows = connection.exec_driver_sql(
             "SELECT n.at, n.market_id FROM entry n JOIN entrant e ON e.id = n.entrant_id"
             " JOIN cohort c ON c.id = e.cohort_id WHERE c.number = 1 AND n.kind IN ('settle', 'refund')"
