@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import streamlit as st
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from arena.errors import VERDICTS, times_text
 from arena.record.queries.accounts import AccountEquity
@@ -17,7 +17,7 @@ from arena.scores.profiles.detailed_profile import ProfileFigures
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
 from dashboard.columns import FOUNDING, UNRANKED, Figure, LeaderboardColumn, columns_of, place
 from dashboard.html import HtmlCell, HtmlColumn, html_table, number, picture, tag, words
-from dashboard.pages import Address, Way, in_app, listing, put, way
+from dashboard.pages import Address, Way, in_app, put, way
 from dashboard.record import CohortLine, LeaderboardLine, SeasonOverview
 from dashboard.svg import REST, AgentLook, Scale, before_band, cell_scale, interval, sparkline
 from dashboard.words import count, day, plain, with_true_minus, written
@@ -322,11 +322,22 @@ def show_founding(
 ) -> None:
     """A row an agent; and where the rules take implied confidence from another base."""
     st.subheader("By the founding text", anchor=False)
-    st.caption("Brier skill is the share of the reference's error that is gone: above 0 beats it.")
+    table, *said = founding(lines, cohorts, drawn)
+    put(table, "table of the founding text")
+    for sentence in said:
+        st.caption(sentence)
+
+
+def founding(
+    lines: Sequence[LeaderboardLine], cohorts: Sequence[CohortLine], drawn: Mapping[str, AgentLook]
+) -> tuple[Markup, ...]:
+    """The same as markup: the table, and what has to be said of it."""
     data = who([line.row.agent for line in lines], drawn) | cells(lines, FOUNDING)
-    listing(data, "Scores of the founding text, a row an agent", config(FOUNDING))
-    if any(line.rules.base != SEED.base for line in cohorts):
-        st.caption(BASE)
+    says = "Scores of the founding text, a row an agent"
+    table = html_table(data, config(FOUNDING), says, sortable=True)
+    said = ["Brier skill is the share of the reference's error that is gone: above 0 beats it."]
+    said += [BASE] if any(line.rules.base != SEED.base for line in cohorts) else []
+    return table, *map(escape, said)
 
 
 @dataclass(frozen=True, slots=True)

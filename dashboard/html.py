@@ -5,6 +5,7 @@ reports and sites write it into files. Rows of tables lead on by real links, hea
 narrow place each row is a card. Its look stands in assets/arena.css; assets/arena.js sorts tables.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +13,7 @@ from typing import Any, Literal
 
 from markupsafe import Markup, escape
 
-from dashboard.words import day, flat, moment, written
+from dashboard.words import JOINER, day, flat, moment, written
 from markets.model import MarketId
 from markets.venue import venue_page
 
@@ -142,6 +143,17 @@ def pills(shown: Sequence[tuple[str, str, bool]], says: str, most: int = 10) -> 
         )
     recent = Markup(" ").join(made[-most:])
     return Markup('<nav class="pills" aria-label="{}">{} {}</nav>').format(says, recent, older)
+
+
+def bold(text: str) -> Markup:
+    """A sentence in our own Markdown, as `words.plain` makes foreign text safe for it, as markup.
+
+    >>> print(bold(r"**Proven.** a\\_b <i>"))
+    <strong>Proven.</strong> a_b &lt;i&gt;
+    """
+    parts = [re.sub(r"\\(.)", r"\1", part).replace(JOINER, "") for part in re.split(r"(?<!\\)\*\*", text)]
+    strong = Markup("<strong>{}</strong>")
+    return Markup().join(strong.format(part) if n % 2 else escape(part) for n, part in enumerate(parts))
 
 
 def paragraphs(sentences: Iterable[str]) -> Markup:

@@ -1,5 +1,6 @@
 """Markets as a list: which are asked for, and the table of them."""
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -126,15 +127,16 @@ def _read_menu(connection: Connection, event: str) -> FilterMenu:
 @cached
 def market_list(record: RecordSource, asked: MarketFilter) -> MarketList:
     """The markets that are as asked for, the first of them with all their figures."""
-    return ask(record, lambda connection: _read(connection, asked))
+    return ask(record, lambda connection: read_market_list(connection, asked))
 
 
-def _read(connection: Connection, asked: MarketFilter) -> MarketList:
+def read_market_list(connection: Connection, asked: MarketFilter) -> MarketList:
+    """The same, of a record that is open."""
     start, order = MOST * (asked.page - 1), SORTED.get(asked.order)
     enough = max(ENOUGH.get(asked.order, 0), start + MOST)
     matching, whole = _matching(connection, asked, enough)
     chosen = list(matching) if order is None else order(connection, matching)
-    lines = _lines(connection, [matching[id] for id in chosen[start : start + MOST]])
+    lines = market_lines(connection, [matching[id] for id in chosen[start : start + MOST]])
     more = len(chosen) > start + MOST or (order is None and not whole)
     return MarketList(tuple(lines), len(chosen), whole, more)
 
@@ -202,7 +204,13 @@ SORTED: Mapping[Order, Callable[[Connection, Matches], list[MarketId]]] = {
 """Other orders than that in which markets are found."""
 
 
-def _lines(connection: Connection, chosen: Sequence[MarketMatch]) -> list[MarketLine]:
+def all_markets(connection: Connection) -> list[MarketMatch]:
+    """Every market that was shown, those shown last first."""
+    return list(_matching(connection, MarketFilter(), sys.maxsize)[0].values())
+
+
+def market_lines(connection: Connection, chosen: Sequence[MarketMatch]) -> list[MarketLine]:
+    """These markets with all their figures."""
     ids = [match.market.id for match in chosen]
     quotes, interest = _quotes(connection, ids), read_market_interest(connection, ids)
     spreads = read_forecast_spreads(connection, {match.market.id: match.shown for match in chosen}, NULLS)

@@ -8,6 +8,7 @@ from math import isnan
 from typing import Any
 
 import streamlit as st
+from markupsafe import Markup
 
 from arena.record.queries.accounts import read_marked_cohort
 from arena.record.queries.cohorts import StoredCohort, read_cohorts
@@ -21,8 +22,8 @@ from arena.scores.rules.money.profit_split import ProfitSplit
 from arena.scores.rules.reliability.calibration_slices import CalibrationSlice as Calibrated
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
 from dashboard.board import intervals, says_and_happens
-from dashboard.html import box, columns, number, picture, venue_cells, words
-from dashboard.pages import choice, link, listing, put, way
+from dashboard.html import box, columns, html_table, number, picture, venue_cells, words
+from dashboard.pages import Address, choice, in_app, link, listing, put, way
 from dashboard.record import RecordSource, ask, cached
 from dashboard.svg import calibration_chart, cell_scale, columns_chart, step
 from dashboard.words import count, dollars, escaped, gained, plain, written
@@ -40,10 +41,11 @@ class Holding:
 @cached
 def holdings(record: RecordSource, name: str) -> tuple[Holding, ...]:
     """What it holds now, as last marked, the newest cohort first and in it the largest position."""
-    return ask(record, lambda connection: _read_holdings(connection, name))
+    return ask(record, lambda connection: read_holdings(connection, name))
 
 
-def _read_holdings(connection: Connection, name: str) -> tuple[Holding, ...]:
+def read_holdings(connection: Connection, name: str) -> tuple[Holding, ...]:
+    """The same, of a record that is open."""
     stored = [one for one in read_cohorts(connection) if one.ended_at is None and name in one.entrant_ids]
     return tuple(
         Holding(one.cohort.number, position)
@@ -372,8 +374,14 @@ def show_holdings(found: Sequence[Holding]) -> None:
             "what they cost."
         )
     )
-    ways = [way("market", market=one.position.market_id) for one in found]
-    listing(_positions(found), "Open positions", HELD | {"venue": words("Venue")}, ways)
+    put(holdings_table(found), "table of open positions")
+
+
+def holdings_table(found: Sequence[Holding], address: Address = in_app) -> Markup:
+    """A row a position, which leads to its market."""
+    hrefs = [address(way("market", market=one.position.market_id)) for one in found]
+    told = HELD | {"venue": words("Venue")}
+    return html_table(_positions(found), told, "Open positions", hrefs, sortable=True)
 
 
 def _positions(found: Sequence[Holding]) -> dict[str, list[Any]]:

@@ -4,7 +4,6 @@ While it is open, what it shows is computed anew whenever it has become stale.
 """
 
 import errno
-import os
 import signal
 import socket
 import subprocess
@@ -12,8 +11,6 @@ import sys
 import time
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from importlib.metadata import entry_points
-from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
@@ -24,14 +21,13 @@ import typer
 from arena.cli.options import DEFAULT, Options, command
 from arena.cli.output import progress
 from arena.errors import ArenaError
+from arena.exports.publish import page_command, page_environment
 
 FIRST, EVERY = 10.0, 30.0
 """Seconds until it is looked whether anything is stale, for the first page goes first, and then again."""
 HOST = "127.0.0.1"
 PORTS = 100
 HINT = "leave --host out; or add --behind-proxy once a proxy asks for a password (arena dashboard --help)"
-PAGES = "arena.pages"
-"""The group of entry points by which the pages' programs are known: pyproject.toml has them."""
 PORT = 8501
 PATIENCE = 10
 
@@ -52,10 +48,6 @@ FLAGS = (
 address of this machine, without its own CSV export, which would not quote what a spreadsheet takes for a
 formula, without a search for garbage after each page, which takes longer than most pages, and without showing
 what stands alone in the file that it runs, as docstrings do."""
-
-NOWHERE = "http://127.0.0.1:9"
-"""Nobody listens there: a proxy for all that the server itself would ask of the web. When a page from
-elsewhere knocks, Streamlit asks a stranger for the address of this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +120,7 @@ def serve(address: str, where: ListenAddress, config: Path | None = None) -> Non
     """Run the dashboard on a record, whose config may be known, until it is stopped."""
     command = [*page_command("dashboard"), *listening(where), *FLAGS]
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to end, it ends its server too
-    server = subprocess.Popen(command, env=environment(address, config), stdout=subprocess.DEVNULL)
+    server = subprocess.Popen(command, env=page_environment(address, config), stdout=subprocess.DEVNULL)
     told = end_with(server)
     try:
         while server.poll() is None and not answers(where):
@@ -220,29 +212,6 @@ def listening(where: ListenAddress) -> list[str]:
     elif not where.behind_proxy:
         said["server.allowedHosts"] = list(own)
     return [f"--{name}={value}" for name, values in said.items() for value in values]
-
-
-def environment(address: str, config: Path | None = None) -> dict[str, str]:
-    """Ours, with record and config named, our own packages found first, and the web out of reach."""
-    home = str(Path(__file__).resolve().parents[2])
-    path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
-    ours = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
-    shut = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), NOWHERE)
-    named = {"ARENA_DATABASE": address, "ARENA_CONFIG": str(config or "")}
-    return ours | shut | named | {"PYTHONPATH": path}
-
-
-def page_command(name: str) -> list[str]:
-    """What starts a program of the pages, `dashboard` or `report`, in a process of its own.
-
-    It is looked up by its name among the entry points of what is installed: nothing of it is imported here.
-    """
-    found = next(iter(entry_points(group=PAGES, name=name)), None)
-    if found is None or find_spec(found.module.partition(".")[0]) is None:
-        hint = "install paper-arena whole; after an update of its source, by `make setup`"
-        raise ArenaError("no_dashboard", "the dashboard is not installed", hint)
-    start = f"import sys; from {found.module} import {found.attr}; sys.exit({found.attr}())"
-    return [sys.executable, "-c", start]
 
 
 def listen_address(host: str, port: int, behind_proxy: bool, public: str | None) -> ListenAddress:

@@ -1,19 +1,18 @@
-"""`arena export`, `import` and `report`: a season as plain files, a record made of them, one HTML page."""
+"""`arena export`, `import`, `report`, `publish`: a season as plain files and back, as a page, as a site."""
 
-import json
 import os
-import subprocess
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from arena.cli.dashboard import environment, page_command
 from arena.cli.options import Options, command
-from arena.cli.output import program, progress
+from arena.cli.output import interruptible, program, progress
 from arena.errors import ArenaError, count_text
+from arena.exports.publish import draw_pages
 
 if TYPE_CHECKING:
     from arena.exports import ExportManifest
@@ -113,7 +112,7 @@ def report(
 
     It is for people without a dashboard: it opens from disk, prints well, and has no scripts or external
     resources. Figures are those of arena leaderboard; curves cover the newest six cohorts, calibration the
-    first twelve agents.
+    first twelve agents. arena publish has the same page among others.
 
     Example: arena report --cohort 2 -o cohort-2.html
 
@@ -133,11 +132,15 @@ def report(
 
 
 def write(address: str, output: Path, cohort: int | None) -> dict[str, Any]:
-    """Have the dashboard draw its charts, in a process of its own; the file is there whole or not at all."""
+    """Have it drawn; the file is there whole or not at all."""
+    chosen = [] if cohort is None else ["--cohort", str(cohort)]
     try:
-        with TemporaryDirectory(dir=output.parent, prefix=".report-") as folder:
+        with (
+            TemporaryDirectory(dir=output.parent, prefix=".report-") as folder,
+            progress("Drawing the report") as moved,
+        ):
             made = Path(folder) / "report.html"
-            found = draw(address, made, cohort)
+            found = draw_pages("report", address, made, chosen, moved)
             made.replace(output)
     except OSError as error:
         message = f"{error.filename or output}: {error.strerror}"
@@ -145,26 +148,54 @@ def write(address: str, output: Path, cohort: int | None) -> dict[str, Any]:
     return found
 
 
-def draw(address: str, file: Path, cohort: int | None) -> dict[str, Any]:
-    """What the process says in the end, while a bar follows what it says on the way."""
-    command = [*page_command("report"), address, str(file)]
-    command += [] if cohort is None else ["--cohort", str(cohort)]
-    found: dict[str, Any] = {}
-    with progress("Drawing the charts") as moved, TemporaryFile("w+") as complaints:
-        drawing = subprocess.Popen(
-            command, env=environment(address), stdout=subprocess.PIPE, stderr=complaints, text=True
-        )
-        with drawing:
-            for line in drawing.stdout or ():
-                found = json.loads(line)
-                if "done" in found:
-                    moved(found["done"], found["whole"])
-        complaints.seek(0)
-        said = complaints.read().strip().splitlines()
-    if "error" in found:
-        error = found["error"]
-        raise ArenaError(error["code"], error["message"], error["mend"], status=found["status"])
-    if drawing.returncode:
-        why = said[-1] if said else f"it ended with status {drawing.returncode}"
-        raise ArenaError("report", f"the report could not be made: {why}", "report this message as a bug")
-    return found
+@command()
+def publish(
+    chosen: Options,
+    place: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The site's folder: a new one, or the same again.")
+    ],
+) -> None:
+    """Write the season as a web site of plain files: arena, cohorts, agents, markets, badges, data.json.
+
+    It needs no server: open DIR/index.html, or put DIR behind any web server or static host. Nothing in it
+    asks another machine for anything, and there are no prompts, full answers, keys or paths in it. Publish to
+    the same folder again after each round: only pages that have changed are drawn and written, a page is
+    replaced whole, and files that arena publish did not write are left alone. arena run publishes by itself
+    with publish: DIR in the config.
+
+    data.json has the figures of arena leaderboard --json. badges/NAME.json is a badge for shields.io, which
+    says what is known of an agent and how surely: https://img.shields.io/endpoint?url=ADDRESS-OF-THE-FILE
+
+    Example: arena publish site
+
+    Next: open site/index.html
+    """
+    address = chosen.record()
+    compute_missing(address)
+    stopped = interruptible("publishing was stopped; the site is as it was", "arena publish starts again")
+    with stopped, progress("Drawing the site") as moved:
+        found = draw_pages("publish", address, place, [], moved)
+    chosen.answer({"site": place} | found, say_site, place, found)
+
+
+def compute_missing(address: str) -> None:
+    """Compute what no page can be without, where nobody ever has: a record that was played by hand alone."""
+    from arena.clock import now
+    from arena.record.record import Record
+    from arena.record.schema.database import open_read_only, reading
+    from arena.scores.profiles.detailed_profile import FIGURES
+    from arena.scores.refresh import is_stale, refresh_cache
+
+    with open_read_only(address) as engine, reading(engine) as connection:
+        if FIGURES.read(connection) is not None or not is_stale(connection):
+            return
+    with closing(Record.join(address)) as record, progress("Computing scores") as moved:
+        refresh_cache(record, now(), moved)
+
+
+def say_site(place: Path, found: dict[str, Any]) -> None:
+    """In words."""
+    much = f"{count_text(found['files'], 'file')}, {found['bytes']:,} bytes"
+    changed = f"{found['written']:,} written, {found['removed']:,} removed"
+    print(f"{place}: {much}; {changed}")
+    print(f"Next: open {place / 'index.html'} in a browser, or copy the folder to a host")

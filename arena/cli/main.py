@@ -19,7 +19,7 @@ from arena.cli.config import config as print_config
 from arena.cli.dashboard import dashboard
 from arena.cli.db import db
 from arena.cli.demo import demo
-from arena.cli.export import export, import_record, report
+from arena.cli.export import export, import_record, publish, report
 from arena.cli.init import init
 from arena.cli.leaderboard import duel, leaderboard
 from arena.cli.markets import markets
@@ -182,6 +182,7 @@ app.command()(export)
 app.command("import")(import_record)
 app.command()(dashboard)
 app.command()(report)
+app.command()(publish)
 app.add_typer(db, name="db")
 
 

@@ -3,24 +3,33 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const place = parentElement.querySelector(".place");
   if (place.shown !== data.html) {
     place.innerHTML = place.shown = data.html;
-    place.querySelectorAll("tbody").forEach((body) => [...body.rows].forEach((row, number) => { row.number = number; }));
+    number(place);
     if (place.order) sort(place);
   }
   place.onclick = (event) => {
-    const button = event.target.closest("th button");
     const link = event.target.closest("a[href]:not([target])");
-    if (button) {
-      const { key, kind } = button.parentElement.dataset;
-      const first = kind === "number" ? "descending" : "ascending";
-      const then = { [first]: first === "ascending" ? "descending" : "ascending" };
-      const before = place.order?.key === key ? place.order.way : null;
-      place.order = { key, kind, way: before === null ? first : then[before] ?? "none" };
-      sort(place);
-    } else if (link && event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)) {
+    if (!sorted(place, event) && link && event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)) {
       event.preventDefault();
       setTriggerValue("open", link.getAttribute("href"));
     }
   };
+}
+
+// For tables, wherever they stand.
+function number(place) {
+  place.querySelectorAll("tbody").forEach((body) => [...body.rows].forEach((row, place) => { row.number = place; }));
+}
+
+function sorted(place, event) {
+  const button = event.target.closest("th button");
+  if (!button) return false;
+  const { key, kind } = button.parentElement.dataset;
+  const first = kind === "number" ? "descending" : "ascending";
+  const then = { [first]: first === "ascending" ? "descending" : "ascending" };
+  const before = place.order?.key === key ? place.order.way : null;
+  place.order = { key, kind, way: before === null ? first : then[before] ?? "none" };
+  sort(place);
+  return true;
 }
 
 function sort(place) {

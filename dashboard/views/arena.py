@@ -127,13 +127,11 @@ def show(record: RecordSource) -> None:
     if note := cache_note(board):
         st.info(note, icon=":material/history:")
     ranked = [line for line in shown.lines if line.is_on_board]
-    players = [line.row.agent for line in ranked if line.row.kind != MARKET] or [n for n, _ in known.agents]
-    curves = equity_curves(record, tuple(players[:RACED]), INSTANTS)
+    players = racing(known, shown.lines)
+    curves = equity_curves(record, tuple(players), INSTANTS)
     colours = dict(zip(players, CHOSEN[:NAMED], strict=False))
-    left = [box("Equity, all cohorts", race(known, curves, colours, shown.lines))]
-    if board:
-        left.insert(0, tiles(figures(board.value)))
-    put(columns(Markup().join(left), decisions(newest_decisions(record)), look="lead"), "head")
+    drawn = race(known, curves, colours, shown.lines)
+    put(opening(drawn, board.value if board else None, decisions(newest_decisions(record))), "head")
     if board is None:
         show_money(shown.money, looks(known.agents))
         return
@@ -146,6 +144,18 @@ def show(record: RecordSource) -> None:
     with st.container(horizontal=True, gap="medium"):
         link("All columns, parts of the season, CSV", "leaderboard")
     show_unranked([line for line in shown.lines if not line.is_on_board], looks(known.agents))
+
+
+def racing(known: SeasonOverview, lines: Sequence[LeaderboardLine]) -> list[str]:
+    """Whose curves are drawn: the first of the board; before there is one, of the line-up."""
+    ranked = [line.row.agent for line in lines if line.is_on_board and line.row.kind != MARKET]
+    return (ranked or [name for name, _ in known.agents])[:RACED]
+
+
+def opening(drawn: Markup, board: Leaderboard | None, newest: Markup) -> Markup:
+    """The tiles over the race, beside the newest decisions."""
+    left = box("Equity, all cohorts", drawn)
+    return columns(tiles(figures(board)) + left if board else left, newest, look="lead")
 
 
 def _about(known: SeasonOverview, status: Status, board: Leaderboard | None) -> str:

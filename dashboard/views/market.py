@@ -68,7 +68,7 @@ from dashboard.words import (
     share,
 )
 from markets.millionths import ONE, decimal
-from markets.model import Market, MarketId, Quote
+from markets.model import Market, MarketId, Quote, Resolution
 from portfolio.ledger import lot_key
 from portfolio.model import Entry, LotKey, Side
 from portfolio.money import worth
@@ -558,10 +558,7 @@ def _ends(page: MarketPage) -> None:
         return
     st.subheader("Resolution", anchor=False)
     newest = page.ends[-1].resolution
-    source = f"source {code(newest.source)}, " if newest.source else ""
-    st.markdown(
-        f"{_paid(newest.payout)} Known since {moment(newest.known_at)}, {source}version {newest.version}."
-    )
+    st.markdown(about_resolution(newest))
     if len(page.ends) == 1:
         return
     st.markdown("The venue has corrected itself; what was paid before was taken back and paid anew.")
@@ -580,6 +577,12 @@ def _ends(page: MarketPage) -> None:
             "Learnt": time("Learnt", "The decision time at which a cohort asked and was told, in UTC."),
         },
     )
+
+
+def about_resolution(found: Resolution) -> str:
+    """What was paid, since when that is known and from whom, in Markdown."""
+    source = f"source {plain(found.source)}, " if found.source else ""
+    return f"{_paid(found.payout)} Known since {moment(found.known_at)}, {source}version {found.version}."
 
 
 def _paid(payout: int | None) -> str:

@@ -6,8 +6,7 @@ import pytest
 from playwright.sync_api import BrowserContext
 
 from arena.record.schema.database import open_read_only, reading
-from dashboard.report.facts import gather
-from dashboard.report.render import render
+from dashboard.site.standings import gather, report_page
 from tests.browser.watching import LOOKS, in_look
 from tests.builders import NOW
 from tests.dashboard.test_report import MARKUP, renamed
@@ -23,7 +22,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with open_read_only(str(play(folder))) as engine, reading(engine) as connection:
         facts = renamed(gather(connection, None), HOSTILE, MARKUP)
     found = folder / "report.html"
-    found.write_text(render(facts, NOW, lambda done, whole: None), "utf-8")
+    found.write_text(report_page(facts, NOW), "utf-8")
     return found
 
 
@@ -41,6 +40,6 @@ def test_it_opens_from_disk_and_asks_for_nothing(
     assert sizes
     assert [height > 0 for height in sizes].count(True) == len(sizes) / 2, "of two widths one is shown"
     assert wide <= width
-    assert (ground == "rgb(255, 255, 255)") == (theme == "light")
+    assert (ground == "rgb(250, 251, 252)") == (theme == "light")
     assert watched.errors == []
     assert [url for url in watched.requests if not url.startswith("data:")] == [file.as_uri()]

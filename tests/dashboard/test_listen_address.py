@@ -9,17 +9,16 @@ from pathlib import Path
 import pytest
 
 from arena.cli.dashboard import (
-    NOWHERE,
     ListenAddress,
     PublicAddress,
     answers,
-    environment,
     listen_address,
     listening,
     numbers,
     published,
 )
 from arena.errors import ArenaError
+from arena.exports.publish import NOWHERE, page_environment
 from tests.dashboard.serving import a_free_port, serving
 
 PUBLIC = "https://arena.example.com/season"
@@ -128,7 +127,7 @@ def test_streamlit_is_told_for_whom_it_answers() -> None:
 def test_the_server_is_kept_from_asking_the_web(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "*")
     monkeypatch.setenv("HTTPS_PROXY", "http://192.0.2.1:3128")
-    found = {key: value for key, value in environment("a.db").items() if key.lower().endswith("_proxy")}
+    found = {key: value for key, value in page_environment("a.db").items() if key.lower().endswith("_proxy")}
     assert found == dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), NOWHERE)
 
 

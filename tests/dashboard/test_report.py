@@ -12,9 +12,7 @@ import pytest
 
 from arena.cli.leaderboard import read
 from arena.record.schema.database import open_read_only, reading
-from dashboard.report.columns import COLUMNS
-from dashboard.report.facts import ReportFacts, gather
-from dashboard.report.render import render
+from dashboard.site.standings import COLUMNS, ReportFacts, gather, report_page
 from tests.builders import NOW
 from tests.dashboard.opening import table_of
 from tests.program.running import arena
@@ -105,7 +103,7 @@ def test_nothing_in_it_acts_or_is_loaded_whatever_names_say(season: Path, tmp_pa
     with open_read_only(str(season)) as engine, reading(engine) as connection:
         facts = renamed(gather(connection, None), HOSTILE, MARKUP)
     file = tmp_path / "report.html"
-    file.write_text(render(facts, NOW, lambda done, whole: None), "utf-8")
+    file.write_text(report_page(facts, NOW), "utf-8")
     found = parts(file)
     assert not {"script", "iframe", "link", "object", "embed", "form", "base"} & set(found.tags)
     assert not [name for name, _ in found.attributes if name.startswith("on")]

@@ -297,11 +297,14 @@ GROWING_TABLES = (
 )
 """Tables whose rows get ever higher numbers; what else may change in a round comes with its marks."""
 HALT_TIMES = (CohortRow.ended_at, CohortRow.paused_at, CohortRow.stopped_at)
-VERSION_PARTS = [
+SEASON_PARTS = [
     *(func.max(table.c.id) for table in GROWING_TABLES),
     *(count(column) for column in HALT_TIMES),
     func.max(MarkRow.at),
     func.max(RollupRow.made_at),
+]
+VERSION_PARTS = [
+    *SEASON_PARTS,
     func.max(JobRow.started_at),
     func.max(JobRow.ended_at),
     func.max(IncidentRow.id),
@@ -309,9 +312,16 @@ VERSION_PARTS = [
     count(IncidentRow.told_at),
     func.max(QuarantineRow.last_seen_at),
 ]
-RECORD_VERSION = select(*(select(part).scalar_subquery() for part in VERSION_PARTS))
+SEASON_VERSION, RECORD_VERSION = (
+    select(*(select(part).scalar_subquery() for part in parts)) for parts in (SEASON_PARTS, VERSION_PARTS)
+)
 
 
 def read_record_version(connection: Connection) -> tuple[str, ...]:
     """Changes with everything that a reader of the record would want to see."""
     return tuple(map(str, connection.execute(RECORD_VERSION).one()))
+
+
+def read_season_version(connection: Connection) -> tuple[str, ...]:
+    """The same without what an operator looks at: jobs, incidents, quarantined records."""
+    return tuple(map(str, connection.execute(SEASON_VERSION).one()))

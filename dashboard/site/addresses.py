@@ -1,0 +1,62 @@
+"""Where the pages of a site stand: names that every file system and every host takes, one for each page."""
+
+import re
+from collections.abc import Container
+from hashlib import sha256
+
+from dashboard.pages import Address, Way
+
+LONGEST = 60
+"""So many letters of a name are in that of its file."""
+PLAIN = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*")
+HASHED = re.compile(r"-[0-9a-f]{10}\Z")
+RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
+"""What Windows takes for a device, whatever its ending."""
+
+
+def file_name(name: str) -> str:
+    """The name of a file for an agent or a market: the same letters where they do, else with a hash.
+
+    Names that differ have files that differ, also where upper and lower case are one.
+
+    >>> file_name("gpt-5.6"), file_name("GPT-5.6"), file_name("../x"), file_name("nul.a")
+    ('gpt-5.6', 'gpt-5-6-8ef19aafb1', 'x-d6b96a97d1', 'nul-a-9f3ae4edec')
+    """
+    is_device = name.lower().partition(".")[0] in RESERVED
+    if PLAIN.fullmatch(name) and len(name) <= LONGEST and not HASHED.search(name) and not is_device:
+        return name
+    letters = re.sub(r"[^a-z0-9]+", "-", name.lower())[:LONGEST].strip("-")
+    return f"{letters or 'x'}-{sha256(name.encode()).hexdigest()[:10]}"
+
+
+FIXED = {
+    "arena": "index.html",
+    "leaderboard": "agents.html",
+    "markets": "markets.html",
+    "how": "how.html",
+    "glossary": "glossary.html",
+}
+SHOWN = {"cohort": "cohorts", "agent": "agents", "market": "markets"}
+"""Pages of which there are many, each by what it shows, and the folders in which they stand."""
+
+
+def file_of(to: Way) -> str | None:
+    """The file of a page; None for those that a site has not.
+
+    >>> file_of(Way("cohort", {"cohort": 3})), file_of(Way("turn", {"cohort": 3}))
+    ('cohorts/3.html', None)
+    """
+    if to.to in SHOWN:
+        return f"{SHOWN[to.to]}/{file_name(str(to.shown[to.to]))}.html"
+    return FIXED.get(to.to)
+
+
+def address_from(page: str, files: Container[str]) -> Address:
+    """Where links lead from a page of a site that has these files."""
+    home = "../" * page.count("/")
+
+    def address(to: Way) -> str | None:
+        file = file_of(to)
+        return home + file if file is not None and file in files else None
+
+    return address

@@ -1,0 +1,204 @@
+"""The folder of a site: only what changed is written, whole or not at all, and only what is ours is removed.
+
+A list of the files that we wrote stands among them. New files are made beside the old ones and take their
+places at the end, so a site that is being made, or whose making broke off, shows what it showed before.
+"""
+
+import fcntl
+import json
+import os
+import shutil
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from arena.errors import ArenaError
+from dashboard.site.contents import SiteFile
+
+LIST, LOCK, NEW = "arena-site.json", ".arena-site.lock", ".arena-site.new"
+"""What is ours in the folder beside the site: the list of its files, a lock, and the files being made."""
+FORMAT = 1
+Told = Callable[[int, int], None]
+"""Told how many files of how many are made."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A file that we wrote: a hash over it, its size, and what it was made of."""
+
+    sha256: str
+    bytes: int
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class SiteList:
+    """The files of a site by their paths."""
+
+    arena_site: int
+    files: dict[str, WrittenFile]
+
+
+@dataclass(frozen=True, slots=True)
+class SiteChanges:
+    """What publishing did: files and bytes of the site, how many were made anew, written and removed."""
+
+    files: int
+    bytes: int
+    made: int
+    written: int
+    removed: int
+
+
+READER = TypeAdapter(SiteList)
+
+
+def write_site(folder: Path, files: Sequence[SiteFile], told: Told) -> SiteChanges:
+    """Bring a folder up to these files."""
+    with _locked(folder):
+        before = _known(folder)
+        try:
+            return _brought_up(folder, before, files, told)
+        finally:
+            shutil.rmtree(folder / NEW, ignore_errors=True)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Nobody else publishes to the folder meanwhile; the system lets go of it whatever ends us."""
+    check_site_folder(folder)
+    _make_folder(folder)
+    with (folder / LOCK).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            hint = "wait for it to end; arena run publishes by itself"
+            raise ArenaError("busy", f"another process is publishing to {folder}", hint) from None
+        yield
+
+
+def check_site_folder(folder: Path) -> None:
+    """Refuse a folder that holds something, none of which we wrote."""
+    if not folder.exists():
+        if not folder.parent.is_dir():
+            raise ArenaError("no_folder", f"there is no folder {folder.parent}", "make it, or name another")
+        return
+    if not folder.is_dir():
+        raise ArenaError("not_a_site", f"{folder} is no folder", "name a folder")
+    is_ours = (folder / LIST).is_file()
+    if not is_ours and any(not one.name.startswith(".") for one in folder.iterdir()):
+        hint = "name a new or empty folder: arena publish replaces and removes only what it wrote"
+        raise ArenaError("not_a_site", f"{folder} holds files that arena publish did not write", hint)
+
+
+def _known(folder: Path) -> dict[str, WrittenFile]:
+    """What we wrote there, by the list of it."""
+    place = folder / LIST
+    if not place.exists():
+        return {}
+    try:
+        found = READER.validate_json(place.read_bytes())
+    except ValidationError as error:
+        hint = "remove the folder, or name another one"
+        raise ArenaError("not_a_site", f"{place} can't be read as the list of a site", hint) from error
+    if found.arena_site != FORMAT or any(not _is_inside(path) for path in found.files):
+        hint = "remove the folder, or name another one"
+        raise ArenaError("not_a_site", f"{place} is not the list of a site by this version", hint)
+    return found.files
+
+
+def _is_inside(path: str) -> bool:
+    parts = Path(path).parts
+    return bool(parts) and ".." not in parts and not Path(path).is_absolute()
+
+
+def _brought_up(
+    folder: Path, before: dict[str, WrittenFile], files: Sequence[SiteFile], told: Told
+) -> SiteChanges:
+    after, made, changed = dict[str, WrittenFile](), 0, list[str]()
+    shutil.rmtree(folder / NEW, ignore_errors=True)
+    for place, file in enumerate(files, start=1):
+        old = before.get(file.path)
+        there = old if old is not None and _size(folder / file.path) == old.bytes else None
+        if there is not None and there.state == file.state:
+            after[file.path] = there
+        else:
+            made += 1
+            data = file.make().encode()
+            found = WrittenFile(sha256(data).hexdigest(), len(data), file.state)
+            after[file.path] = found
+            if there is None or there.sha256 != found.sha256:
+                _refuse_foreign(folder, file.path, before)
+                _put(folder / NEW / file.path, data)
+                changed.append(file.path)
+        told(place, len(files))
+    gone = [path for path in before if path not in after]
+    if after != before:
+        unsure = {path: replace(after[path], state="") for path in changed}
+        with _unhurried():
+            _put_list(folder, before | after | unsure)
+            for path in changed:
+                _make_folder((folder / path).parent)
+                (folder / NEW / path).replace(folder / path)
+            for path in gone:
+                _remove(folder, path, before[path])
+            _put_list(folder, after)
+    size = sum(one.bytes for one in after.values())
+    return SiteChanges(len(after), size, made, len(changed), len(gone))
+
+
+@contextmanager
+def _unhurried() -> Iterator[None]:
+    """Who is told to stop stops after this."""
+    told = {signal.SIGINT, signal.SIGTERM}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, told)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _refuse_foreign(folder: Path, path: str, before: dict[str, WrittenFile]) -> None:
+    if path not in before and os.path.lexists(folder / path):
+        hint = "move it away, or publish to another folder"
+        raise ArenaError("not_a_site", f"{folder / path} is in the way: arena publish did not write it", hint)
+
+
+def _put(path: Path, data: bytes) -> None:
+    """A file that anyone may read, whatever the record's own may be: it is published."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    path.chmod(0o644)
+
+
+def _make_folder(path: Path) -> None:
+    if not path.is_dir():
+        path.mkdir()
+        path.chmod(0o755)
+
+
+def _put_list(folder: Path, files: dict[str, WrittenFile]) -> None:
+    found = asdict(SiteList(FORMAT, dict(sorted(files.items()))))
+    _put(folder / NEW / LIST, (json.dumps(found, indent=1) + "\n").encode())
+    (folder / NEW / LIST).replace(folder / LIST)
+
+
+def _remove(folder: Path, path: str, written: WrittenFile) -> None:
+    """Take away a file that we wrote, and that nobody has changed since; then its folder, if it is empty."""
+    place = folder / path
+    if place.is_file() and sha256(place.read_bytes()).hexdigest() == written.sha256:
+        place.unlink()
+        if place.parent != folder and not any(place.parent.iterdir()):
+            place.parent.rmdir()

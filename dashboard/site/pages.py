@@ -1,0 +1,212 @@
+"""What the pages of a site show, each drawn by the functions that draw it in the dashboard."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from markupsafe import Markup
+
+from arena.record.schema.database import Connection
+from arena.scores.comparisons import MARKET
+from arena.scores.leaderboard import Leaderboard
+from arena.scores.profiles.calibrations import CALIBRATIONS
+from arena.scores.profiles.detailed_profile import PROFILE
+from dashboard.board import board_table, founding, headline, money_table, progress, short_board, stamps
+from dashboard.columns import UNRANKED, columns_of
+from dashboard.html import bold, columns, folded, lines, pills, points, tiles
+from dashboard.markets import MarketLine, market_table
+from dashboard.pages import Address
+from dashboard.profile import holdings_table, read_holdings
+from dashboard.record import LeaderboardLine, PnlPoint, SeasonOverview, cache_note
+from dashboard.rules import rules
+from dashboard.site.standings import gather, heading, standings
+from dashboard.svg import CHOSEN, looks
+from dashboard.views import agent, arena, cohort, glossary, how, market
+from dashboard.views.markets import PILLS
+from dashboard.words import day, moment, with_true_minus
+from markets.model import MarketId
+
+Draw = Callable[[Address], Iterator[str | Markup]]
+"""A page that is told where links lead: its heading, then its parts."""
+
+
+def quiet(text: str | Markup) -> Markup:
+    """A line in grey."""
+    return Markup('<p class="quiet">{}</p>').format(text)
+
+
+def home(
+    connection: Connection,
+    known: SeasonOverview,
+    board: Leaderboard,
+    shown: Sequence[LeaderboardLine],
+    curves: Mapping[str, Sequence[PnlPoint]],
+    newest: datetime | None,
+    address: Address,
+) -> Iterator[str | Markup]:
+    """The verdict, the race, what was decided last, and the short board."""
+    yield headline(board)
+    when = f" Newest round: {moment(newest)}." if newest else ""
+    yield quiet(" ".join([arena.what_this_is(known, board) + when, *stamps(known.cohorts)]))
+    yield quiet(with_true_minus(board.sentence))
+    players = arena.racing(known, shown)
+    drawn = {name: curves[name] for name in players if name in curves}
+    colours = dict(zip(players, CHOSEN[: arena.NAMED], strict=False))
+    decisions = arena.decisions(arena.read_newest_decisions(connection), address)
+    yield arena.opening(arena.race(known, drawn, colours, shown), board, decisions)
+    equity = {name: [point.percent for point in line] for name, line in drawn.items()}
+    ranked = [line for line in shown if line.is_on_board]
+    yield short_board(ranked, known, equity, colours, board.bar, address=address)
+    yield from _unranked(shown, known, address)
+
+
+def _unranked(shown: Sequence[LeaderboardLine], known: SeasonOverview, address: Address) -> Iterator[Markup]:
+    others = [line for line in shown if not line.is_on_board]
+    if others:
+        yield heading("Not ranked")
+        says = "Agents that are not ranked, and why"
+        yield board_table(says, UNRANKED, others, looks(known.agents), address)
+
+
+def all_agents(connection: Connection, address: Address) -> Iterator[str | Markup]:
+    """The standings whole, each row of which leads to its agent."""
+    yield "All agents"
+    yield from standings(gather(connection, None), address)
+
+
+def one_cohort(
+    connection: Connection, known: SeasonOverview, number: int, address: Address, with_pills: bool
+) -> Iterator[str | Markup]:
+    """Its money beside its calibration, then standings and rules; with the way to all others, or without."""
+    page = cohort.read_cohort_page(connection, number)
+    curves = cohort.by_agent(cohort.read_cohort_curves(connection, number, None).points)
+    yield cohort.heading(number, curves)
+    if with_pills:
+        yield cohort.cohort_pills(cohort.read_cohort_returns(connection), number, address)
+    yield quiet(" ".join([f"{day(page.line.starts_at)}: {progress(page.line)}.", *stamps([page.line])]))
+    if page.board is not None:
+        yield quiet(with_true_minus(page.board.value.sentence))
+    yield quiet(cache_note(page.board)) if page.board and not page.board.is_current else ""
+    players = [name for name in cohort.by_gain(curves) if name != MARKET]
+    colours = dict(zip(players, CHOSEN[: cohort.NAMED], strict=False))
+    calibration = CALIBRATIONS.read(connection, number)
+    money = cohort.money_box(curves, colours, "dollars", known)
+    yield columns(money, cohort.calibration_box(calibration, "stated", colours))
+    drawn = looks(known.agents)
+    if page.board is None:
+        yield money_table(page.money, drawn, address)
+    else:
+        every = [LeaderboardLine(row) for row in page.board.value.rows]
+        equity = {name: [point.dollars for point in line] for name, line in curves.items()}
+        more = columns_of("return_pct", "bets", "resolved")
+        ranked = [line for line in every if line.is_on_board]
+        yield short_board(ranked, known, equity, colours, page.board.value.bar, more, address)
+        yield from _unranked(every, known, address)
+        table, *said = founding(every, [page.line], drawn)
+        yield folded("By the founding text", table + quiet(lines(said)))
+    frozen = points(rules(page.cohort)) + cohort.line_up(page.cohort, address)
+    yield folded("How this cohort plays: rules and line-up, frozen at its start", frozen)
+    if page.changed:
+        yield folded(f"What differs from cohort {page.before}", points(page.changed))
+
+
+def one_agent(
+    connection: Connection,
+    known: SeasonOverview,
+    line: LeaderboardLine | None,
+    curve: Sequence[PnlPoint],
+    name: str,
+    address: Address,
+) -> Iterator[str | Markup]:
+    """Its rank and verdict, equity beside calibration, evidence, its cohorts, and what it holds."""
+    yield name
+    page, entry = agent.read_agent_page(connection, name), PROFILE.read(connection, name)
+    found = None if entry is None else entry.value
+    evidence = agent.read_agent_evidence(connection, name)
+    yield agent.chips(name, page, line, known)
+    yield Markup("<p>{}</p>").format(bold(agent.said_of(page, found, line, evidence)))
+    numbers = {stay.cohort for stay in page.stays}
+    yield from map(quiet, stamps(line for line in known.cohorts if line.number in numbers))
+    yield quiet(cache_note(entry, agent.LATER)) if entry is None or not entry.is_current else ""
+    yield tiles(agent.figures(page, found, line, curve, known.is_invented))
+    yield columns(agent.equity(curve, found), agent.calibration(name, found))
+    yield agent.evidence_chart(evidence)
+    yield heading("Cohort by cohort")
+    yield agent.cohort_by_cohort(page.stays, found, address)
+    if held := read_holdings(connection, name):
+        yield heading("Open positions")
+        yield holdings_table(held, address)
+
+
+def list_file(key: str, page: int = 1) -> str:
+    """The file of a list of markets.
+
+    >>> list_file("all"), list_file("all", 2), list_file("soon")
+    ('markets.html', 'markets-2.html', 'markets-soon.html')
+    """
+    return "markets" + ("" if key == "all" else f"-{key}") + ("" if page == 1 else f"-{page}") + ".html"
+
+
+def some_markets(
+    key: str, shown: Sequence[MarketLine], said: str, around: Mapping[str, str], address: Address
+) -> Iterator[str | Markup]:
+    """Markets of one sort, and the ways to the other lists."""
+    yield "Markets"
+    yield pills([(label, list_file(one), one == key) for one, (label, *_) in PILLS.items()], "Lists")
+    yield quiet(said)
+    if shown:
+        yield market_table(shown, address=address)
+    steps = [Markup('<a href="{}">{}</a>').format(href, label) for label, href in around.items()]
+    yield Markup("<p>{}</p>").format(Markup(" · ").join(steps)) if steps else ""
+
+
+def one_market(
+    connection: Connection,
+    known: SeasonOverview,
+    id: MarketId,
+    now: datetime,
+    related: Sequence[MarketLine],
+    address: Address,
+) -> Iterator[str | Markup]:
+    """Its price, what every agent says and why, who held it, how it ended, and its rules."""
+    page = market.read_market_page(connection, id)
+    assert page is not None, id
+    yield page.market.question
+    if page.market.closes_at > now and not page.ends:
+        page = replace(page, now=_newest(page))  # what is drawn holds until its own next change
+    numbers = sorted({place.cohort for place in page.offered if place.shown})
+    found = market.read_market_history(connection, id, numbers[-1])
+    yield market.market_head(page, found, known, numbers[-1], address=address)
+    if page.positions:
+        yield heading("Positions")
+        yield market.positions_table(page.positions, address)
+        yield quiet(market.about_positions(page.positions))
+    if page.dealt:
+        yield folded(f"Trades: {len(page.dealt):,}", market.trades_table(page.dealt, address))
+    if page.ends:
+        yield heading("Resolution")
+        yield Markup("<p>{}</p>").format(bold(market.about_resolution(page.ends[-1].resolution)))
+    if related:
+        yield heading("Related markets")
+        yield market_table(related, ("question", "price", "spread", "status", "closes"), address)
+    if page.market.rules.strip():
+        rules = Markup('<p class="text">{}</p>').format(page.market.rules)
+        yield folded("The rules, as the venue has them", rules)
+
+
+def _newest(page: market.MarketPage) -> datetime:
+    """When something was last read or said of it."""
+    known = [page.pages[-1].at, *(place.at for place in page.offered[-1:])]
+    return max([*known, page.quote.at] if page.quote else known)
+
+
+def how_it_works(connection: Connection, address: Address) -> Iterator[str | Markup]:
+    """What is played, and what the figures mean."""
+    yield "How it works"
+    yield how.how_it_works(how.read_newest(connection), address)
+
+
+def all_words(_: Address) -> Iterator[str | Markup]:
+    """The glossary."""
+    yield "Glossary"
+    yield glossary.glossary(glossary.words())

@@ -1,0 +1,180 @@
+"""The standings whole: every figure of the board, skill against return, P/L and calibration.
+
+A page of a site, and by itself a report. What it says is read in one look at the record.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from markupsafe import Markup
+
+from arena.errors import ArenaError
+from arena.record.queries.accounts import read_cohort_depths, read_equity_curves
+from arena.record.queries.cohorts import StoredCohort, read_cohorts
+from arena.record.queries.forecasts import read_forecast_columns
+from arena.record.schema.database import Connection
+from arena.scores.comparisons import MARKET
+from arena.scores.leaderboard import Leaderboard, read_leaderboard
+from arena.scores.profiles.calibrations import ForecasterCalibration, agent_calibrations, price_calibration
+from dashboard.board import board_table, cohort_label, progress, says_and_happens, stamps
+from dashboard.columns import UNRANKED, columns_of, with_bar
+from dashboard.html import box, columns
+from dashboard.pages import Address
+from dashboard.record import CohortLine, LeaderboardLine, PnlPoint, line_of
+from dashboard.site.shell import one_file
+from dashboard.svg import CHOSEN, HALVES, REST, AgentLook, Line, calibration_chart, line_chart, looks, scatter
+from dashboard.words import count, moment, with_true_minus, written
+from markets.millionths import ONE
+
+COLUMNS = columns_of(
+    *("place", "skill_low", "skill", "interval", "verdict", "evidence", "ties", "copies"),
+    *("brier_implied", "brier_stated", "brier_market", "brier_anchored"),
+    *("shown", "answered", "resolved", "events", "weeks", "coverage"),
+    *("pnl", "return_pct", "win_rate", "bets", "cost_usd", "skill_per_dollar", "cost_per_forecast"),
+)
+NAMED = 3
+"""So many agents are coloured in a chart, the first of the board."""
+MOST_COHORTS = 6
+"""The curves of so many cohorts are drawn, the newest."""
+MOST_PANELS, POINTS = 12, 2_000
+"""Of so many agents it is drawn how well they are calibrated; so many points has a chart of curves."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportCurves:
+    """What the accounts of a cohort have gained."""
+
+    line: CohortLine
+    points: tuple[PnlPoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFacts:
+    """A season, or one cohort of it: `cohort` is its number. Curves stand newest first."""
+
+    cohort: int | None
+    lines: tuple[CohortLine, ...]
+    ranking: Leaderboard
+    curves: tuple[ReportCurves, ...]
+    calibrations: tuple[ForecasterCalibration, ...]
+    price: ForecasterCalibration
+    looks: Mapping[str, AgentLook]
+
+
+def gather(connection: Connection, cohort: int | None) -> ReportFacts:
+    """All that is said, of every cohort or of one."""
+    stored = read_cohorts(connection)
+    if not stored:
+        hint = "arena round plays the first, arena demo a season"
+        raise ArenaError("no_cohort", "the record holds no cohort yet", hint)
+    found = read_leaderboard(connection, cohort)
+    chosen = [one for one in stored if cohort in (None, one.cohort.number)]
+    kinds = {entrant.name: entrant.kind for one in stored for entrant in one.cohort.entrants}
+    kinds.setdefault(MARKET, MARKET)
+    shown = read_forecast_columns(connection, cohort)
+    depths = read_cohort_depths(connection)
+    names = [row.agent for row in found.rows if row.kind != MARKET][:MOST_PANELS]
+    return ReportFacts(
+        cohort=cohort,
+        lines=tuple(line_of(connection, one, depths) for one in chosen),
+        ranking=found,
+        curves=tuple(_curves(connection, one) for one in reversed(chosen[-MOST_COHORTS:])),
+        calibrations=agent_calibrations(shown, names),
+        price=price_calibration(shown),
+        looks=looks(kinds.items()),
+    )
+
+
+def _curves(connection: Connection, stored: StoredCohort) -> ReportCurves:
+    number, bankroll = stored.cohort.number, stored.cohort.bankroll
+    worth = read_equity_curves(connection, number, POINTS)
+    gains = [(mark.agent, mark.at, mark.total - bankroll) for mark in worth]
+    points = (PnlPoint(agent, at, gain / ONE, 100 * gain / bankroll) for agent, at, gain in gains)
+    return ReportCurves(line_of(connection, stored, {}), tuple(points))
+
+
+def report_page(facts: ReportFacts, at: datetime) -> str:
+    """The whole of a report, as it was made at an instant."""
+    which = f"Cohort {facts.cohort}" if facts.cohort is not None else count(len(facts.lines), "cohort")
+    top = Markup("<h1>Paper Arena · {}</h1>").format(which) + _paragraph("quiet", f"Made {moment(at)}.")
+    return one_file(f"Paper Arena · {which}", top + Markup("\n").join(standings(facts, lambda _: None)))
+
+
+def standings(facts: ReportFacts, address: Address) -> Iterator[Markup]:
+    """The sentence, the tables, and the charts, in the order of the dashboard."""
+    newest, noise = facts.lines[-1], facts.ranking.noise
+    yield _paragraph("quiet", f"{cohort_label(newest)}: {progress(newest)}.")
+    yield from (_paragraph("stamp", said) for said in stamps(facts.lines))
+    yield _paragraph("sentence", with_true_minus(facts.ranking.sentence))
+    if noise:
+        said = f"Twins, which have the same settings, lie {noise:.4f} apart: that much is noise."
+        yield _paragraph("quiet", said)
+    lines = [LeaderboardLine(row) for row in facts.ranking.rows]
+    shown = with_bar(COLUMNS, facts.ranking.bar)
+    for title, of, some in (
+        ("Standings", shown, [line for line in lines if line.is_on_board]),
+        ("Not ranked", UNRANKED, [line for line in lines if not line.is_on_board]),
+    ):
+        if some:
+            yield heading(title)
+            yield board_table(f"{title}: one row an agent", of, some, facts.looks, address)
+    yield _paragraph("quiet", "* The score of the founding text.")
+    yield from _charts(facts)
+
+
+def heading(text: str) -> Markup:
+    """The heading of a part of a page."""
+    return Markup("<h2>{}</h2>").format(text)
+
+
+def _paragraph(look: str, text: str) -> Markup:
+    return Markup('<p class="{}">{}</p>').format(look, text)
+
+
+def _charts(facts: ReportFacts) -> Iterator[Markup]:
+    names = [row.agent for row in facts.ranking.rows if row.agent in facts.looks]
+    colours = dict(zip([name for name in names if name != MARKET], CHOSEN[:NAMED], strict=False))
+    spots = [
+        (row.agent, row.skill, row.return_pct, colours.get(row.agent, REST))
+        for row in facts.ranking.rows
+        if row.skill is not None and row.return_pct is not None
+    ]
+    if spots:
+        said = "Right of the line beats the price, above it earns. Luck moves return far more than skill."
+        plane = scatter(spots, "Skill against return, a point an agent", "%+.3f", "%+.0f%")
+        yield from (heading("Skill against return"), columns(box("Each agent", plane, said)))
+    if facts.curves:
+        yield from (
+            heading("Profit and loss"),
+            columns(*(_profit(one, facts, colours) for one in facts.curves)),
+        )
+    if panels := [one for one in facts.calibrations if one.scored]:
+        drawn = [_panel(one, facts, colours.get(one.agent, "c4")) for one in panels]
+        yield from (heading("Calibration: what it says, what happens"), columns(*drawn))
+
+
+def _profit(one: ReportCurves, facts: ReportFacts, colours: Mapping[str, str]) -> Markup:
+    """What each account of a cohort has made over time."""
+    title, more = cohort_label(one.line), len(facts.lines) - MOST_COHORTS
+    rest = f" {count(more, 'older cohort')} can be seen in the dashboard." if more > 0 else ""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for point in one.points:
+        found.setdefault(point.agent, []).append((point.at.timestamp(), point.percent))
+    drawn = [
+        Line(name, points, colours.get(name, REST), written(points[-1][1], "%+.1f%"), name == MARKET)
+        for name, points in found.items()
+    ]
+    chart = line_chart(drawn, f"Profit and loss in cohort {one.line.number}", "%+.0f%", frames=HALVES)
+    said = f"{progress(one.line)}. Open positions at mid." if drawn else "No account has been valued yet."
+    return box(title, chart, said + (rest if one is facts.curves[-1] else ""))
+
+
+def _panel(agent: ForecasterCalibration, facts: ReportFacts, look: str) -> Markup:
+    """One agent's calibration beside that of the price."""
+    curves = [(agent.agent, agent.diagram, look)]
+    if facts.price.scored:
+        curves.append(("price", facts.price.diagram, REST))
+    chart = calibration_chart(curves, f"Calibration of {agent.agent}")
+    band = "Shaded: where 90 of 100 calibrated forecasters would lie."
+    return box(agent.agent, chart, f"It {says_and_happens(agent.diagram, agent.scored)}. {band}")

@@ -1,0 +1,68 @@
+"""What `arena publish` and `arena report` start: how far they are, and errors, go out as lines."""
+
+import json
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from arena.clock import now
+from arena.errors import ArenaError
+from arena.record.schema.database import Connection, open_read_only, reading
+from dashboard.site.contents import SeasonSite
+from dashboard.site.folder import write_site
+from dashboard.site.standings import gather, report_page
+
+
+def tell(**what: object) -> None:
+    """A line for the one who started this."""
+    sys.stdout.write(json.dumps(what) + "\n")
+    sys.stdout.flush()
+
+
+def report() -> int:
+    """Write the standings as one file."""
+
+    def write(connection: Connection, place: Path, cohort: int | None) -> dict[str, Any]:
+        facts = gather(connection, cohort)
+        place.write_text(report_page(facts, now()), encoding="utf-8")
+        return {"agents": len(facts.ranking.rows), "cohorts": len(facts.lines)}
+
+    return _with_record(write)
+
+
+def publish() -> int:
+    """Bring the folder of a site up to the record."""
+
+    def write(connection: Connection, place: Path, _: int | None) -> dict[str, Any]:
+        site = SeasonSite(connection)
+        files = site.files()
+        changes = write_site(place, files, lambda done, whole: tell(done=done, whole=whole))
+        return asdict(changes) | {"agents": len(site.known.agents), "cohorts": len(site.known.cohorts)}
+
+    return _with_record(write)
+
+
+def _with_record(write: Callable[[Connection, Path, int | None], dict[str, Any]]) -> int:
+    """Do it in one look at the record; record and place are arguments."""
+    arguments = ArgumentParser(prog="dashboard.site")
+    arguments.add_argument("record")
+    arguments.add_argument("place", type=Path)
+    arguments.add_argument("--cohort", type=int)
+    wanted = arguments.parse_args()
+    try:
+        with open_read_only(wanted.record) as engine, reading(engine) as connection:
+            found = write(connection, wanted.place, wanted.cohort)
+    except ArenaError as error:
+        tell(error=error.as_dict(), status=error.status)
+        return 1
+    except OSError as error:
+        hint = "check permissions and free space; what was published before is as it was"
+        tell(
+            error=ArenaError("cannot_write", f"{error.filename}: {error.strerror}", hint).as_dict(), status=1
+        )
+        return 1
+    tell(**found)
+    return 0

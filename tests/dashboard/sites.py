@@ -1,0 +1,104 @@
+"""A site that was published, as somebody walks through it: every page, every link, every file."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from tests.program.running import arena
+
+LEADING = {"href", "src", "srcset", "action", "poster", "data", "background", "xlink:href", "formaction"}
+VENUES = (
+    "https://gamma-api.polymarket.com/",
+    "https://api.elections.kalshi.com/",
+    "https://api.manifold.markets/",
+)
+"""Where a link may lead out of a site: to a market's own venue, and only by a click."""
+
+
+class PageParts(HTMLParser):
+    """The elements of a page, what leads or loads from it, and the names in it that a link may name."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.leads: list[tuple[str, str]] = []
+        self.ids: set[str] = set()
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for name, value in attrs:
+            self.attributes.append((name, value or ""))
+            if name in LEADING:
+                self.leads.append((tag, value or ""))
+            if name == "id":
+                self.ids.add(value or "")
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@dataclass(frozen=True)
+class PublishedSite:
+    """A folder with a site in it."""
+
+    folder: Path
+
+    def publish(self, record: Path, *more: str) -> dict[str, Any]:
+        """Bring it up to a record, by the command."""
+        done = arena(record.parent, "publish", str(self.folder), "--database", str(record), "--json", *more)
+        assert done.returncode == 0, done.stdout + done.stderr
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
+
+    def pages(self) -> dict[str, PageParts]:
+        """All pages by path."""
+        files = sorted(self.folder.rglob("*.html"))
+        return {str(file.relative_to(self.folder)): PageParts(file.read_text("utf-8")) for file in files}
+
+    def files(self) -> dict[str, bytes]:
+        """All files by path, the hidden ones apart."""
+        found = (file for file in self.folder.rglob("*") if file.is_file() and not file.name.startswith("."))
+        return {str(file.relative_to(self.folder)): file.read_bytes() for file in found}
+
+    def broken(self) -> tuple[int, list[str]]:
+        """How many links and files were looked for, and those that lead nowhere or out of the site."""
+        pages, looked, wrong = self.pages(), 0, list[str]()
+        for path, page in pages.items():
+            for tag, address in page.leads:
+                looked += 1
+                if not (tag == "a" and address.startswith(VENUES)):
+                    wrong += [f"{path}: {address}"] * (not self._resolves(path, address, pages))
+        return looked, wrong
+
+    def _resolves(self, path: str, address: str, pages: dict[str, PageParts]) -> bool:
+        parts = urlsplit(address)
+        target = (self.folder / path).parent / unquote(parts.path) if parts.path else self.folder / path
+        inside = target.resolve().is_relative_to(self.folder.resolve())
+        if parts.scheme or parts.netloc or not inside or not target.is_file():
+            return False
+        there = pages.get(str(target.resolve().relative_to(self.folder.resolve())))
+        return not parts.fragment or (there is not None and parts.fragment in there.ids)
+
+    def reached(self) -> set[str]:
+        """Every page that clicks lead to from the first one."""
+        pages, found = self.pages(), set[str]()
+        left = ["index.html"]
+        while left:
+            path = left.pop()
+            if path not in found:
+                found.add(path)
+                left += [one for one in self._ways(path, pages[path]) if one in pages]
+        return found
+
+    def _ways(self, path: str, page: PageParts) -> Iterator[str]:
+        for tag, address in page.leads:
+            if tag == "a" and not urlsplit(address).scheme:
+                target = ((self.folder / path).parent / unquote(urlsplit(address).path)).resolve()
+                yield str(target.relative_to(self.folder.resolve()))

@@ -1,0 +1,233 @@
+"""`arena publish`: a site without a server, whose links all lead somewhere; what is as it was stays so."""
+
+import json
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from arena.exports.publish import page_command, page_environment
+from dashboard.site.addresses import file_name
+from tests.dashboard.hostile import hostile
+from tests.dashboard.records import shared
+from tests.dashboard.sites import PublishedSite
+from tests.program.running import arena
+from tests.records.seasons import play
+
+ACTING = {"iframe", "object", "embed", "form", "base", "img", "video", "audio"}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return shared("demo", tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def site(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> PublishedSite:
+    """The demo's."""
+    found = PublishedSite(tmp_path_factory.mktemp("published") / "site")
+    found.publish(demo)
+    return found
+
+
+@pytest.mark.parametrize("name", ["demo", "big", "a_replay", "all_failed", "one_round"])
+def test_every_link_leads_to_a_file_and_every_page_is_reached(
+    name: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    site = PublishedSite(tmp_path / "site")
+    told = site.publish(shared(name, tmp_path_factory))
+    looked, wrong = site.broken()
+    assert wrong == []
+    assert looked > len(site.pages()) * 7, "the bar, the look and the script of each"
+    assert site.reached() == set(site.pages())
+    assert told["files"] == len(site.files()) - 1, "beside the list of them"
+    assert told["bytes"] == sum(map(len, site.files().values())) - len(site.files()["arena-site.json"])
+
+
+def test_its_board_is_that_of_the_command(demo: Path, site: PublishedSite) -> None:
+    board = json.loads(arena(demo.parent, "leaderboard", "--database", str(demo), "--json").stdout)
+    data = json.loads(site.files()["data.json"])
+    for key in ("leaderboard", "sentence", "bar", "noise", "leader", "events_needed"):
+        assert data[key] == board[key], key
+    text = site.pages()["index.html"].text
+    for row in board["leaderboard"]:
+        assert row["agent"] in text
+        assert row["skill"] is None or f"{abs(row['skill']):.4f}" in text
+
+
+def test_a_badge_says_what_is_known_and_how_surely(demo: Path, site: PublishedSite) -> None:
+    data = json.loads(site.files()["data.json"])
+    rows = {row["agent"]: row for row in data["leaderboard"]}
+    for one in data["agents"]:
+        badge = json.loads(site.files()[one["badge"]])
+        assert set(badge) == {"schemaVersion", "label", "message", "color"}
+        assert (badge["schemaVersion"], badge["label"]) == (1, one["agent"])
+        assert badge["message"].endswith(", simulated")
+        row = rows[one["agent"]]
+        if row["ranked"] and row["kind"] != "market" and not row["copies"] and row["skill_low"] is not None:
+            half = (row["skill_high"] - row["skill_low"]) / 2
+            assert f"± {half:.3f}, ".replace("0.", ".") in badge["message"]
+            assert f"{row['events']:,} event" in badge["message"]
+        assert one["page"] in site.pages()
+
+
+def test_badges_before_there_are_results_say_so(first_round: Path, tmp_path: Path) -> None:
+    site = PublishedSite(tmp_path / "site")
+    site.publish(first_round)
+    said = [json.loads(text)["message"] for path, text in site.files().items() if path.startswith("badges/")]
+    assert said
+    assert all("skill" not in message and "rank " not in message for message in said)
+
+
+def test_what_did_not_change_is_neither_made_nor_written(season: Path, tmp_path: Path) -> None:
+    site = PublishedSite(tmp_path / "site")
+    first, again = site.publish(season), site.publish(season)
+    assert first["written"] == first["made"] == first["files"]
+    assert (again["made"], again["written"], again["removed"]) == (0, 0, 0)
+    assert again["bytes"] == first["bytes"]
+
+
+def test_one_more_round_writes_what_it_changed_and_ends_as_from_nothing(tmp_path: Path) -> None:
+    """Another site from nothing is the oracle: the pages that were not drawn again are equal to the byte."""
+    grown, fresh = PublishedSite(tmp_path / "grown"), PublishedSite(tmp_path / "fresh")
+    record = play(tmp_path, times=3)
+    first = grown.publish(record)
+    play(tmp_path, times=4)
+    told = grown.publish(record)
+    fresh.publish(record)
+    assert 0 < told["written"] < told["files"]
+    assert told["made"] < told["files"]
+    assert first["files"] <= told["files"]
+    assert grown.files() == fresh.files()
+
+
+def test_what_no_longer_belongs_goes_and_what_is_not_ours_stays(
+    season: Path, first_round: Path, tmp_path: Path
+) -> None:
+    site = PublishedSite(tmp_path / "site")
+    site.publish(season)
+    for page in (site.folder / "markets").iterdir():
+        page.write_text("mine now")
+    (site.folder / "CNAME").write_text("arena.example.com")
+    told = site.publish(first_round)
+    assert told["removed"] > 0
+    assert (site.folder / "CNAME").read_text() == "arena.example.com"
+    mine = [page for page in (site.folder / "markets").iterdir() if page.read_text() == "mine now"]
+    assert mine, "what somebody has changed is theirs"
+    for place in (*mine, site.folder / "CNAME"):
+        place.unlink()
+    assert len(site.files()) == told["files"] + 1
+
+
+@pytest.mark.parametrize("there", ["file", "folder", "list", "nowhere"])
+def test_a_folder_that_is_not_ours_is_refused_and_left_alone(
+    there: str, season: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "site"
+    if there == "file":
+        place.write_text("mine")
+    elif there == "nowhere":
+        place = tmp_path / "no" / "site"
+    else:
+        place.mkdir()
+        listed = {"arena_site": 1, "files": {"../demo.db": {"sha256": "", "bytes": 0, "state": ""}}}
+        name = "index.html" if there == "folder" else "arena-site.json"
+        (place / name).write_text(json.dumps(listed))
+    before = [(path, path.read_bytes()) for path in sorted(tmp_path.rglob("*")) if path.is_file()]
+    done = arena(season.parent, "publish", str(place), "--database", str(season), "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["error"]["code"] in ("not_a_site", "no_folder")
+    left = [path for path in sorted(tmp_path.rglob("*")) if path.is_file() and path.name[0] != "."]
+    assert [(path, path.read_bytes()) for path in left] == before
+
+
+def test_an_empty_record_has_no_site(empty: Path, tmp_path: Path) -> None:
+    done = arena(empty.parent, "publish", str(tmp_path / "site"), "--database", str(empty))
+    assert done.returncode == 1
+    assert "no cohort yet" in done.stderr
+    assert not (tmp_path / "site" / "index.html").exists()
+
+
+def test_killed_while_it_draws_the_old_site_stands_and_the_next_one_is_whole(
+    season: Path, first_round: Path, tmp_path: Path
+) -> None:
+    site, other = PublishedSite(tmp_path / "site"), PublishedSite(tmp_path / "other")
+    site.publish(first_round)
+    before = site.files()
+    for number in (signal.SIGKILL, signal.SIGINT):
+        command = [*page_command("publish"), str(season), str(site.folder)]
+        pipe = subprocess.PIPE
+        drawing = subprocess.Popen(
+            command, env=page_environment(str(demo)), stdout=pipe, stderr=pipe, text=True
+        )
+        assert drawing.stdout is not None
+        assert sum(1 for _ in zip(range(40), drawing.stdout, strict=False)) == 40
+        drawing.send_signal(number)
+        drawing.communicate()
+        assert drawing.returncode == -number
+        shown = {path: data for path, data in site.files().items() if not path.startswith(".arena-site.new")}
+        assert shown == before
+    site.publish(season)
+    other.publish(season)
+    assert site.files() == other.files()
+    assert not (site.folder / ".arena-site.new").exists()
+
+
+def test_hostile_words_are_words_and_no_page_acts(season: Path, tmp_path: Path) -> None:
+    record, _ = hostile(season, tmp_path)
+    site = PublishedSite(tmp_path / "site")
+    site.publish(record)
+    _, wrong = site.broken()
+    assert wrong == []
+    for path, page in site.pages().items():
+        assert not ACTING & set(page.tags), path
+        assert page.tags.count("script") == 1
+        assert not [name for name, _ in page.attributes if name.startswith("on")]
+        policy = next(value for name, value in page.attributes if value.startswith("default-src"))
+        assert policy.startswith("default-src 'none'; ")
+        assert "unsafe" not in policy
+
+
+def test_no_key_path_or_prompt_is_in_it(demo: Path, site: PublishedSite) -> None:
+    whole = b"".join(site.files().values())
+    assert str(demo.parent).encode() not in whole
+    assert f"{Path.home()}/".encode() not in whole
+    assert b"You are" not in whole, "how prompts begin"
+
+
+def test_files_are_named_so_that_every_host_takes_them() -> None:
+    names = [
+        *(
+            "ann",
+            "Ann",
+            "ANN",
+            "a/b",
+            "a:b",
+            "a\\b",
+            "..",
+            ".",
+            "con",
+            "CON.x",
+            "x" * 64,
+            "X" * 64,
+            "-a",
+            "a-",
+        ),
+        *("ann-0123456789", "aux", "lpt1", "a.b", "a..b", "ä", "é", "e\u0301", "", " ", "a b", "a-"),
+    ]
+    files = [file_name(name) for name in names]
+    assert len({file.casefold() for file in files}) == len(names)
+    for file in files:
+        assert file.isascii()
+        assert file.lower() == file
+        assert 0 < len(file) <= 80
+        assert not {*'/\\:*?"<>|% '} & {*file}
+        assert file.strip(".-") == file
+        assert file.split(".")[0] not in ("con", "aux", "lpt1")
+
+
+def test_a_site_can_be_moved_anywhere(site: PublishedSite, tmp_path: Path) -> None:
+    moved = PublishedSite(Path(shutil.copytree(site.folder, tmp_path / "deep" / "down")))
+    assert moved.broken()[1] == []
