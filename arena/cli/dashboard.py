@@ -21,7 +21,7 @@ import typer
 from arena.cli.options import DEFAULT, Options, command
 from arena.cli.output import progress
 from arena.errors import ArenaError
-from arena.exports.publish import page_command, page_environment
+from arena.operations.page_programs import page_command, page_environment
 
 FIRST, EVERY = 10.0, 30.0
 """Seconds until it is looked whether anything is stale, for the first page goes first, and then again."""

@@ -12,7 +12,7 @@ import typer
 from arena.cli.options import Options, command
 from arena.cli.output import interruptible, program, progress
 from arena.errors import ArenaError, count_text
-from arena.exports.publish import draw_pages
+from arena.operations.page_programs import draw_pages
 
 if TYPE_CHECKING:
     from arena.exports import ExportManifest

@@ -28,6 +28,7 @@ from dashboard.record import LeaderboardLine, PnlPoint, SeasonOverview, read_sea
 from dashboard.site import pages
 from dashboard.site.addresses import FIXED, address_from, file_name
 from dashboard.site.shell import drawn_by, look_files, site_page
+from dashboard.site.standings import no_cohort
 from dashboard.views.arena import INSTANTS
 from dashboard.views.cohort import read_cohort_returns
 from dashboard.views.markets import PILLS
@@ -109,6 +110,8 @@ class SeasonSite:
 
     def files(self) -> list[SiteFile]:
         """All of them, the first page last: what it leads to is there by then."""
+        if not self.known.cohorts:
+            raise no_cohort()
         newest = self.known.cohorts[-1]
         mark = badge(newest.stamp, newest.venue)
         season = digest([drawn_by(), read_season_version(self.connection)])

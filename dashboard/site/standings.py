@@ -66,8 +66,7 @@ def gather(connection: Connection, cohort: int | None) -> ReportFacts:
     """All that is said, of every cohort or of one."""
     stored = read_cohorts(connection)
     if not stored:
-        hint = "arena round plays the first, arena demo a season"
-        raise ArenaError("no_cohort", "the record holds no cohort yet", hint)
+        raise no_cohort()
     found = read_leaderboard(connection, cohort)
     chosen = [one for one in stored if cohort in (None, one.cohort.number)]
     kinds = {entrant.name: entrant.kind for one in stored for entrant in one.cohort.entrants}
@@ -84,6 +83,12 @@ def gather(connection: Connection, cohort: int | None) -> ReportFacts:
         price=price_calibration(shown),
         looks=looks(kinds.items()),
     )
+
+
+def no_cohort() -> ArenaError:
+    """Why there is nothing to show."""
+    hint = "arena round plays the first, arena demo a season"
+    return ArenaError("no_cohort", "the record holds no cohort yet", hint)
 
 
 def _curves(connection: Connection, stored: StoredCohort) -> ReportCurves:

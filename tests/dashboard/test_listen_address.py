@@ -18,7 +18,7 @@ from arena.cli.dashboard import (
     published,
 )
 from arena.errors import ArenaError
-from arena.exports.publish import NOWHERE, page_environment
+from arena.operations.page_programs import NOWHERE, page_environment
 from tests.dashboard.serving import a_free_port, serving
 
 PUBLIC = "https://arena.example.com/season"

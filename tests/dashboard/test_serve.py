@@ -10,7 +10,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.components.v2.component_manager import BidiComponentManager
 
 from arena.errors import ArenaError
-from arena.exports import publish
+from arena.operations import page_programs
 from dashboard.serve import know_components
 from tests.dashboard.serving import serving
 
@@ -77,14 +77,14 @@ def test_the_first_page_is_drawn_without_pandas(season: Path, monkeypatch: pytes
 
 
 def test_the_programs_of_the_pages_are_there_under_their_names() -> None:
-    found = {point.name: callable(point.load()) for point in metadata.entry_points(group=publish.PAGES)}
+    found = {point.name: callable(point.load()) for point in metadata.entry_points(group=page_programs.PAGES)}
     assert found == {"dashboard": True, "publish": True, "report": True}
 
 
 def test_an_arena_without_the_dashboard_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ArenaError, match="not installed"):
-        publish.page_command("poster")
-    monkeypatch.setattr(publish, "find_spec", lambda name: None)
+        page_programs.page_command("poster")
+    monkeypatch.setattr(page_programs, "find_spec", lambda name: None)
     with pytest.raises(ArenaError, match="not installed") as refused:
-        publish.page_command("report")
+        page_programs.page_command("report")
     assert refused.value.code == "no_dashboard"
