@@ -10,8 +10,7 @@ from playwright.sync_api import BrowserContext, Page
 
 from arena.record.schema.database import open_read_only, reading
 from dashboard.pages import pages
-from dashboard.report.facts import gather
-from dashboard.report.render import render
+from dashboard.site.standings import gather
 from tests.browser.watching import LOOKS, Watched, open_at
 from tests.builders import NOW
 from tests.dashboard.addresses import main_ones
@@ -61,7 +60,7 @@ def test_no_report_has_a_serious_fault(demo: Path, tmp_path: Path, context: Brow
     with open_read_only(str(demo)) as engine, reading(engine) as connection:
         facts = gather(connection, None)
     file = tmp_path / "report.html"
-    file.write_text(render(facts, NOW, lambda done, whole: None), "utf-8")
+    file.write_text(report_page(facts, NOW), "utf-8")
     page = context.new_page()
     page.goto(file.as_uri())
     found = faults(page)
