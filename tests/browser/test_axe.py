@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, Page
 
 from arena.record.schema.database import open_read_only, reading
 from dashboard.pages import pages
-from dashboard.site.standings import gather
+from dashboard.site.standings import gather, report_page
 from tests.browser.watching import LOOKS, Watched, open_at
 from tests.builders import NOW
 from tests.dashboard.addresses import main_ones
