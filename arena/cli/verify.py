@@ -44,7 +44,8 @@ def verify(
     Next: arena leaderboard
     """
     from arena.verify import find
-    from arena.verify.verified import NOTHING_VERIFIED, keep_verified, read_verified
+    from arena.verify.reader import NOTHING_VERIFIED
+    from arena.verify.verified import keep_verified, read_verified
 
     beside = chosen.config or DEFAULT
     out = None if sys.stdout.isatty() else sys.stdout  # on a terminal the bar makes way for a line

@@ -15,9 +15,8 @@ from sqlalchemy import Connection
 from arena.verify.checks.heads import check_published
 from arena.verify.differences import Difference, Differences
 from arena.verify.parts import PartCheck, find_by_processes, parts_of, process_count
-from arena.verify.reader import RecordReader
+from arena.verify.reader import NOTHING_VERIFIED, RecordReader, VerifiedHead
 from arena.verify.row_names import named
-from arena.verify.verified import NOTHING_VERIFIED, VerifiedHead
 
 __all__ = ["Difference", "Differences", "find", "verify"]
 

@@ -10,6 +10,7 @@ Reading a record that may be damaged, a part at a time: rows stream past, and no
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from itertools import groupby, pairwise
@@ -24,7 +25,6 @@ from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.typed import AnySelect, select
 from arena.verify.differences import Difference, Row
-from arena.verify.verified import NOTHING_VERIFIED, VerifiedHead
 
 EPOCH = "1970-01-01T00:00:00.000000Z"
 INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
@@ -204,6 +204,27 @@ KNOWN = 20_000
 """So many rows that others refer to are remembered."""
 LONG = frozenset({"frozen", "settings", "wishes", "note", "text", "reason", "dropped"})
 """Columns with long texts, which are left out of rows that are remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedHead:
+    """The head up to which a record was verified, in which file, and by table the last row until then.
+
+    `caches` are the hashes of what was cached. Of what the chain covers: the `last` rows, how many there were
+    until then, and the `sums` of what the heads have listed.
+    """
+
+    number: int = 0
+    hash: str = ""
+    file: str = ""
+    ids: Mapping[str, int] = field(default_factory=dict)
+    caches: Mapping[str, str] = field(default_factory=dict)
+    last: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    sums: Mapping[str, int] = field(default_factory=dict)
+
+
+NOTHING_VERIFIED = VerifiedHead()
 
 
 class RecordReader:

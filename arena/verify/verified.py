@@ -6,10 +6,8 @@ first. (A superuser of PostgreSQL need not: then `--all` alone finds it.)
 """
 
 import json
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
-from hashlib import sha256
+from dataclasses import asdict
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -23,33 +21,21 @@ from arena.record.schema.scores import RollupRow
 from arena.record.schema.turn import CallRow
 from arena.record.schema.typed import col, select
 from arena.record.schema.world import MarketVersionRow, PruneRow, QuoteRow, ResolutionRow
+from arena.verify.checks.heads import COVERED, count_rows, listed_sums
+from arena.verify.hashes import hash_of
+from arena.verify.reader import NOTHING_VERIFIED, RecordReader, VerifiedHead
 
 NUMBERED = (CohortRow, EntryRow, CallRow, MarketVersionRow, PruneRow, QuoteRow, ResolutionRow)
 LAST = select(HeadRow.number, HeadRow.hash).order_by(col(HeadRow.number).desc()).limit(1)
-OPEN_ROUNDS = select(func.min(RoundRow.id), func.min(RoundRow.snapshot_id)).where(RoundRow.done == 0)
+OPEN_ROUNDS = select(func.min(RoundRow.id), func.min(RoundRow.snapshot_id), func.min(RoundRow.at)).where(
+    RoundRow.done == 0
+)
 TRIGGERS = """
     SELECT md5(string_agg(concat_ws(' ', oid, xmin, tgenabled), ',' ORDER BY oid))
     FROM pg_trigger WHERE NOT tgisinternal"""
 """A text that is another once a trigger was made, taken away, or put out of work for a while."""
 UNMARKED = select(func.min(SnapshotRow.id)).where(col(SnapshotRow.id).not_in(select(MarkRow.snapshot_id)))
 """All marks are gone through once: no index leads from a snapshot to its marks."""
-
-
-@dataclass(frozen=True, slots=True)
-class VerifiedHead:
-    """The head up to which a record was verified, in which file, and by table the last row until then.
-
-    `caches` are the hashes of what was cached.
-    """
-
-    number: int = 0
-    hash: str = ""
-    file: str = ""
-    ids: Mapping[str, int] = field(default_factory=dict)
-    caches: Mapping[str, str] = field(default_factory=dict)
-
-
-NOTHING_VERIFIED = VerifiedHead()
 
 
 def read_verified(connection: Connection, config: Path) -> VerifiedHead:
@@ -69,21 +55,20 @@ def keep_verified(connection: Connection, config: Path) -> None:
     if last is None:
         return
     ids = {row.__tablename__: connection.scalar(select(func.max(row.id))) or 0 for row in NUMBERED}
-    round, look = next(iter(connection.execute(OPEN_ROUNDS)))
+    round, look, at = next(iter(connection.execute(OPEN_ROUNDS)))
     unmarked = connection.scalar(UNMARKED)
-    for row, first in ((RoundRow, (round,)), (SnapshotRow, (look, unmarked))):
+    entry = connection.scalar(select(func.min(EntryRow.id)).where(EntryRow.at >= at)) if round else None
+    for row, first in ((RoundRow, (round,)), (SnapshotRow, (look, unmarked)), (EntryRow, (entry,))):
         newest = connection.scalar(select(func.max(row.id))) or 0
         ids[row.__tablename__] = min([newest, *(x - 1 for x in first if x is not None)])
     kept = connection.execute(select(RollupRow.name, RollupRow.body))
-    caches = {name: text_hash(body) for name, body in kept}
-    found = VerifiedHead(last[0], last[1], _identity(connection), ids, caches)
+    caches = {name: hash_of(body) for name, body in kept}
+    facts = RecordReader(connection, lambda _: None)
+    rows = {row.__tablename__: connection.scalar(select(func.max(row.id))) or 0 for row in COVERED}
+    counts, sums = count_rows(facts, rows), listed_sums(facts)
+    found = VerifiedHead(*last, _identity(connection), ids, caches, rows, counts, sums)
     with suppress(OSError):  # a folder that may only be read: then everything is verified the next time
         note.write_text(json.dumps(asdict(found)), "utf-8")
-
-
-def text_hash(text: str) -> str:
-    """The hash of what is cached."""
-    return sha256(text.encode()).hexdigest()
 
 
 def _file(connection: Connection) -> Path:

@@ -14,9 +14,8 @@ from arena.scores.cache import CacheKind, as_json
 from arena.scores.comparisons import COMPARISONS, compute_comparisons
 from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard
 from arena.verify.differences import Difference, Found, Row
-from arena.verify.hashes import json_in, json_of
+from arena.verify.hashes import hash_of, json_in, json_of
 from arena.verify.reader import RecordReader, rows_of
-from arena.verify.verified import text_hash
 
 KEPT = rows_of(RollupRow)
 NEAR = 1e-9
@@ -45,7 +44,7 @@ def _current(
 ) -> Row | None:
     """What is cached of a kind, where it is current; taken out of what is `kept`."""
     name = kind.name_of(number)
-    if name in kept and facts.verified.caches.get(name) == text_hash(kept[name]["body"]):
+    if name in kept and facts.verified.caches.get(name) == hash_of(kept[name]["body"]):
         del kept[name]
     if name not in kept or kept[name]["basis"] != kind.basis(facts.connection, number):
         return None

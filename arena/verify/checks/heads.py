@@ -2,13 +2,16 @@
 
 A head names by kind what it covers. What belongs to a round is found by cohort and round, all else is listed
 in the head itself. A kind that is not known here was added by a newer version, and is only counted.
+
+Where all was verified up to a head, the chain goes on from there: over what came since, while no row from
+before is gone or joined by another. Whatever else is found, all of it is read again.
 """
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import bindparam
+from sqlalchemy import bindparam, func
 
 from arena.record.schema.chain import HeadRow
 from arena.record.schema.cohort import (
@@ -21,11 +24,11 @@ from arena.record.schema.cohort import (
 )
 from arena.record.schema.ledger import EntryRow
 from arena.record.schema.turn import AttemptRow, CallRow, FillRow, TurnRow
-from arena.record.schema.typed import clause, col, joined
+from arena.record.schema.typed import clause, col, joined, select
 from arena.record.schema.world import PruneRow, ResolutionRow, SyncRow
 from arena.verify.differences import AnyDifference, Difference, Found, Row, check_numbers
 from arena.verify.hashes import json_in, sha256_of
-from arena.verify.reader import RecordReader, RowPart, RowsQuery, rows_of, rows_query
+from arena.verify.reader import RecordReader, RowPart, RowsQuery, VerifiedHead, rows_of, rows_query
 
 Key = tuple[Any, ...]
 Place = tuple[int, int]
@@ -33,9 +36,14 @@ Place = tuple[int, int]
 Parts = dict[str, tuple[int, str]]
 """By kind how many facts, and their hash."""
 
-HEADS = rows_of(HeadRow, order=[HeadRow.number])
+HEADS = rows_of(HeadRow, HeadRow.number >= bindparam("head"), order=[HeadRow.number])
 NUMBER, POSITION = RowPart(CohortRow, "number"), RowPart(EntrantRow, "position")
 HEAD = rows_of(HeadRow, HeadRow.number == bindparam("number"))
+COVERED = (
+    HeadRow, SnapshotRow, RoundRow, TurnRow, CallRow, AttemptRow, FillRow, GatheringRow, ReplacementRow,
+    EntryRow, ResolutionRow, SyncRow, PruneRow,
+)  # fmt: skip
+"""What heads cover, but for cohorts: of each it is known which row was the last and how many there were."""
 PUBLISHED = ("number", "cohort", "round", "at", "parts", "previous")
 """What a head's hash is taken over, in this order."""
 ROUND: Any = bindparam("round")
@@ -43,6 +51,11 @@ ROUND: Any = bindparam("round")
 
 def _facts(source: Any, where: Any, own: RowPart, *others: RowPart, order: Sequence[Any] = ()) -> RowsQuery:
     return rows_query(source, own, *others, where=where, order=order, again=True)
+
+
+def _new(row: Any) -> Any:
+    """Rows that are not among the last that were verified."""
+    return row.id > bindparam(row.__tablename__)
 
 
 def _of_agents(row: Any, *names: str, source: Any = None, of: Any = None) -> RowsQuery:
@@ -81,22 +94,46 @@ LISTED = {
     "cohort": _of_cohorts("hash"),
     "ended": _of_cohorts("ended_at"),
     "stopped": _of_cohorts("stopped_at"),
-    "resolution": _facts(ResolutionRow, None, RowPart(ResolutionRow, "market_id", "version", "hash")),
-    "sync": _facts(SyncRow, None, RowPart(SyncRow, "venue", "number", "hash")),
-    "prune": _facts(PruneRow, None, RowPart(PruneRow, "number", "hash")),
-    "snapshot": _facts(OF_NO_ROUND, col(RoundRow.id).is_(None), RowPart(SnapshotRow, "at", "hash"), NUMBER),
+    "resolution": _facts(
+        ResolutionRow, _new(ResolutionRow), RowPart(ResolutionRow, "market_id", "version", "hash")
+    ),
+    "sync": _facts(SyncRow, _new(SyncRow), RowPart(SyncRow, "venue", "number", "hash")),
+    "prune": _facts(PruneRow, _new(PruneRow), RowPart(PruneRow, "number", "hash")),
+    "snapshot": _facts(
+        OF_NO_ROUND,
+        col(RoundRow.id).is_(None) & _new(SnapshotRow),
+        RowPart(SnapshotRow, "at", "hash"),
+        NUMBER,
+    ),
 }
 """What heads list, by kind: each fact by what it is named by, and last what must be as it was."""
+OF_COHORTS = ("cohort", "ended", "stopped")
+"""Kinds that are read whole: a cohort ends long after it was written."""
+ADDED = [
+    *(
+        _facts(row, _new(row) & (row.round_id <= ROUND), RowPart(row, "id"))
+        for row in (TurnRow, CallRow, AttemptRow, GatheringRow)
+    ),
+    _facts(
+        joined(FillRow, TurnRow), _new(FillRow) & clause(TurnRow.round_id <= ROUND), RowPart(FillRow, "id")
+    ),
+    _facts(
+        joined(ReplacementRow, EntrantRow).join(RoundRow.__table__, clause(ITS_ROUND)),
+        _new(ReplacementRow) & clause(RoundRow.id <= ROUND),
+        RowPart(ReplacementRow, "id"),
+    ),
+]
+"""What was added to rounds that were over, and is not read with the new ones."""
 ROUNDS = _facts(
     joined(RoundRow, CohortRow),
-    None,
+    _new(RoundRow),
     RowPart(RoundRow, "id", "number", "done"),
     NUMBER,
     order=(CohortRow.number, RoundRow.number),
 )
 LEDGERS = _facts(
     joined(EntryRow, EntrantRow, CohortRow),
-    None,
+    _new(EntryRow),
     RowPart(EntryRow, "number", "ref"),
     NUMBER,
     POSITION,
@@ -123,10 +160,11 @@ class Chain:
     The sum of the hashes of facts does not depend on their order, and is remembered where the facts are not.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, since: VerifiedHead) -> None:
+        self.previous = since.hash
         self.rounds = dict[Place, tuple[int, Parts]]()
         self.ledgers = dict[Key, int]()
-        self.sums = Counter[str]()
+        self.sums = Counter[str](since.sums)
         self.late = dict[Key, str]()
         self.earlier = dict[Key, str]()
 
@@ -142,28 +180,69 @@ class Chain:
 
 def check_chain(facts: RecordReader) -> Found:
     """Heads that are not right, facts that no head covers, and such that one covers and are not there."""
-    chain = Chain()
-    yield from check_numbers(facts.rows(HEADS), "number", 1)
-    yield from _check_heads(facts, chain)
-    open_rounds = yield from _check_rounds(facts, chain)
-    yield from _check_ledgers(facts, chain, open_rounds)
+    whole, told = RecordReader(facts.connection, facts.tell), list[Difference]()
+    if facts.verified.number:
+        new = RecordReader(facts.connection, told.append, facts.verified)
+        if _is_all_there(new) and not [*_check_new(new), *told]:
+            facts.unproved += new.unproved
+            return
+    yield from _check_new(whole)
+    facts.unproved += whole.unproved
+
+
+def listed_sums(facts: RecordReader) -> dict[str, int]:
+    """Of the kinds that are read whole, what the heads have listed."""
+    return {kind: _sum(facts, LISTED[kind]) for kind in OF_COHORTS}
+
+
+def count_rows(facts: RecordReader, last: Mapping[str, int]) -> dict[str, int]:
+    """By table that heads cover how many rows there are until the last of each, whatever their ids."""
+    counts = {}
+    for row in COVERED:
+        name, own = row.__tablename__, select(func.count()).select_from(row.__table__)
+        more = facts.connection.scalar(own.where(row.id > last[name])) or 0
+        counts[name] = (facts.connection.scalar(own) or 0) - more
+    return counts
+
+
+def _is_all_there(facts: RecordReader) -> bool:
+    """Whether the rows that were verified are as many as then, and rounds that were over got no more."""
+    last, counts = facts.verified.last, facts.verified.counts
+    if last.keys() != {row.__tablename__ for row in COVERED} or count_rows(facts, last) != counts:
+        return False
+    return not any(True for query in ADDED for _ in facts.rows(query, **_after(facts)))
+
+
+def _after(facts: RecordReader) -> dict[str, int]:
+    """By table the last row that the chain has covered, and the first head that is new, or any at all."""
+    last = {row.__tablename__: facts.verified.last.get(row.__tablename__, 0) for row in COVERED}
+    own = {row.__tablename__: facts.after(row) for row in (RoundRow, EntryRow)}
+    return last | own | {"head": facts.verified.number + 1 if facts.verified.number else -(2**63)}
+
+
+def _check_new(facts: RecordReader) -> Found:
+    """The chain after the last head that was verified; all of it where none was."""
+    chain, after = Chain(facts.verified), _after(facts)
+    yield from check_numbers(facts.rows(HEADS, **after), "number", facts.verified.number + 1)
+    yield from _check_heads(facts, chain, after)
+    open_rounds = yield from _check_rounds(facts, chain, after)
+    yield from _check_ledgers(facts, chain, after, open_rounds)
     for kind, query in LISTED.items():
-        if chain.sums[kind] != sum(_sum_of(_line(*read)) for read in facts.read(query)):
-            yield from _check_listed(facts, kind, query)
+        if chain.sums[kind] != _sum(facts, query):
+            yield from _check_listed(facts, kind, query, after)
 
 
-def _check_heads(facts: RecordReader, chain: Chain) -> Found:
+def _check_heads(facts: RecordReader, chain: Chain, after: Mapping[str, int]) -> Found:
     """The heads themselves, one after the other."""
-    previous = ""
-    for row in facts.rows(HEADS):
+    for row in facts.rows(HEADS, **after):
         parts, members = json_in(row["parts"]), json_in(row["members"])
         own = [row[name] for name in ("number", "cohort", "round", "at")]
         seal = {
-            "previous": (previous, "it is the hash of the head before"),
+            "previous": (chain.previous, "it is the hash of the head before"),
             "hash": (sha256_of([*own, parts, row["previous"]]), "it seals what the head says"),
         }
         yield from row.check(seal)
-        previous = row["hash"]
+        chain.previous = row["hash"]
         try:
             said = {kind: (count, hash) for kind, count, hash in parts}
             listed = {kind: _part(lines) for kind, lines in members.items()}
@@ -217,10 +296,12 @@ def _line(row: Row, *others: Row | None) -> list[Any]:
     return [*(value for other in others if other for value in other.values()), *row.values()]
 
 
-def _check_rounds(facts: RecordReader, chain: Chain) -> Generator[AnyDifference, None, set[tuple[int, str]]]:
+def _check_rounds(
+    facts: RecordReader, chain: Chain, after: Mapping[str, int]
+) -> Generator[AnyDifference, None, set[tuple[int, str]]]:
     """Rounds that are over against what their head covers; those that are not, as their fills name them."""
     earlier, late, open_rounds = chain.earlier, chain.late, set[tuple[int, str]]()
-    for row, cohort in facts.read(ROUNDS):
+    for row, cohort in facts.read(ROUNDS, **after):
         place = (cohort["number"] if cohort else 0), row["number"]
         if not row["done"]:
             open_rounds.add((place[0], f"fill:{place[1]}:"))
@@ -264,24 +345,26 @@ def _round_parts(
     return parts
 
 
-def _check_ledgers(facts: RecordReader, chain: Chain, open_rounds: set[tuple[int, str]]) -> Found:
+def _check_ledgers(
+    facts: RecordReader, chain: Chain, after: Mapping[str, int], open_rounds: set[tuple[int, str]]
+) -> Found:
     """Ledgers that go on behind the last line that is covered. Fills are once their round is over."""
-    for row, *others in facts.read(LEDGERS):
+    for row, *others in facts.read(LEDGERS, **after):
         cohort, position, number, ref = _line(row, *others)
         last = chain.ledgers.get((cohort, position), 0)
         if number > last and (cohort, f"{ref.rpartition(':')[0]}:") not in open_rounds:
             yield _uncovered("entry", (cohort, position, number))
 
 
-def _check_listed(facts: RecordReader, kind: str, query: RowsQuery) -> Found:
+def _check_listed(facts: RecordReader, kind: str, query: RowsQuery, after: Mapping[str, int]) -> Found:
     """Facts of a kind against those that heads list. A cohort that ended may go on for a correction."""
     listed = dict[Key, Any]()
-    for head in facts.rows(HEADS):
+    for head in facts.rows(HEADS, **after):
         for *names, hash in (json_in(head["members"]) or {}).get(kind, ()):
             if listed.setdefault(tuple(names), hash) != hash and kind != "ended":
                 yield head.differs("members", hash, "an earlier head says otherwise")
             listed[tuple(names)] = hash
-    for row, *others in facts.read(query):
+    for row, *others in facts.read(query, **after):
         *names, hash = _line(row, *others)
         covered = listed.pop(tuple(names), None)
         if covered is None:
@@ -317,6 +400,10 @@ def check_published(facts: RecordReader, lines: Iterable[str]) -> Found:
             why = f"so it was published; it is the first that differs, by {', '.join(sorted(what))}"
             yield Difference("head", f"head {number}", "hash", row["hash"], hash, why)
             return
+
+
+def _sum(facts: RecordReader, query: RowsQuery) -> int:
+    return sum(_sum_of(_line(*read)) for read in facts.read(query, **_after(facts)))
 
 
 def _sum_of(line: list[Any]) -> int:

@@ -5,7 +5,7 @@ Rows that are sealed by themselves: the hash stands beside all that it is taken 
 
 from typing import Any
 
-from sqlalchemy import Table, exists
+from sqlalchemy import Integer, Table, exists
 
 from arena.record.schema.cohort import CohortRow, PromptRow
 from arena.record.schema.ledger import EntryRow
@@ -24,6 +24,9 @@ def check_parents(facts: RecordReader) -> Found:
         expected = f"the {parent.name} of a {parent.table.name}"
         for row in facts.rows(query):
             yield row.differs(column, expected, "it refers to one")
+    for query in UNCOUNTED:
+        for row in facts.rows(query):
+            yield row.differs("id", "1 or more", "rows are counted from 1")
     for query in READ_ONLY_HERE:
         for _ in facts.rows(query):
             pass
@@ -43,6 +46,12 @@ ORPHANS = [
     _orphans(EntryRow.market_id, MarketRow.id, EntryRow.market_id != ""),
 ]
 """A column, the one that it refers to, and a query for the rows where that is missing."""
+UNCOUNTED = [
+    rows_of(table, table.c.id < 1)
+    for table in METADATA.sorted_tables
+    if "id" in table.c and isinstance(table.c.id.type, Integer)
+]
+"""Rows that those who read on from the last one that they know would pass over."""
 READ_ONLY_HERE = [rows_of(table) for table in (ClaimRow.__table__, ReservationRow.__table__)]
 """Of tables that refer to others and that no other check reads: there is no more to say of them."""
 

@@ -180,6 +180,9 @@ ATTACKS: dict[str, tuple[str, ...]] = {
         ),
     ),
     "an answer moved to another round": one("call", "attempt = 9, round_id = round_id + 1", of("sharp")),
+    "an end under an id that is passed over": (
+        "UPDATE resolution SET id = -id, source = 'somebody' WHERE id = 1",
+    ),
     "the last call deleted": drop("call"),
     "the first call deleted": drop("call", of("careful"), "min"),
     "the last call of parts deleted": drop("call", of("parts")),

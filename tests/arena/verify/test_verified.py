@@ -11,12 +11,13 @@ import pytest
 
 from arena.record.files.move import move_record
 from arena.record.schema.database import connect, open_read_only
+from arena.record.schema.turn import CallRow
 from arena.verify.content import verified_content
 from tests.arena.verify.test_verify import tamper
 from tests.program.running import arena_json
 from tests.records.seasons import play, worked_out
 
-AGENTS = ("{kind: random}", "{kind: market}")
+AGENTS = ("{kind: random}", "{kind: market}", "{name: sharp, model: demo/sharp}")
 
 
 def verified(path: Path, *words: str, status: int = 0) -> int:
@@ -74,6 +75,32 @@ def test_what_is_new_and_wrong_is_found(record: Path) -> None:
     statement = "UPDATE forecast SET probability = 7 WHERE rowid = (SELECT max(rowid) FROM forecast)"
     with closing(sqlite3.connect(record, isolation_level=None)) as database:
         database.execute(statement)
+    assert verified(record, status=1) > 0
+
+
+OF_OLD = "round_id = (SELECT min(id) FROM round)"
+CALL = ", ".join(column.name for column in CallRow.__table__.c if column.name not in ("id", "attempt"))
+BY_COUNT = {
+    "a call gone": f"DELETE FROM call WHERE {OF_OLD}",
+    "a head gone": "DELETE FROM head WHERE number = 1",
+    "a call added": f"INSERT INTO call (attempt, {CALL}) SELECT 9, {CALL} FROM call WHERE {OF_OLD} LIMIT 1",
+    "a call added under an id that was free": (
+        f"INSERT INTO call (id, attempt, {CALL}) SELECT -1, 9, {CALL} FROM call WHERE {OF_OLD} LIMIT 1"
+    ),
+    "a fill gone, and its levels": "DELETE FROM fill WHERE id = (SELECT min(id) FROM fill)",
+    "a turn that moved to a new id": "UPDATE turn SET id = id + 1000 WHERE id = (SELECT min(id) FROM turn)",
+}
+
+
+@pytest.mark.parametrize("change", BY_COUNT)
+def test_of_what_was_verified_nothing_is_gone_and_to_no_old_round_something_came(
+    change: str, record: Path
+) -> None:
+    """The schema is as it was when the note was made, so nothing but the chain gives it away."""
+    tamper(record)
+    assert verified(record) == 0
+    with closing(sqlite3.connect(record, isolation_level=None)) as database:
+        assert database.execute(BY_COUNT[change]).rowcount
     assert verified(record, status=1) > 0
 
 
