@@ -1,40 +1,23 @@
 """The pages of an agent and of a duel in a real Chromium: chosen, linked to, opened from, gone back to."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.watching import PATIENCE, Watched, back, follow, open_at, settled
-from tests.dashboard.serving import Served, serving
-from tests.dashboard.worked import worked_out
+from tests.dashboard.serving import Served
 from tests.records.seasons import HOSTILE
 
 pytestmark = pytest.mark.browser
 
-PAGES = {
-    "agent?agent=oracle": "Agent",
-    "agent?agent=random&part=forecasts&by=price": "Agent",
-    "agent?agent=oracle&part=money": "Agent",
-    "agent?agent=oracle&part=setup": "Agent",
-    "duel?a=oracle&b=random": "Duel",
-}
-
-
-@pytest.fixture(scope="module")
-def worked(record: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with serving(worked_out(record, tmp_path_factory.mktemp("worked"))) as dashboard:
-        yield dashboard
-
 
 def test_an_agent_s_cohort_opens_from_its_row_and_the_way_back_shows_the_agent(
-    worked: Served, watched: Watched
+    served: Served, watched: Watched
 ) -> None:
     page = watched.page
-    open_at(page, f"{worked.address}/agent?agent=random", "Agents")
+    open_at(page, f"{served.address}/agent?agent=random", "Agents")
     follow(page, 1, leads=r"/cohort\?cohort=1$")
     expect(page).to_have_title("Cohorts · Paper Arena", timeout=PATIENCE)
     back(page)
@@ -44,10 +27,10 @@ def test_an_agent_s_cohort_opens_from_its_row_and_the_way_back_shows_the_agent(
     settled(page)
 
 
-def test_a_duel_is_swapped_and_another_is_picked_from_the_table(worked: Served, watched: Watched) -> None:
+def test_a_duel_is_swapped_and_another_is_picked_from_the_table(served: Served, watched: Watched) -> None:
     page = watched.page
     first, second = page.get_by_role("combobox").nth(0), page.get_by_role("combobox").nth(1)
-    open_at(page, f"{worked.address}/duel?a=oracle&b=random", "Duel")
+    open_at(page, f"{served.address}/duel?a=oracle&b=random", "Duel")
     page.get_by_role("button", name="Swap").click()
     expect(page).to_have_url(re.compile(r"\?a=random&b=oracle$"), timeout=PATIENCE)
     expect(first).to_have_value("random", timeout=PATIENCE)
@@ -58,9 +41,9 @@ def test_a_duel_is_swapped_and_another_is_picked_from_the_table(worked: Served, 
     settled(page)
 
 
-def test_a_name_from_elsewhere_leads_nowhere(worked: Served, watched: Watched) -> None:
+def test_a_name_from_elsewhere_leads_nowhere(served: Served, watched: Watched) -> None:
     page = watched.page
     for path, title in (("duel?a=oracle&b=", "Duel"), ("agent?agent=", "Agents")):
-        open_at(page, f"{worked.address}/{path}{quote(HOSTILE, safe='')}", title)
+        open_at(page, f"{served.address}/{path}{quote(HOSTILE, safe='')}", title)
         expect(page.get_by_role("combobox").last).to_have_value(HOSTILE, timeout=PATIENCE)
         assert page.locator("a[href*='//203.0.113.9'], img[src*='203.0.113.9']").count() == 0

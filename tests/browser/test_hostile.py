@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from dashboard.words import JOINER
 from markets.registry import load
-from tests.browser.watching import Watched, open_at, settled
+from tests.browser.watching import PATIENCE, Watched, open_at, settled
 from tests.dashboard.addresses import addresses, path_of
 from tests.dashboard.hostile import TOGETHER, hostile
 from tests.dashboard.payloads import ELSEWHERE, HOSTILE_TEXTS
@@ -46,7 +46,6 @@ DETAILS = [
     ("turn", {"cohort": "1", "round": "2", "agent": HOSTILE}),
     ("agent", {"agent": HOSTILE, "part": "forecasts"}),
     ("agent", {"agent": HOSTILE, "part": "setup"}),
-    ("operations", {"aside": "market"}),
 ]
 
 
@@ -131,3 +130,17 @@ def test_what_went_wrong_is_read_word_for_word(dashboard: Served, watched: Watch
     answer = page.get_by_test_id("stExpander").filter(has_text="Answer").get_by_test_id("stCode").first
     shown = re.sub(r"\s+", " ", answer.text_content() or "")
     assert re.sub(r"\s+", " ", TOGETHER)[:300] in shown
+
+
+def test_what_a_venue_sent_in_vain_is_read_by_choosing_it(dashboard: Served, watched: Watched) -> None:
+    page = watched.page
+    page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
+    open_at(page, f"{dashboard.address}/operations?aside=market", "Operations")
+    harmless(page)
+    page.locator(".table").last.get_by_role("rowheader").get_by_role("link").first.click()
+    sent = page.get_by_test_id("stCode").last
+    expect(sent).to_be_visible(timeout=PATIENCE)
+    settled(page)
+    known = {" ".join(text.replace(JOINER, "").split()) for text in HOSTILE_TEXTS}
+    assert " ".join((sent.text_content() or "").replace(JOINER, "").split()) in known
+    harmless(page)

@@ -1,26 +1,15 @@
 """The pages of markets and turns in a real browser: clicked through, gone back, and seen narrow."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
 from dashboard.words import JOINER
 from tests.browser.watching import PATIENCE, Watched, back, follow, names_of, open_at, rows_of, settled
-from tests.dashboard.serving import Served, serving
-from tests.dashboard.spoiled import spoiled
+from tests.dashboard.serving import Served
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def hostile(record: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, str]]:
-    """A dashboard on a record with bad texts, and the market that has them."""
-    database, market = spoiled(record, tmp_path_factory.mktemp("hostile"))
-    with serving(database) as dashboard:
-        yield dashboard, market
 
 
 def test_a_row_opens_its_market_and_the_way_back_stays_open(served: Served, watched: Watched) -> None:

@@ -2,14 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.watching import Watched, follow, names_of, open_at, rows_of
-from tests.dashboard.serving import Served, serving
-from tests.dashboard.worked import worked_out
+from tests.dashboard.serving import Served
 
 pytestmark = pytest.mark.browser
 
@@ -24,6 +22,13 @@ PAGES = {
     "turn?cohort=1&round=1&agent=oracle": "Turn",
     "operations": "Operations",
 }
+SCREENS = ("phone", "context")
+EACH = [
+    pytest.param(path, screen, marks=() if (at + of) % 2 == 0 else pytest.mark.thorough)
+    for at, path in enumerate(PAGES)
+    for of, screen in enumerate(SCREENS)
+]
+"""Each page on one of the screens, in turn; on both with THOROUGH=1."""
 MOST_TABS = 600
 WHERE_FOCUS_IS = """() => {
     let here = document.activeElement;
@@ -32,14 +37,9 @@ WHERE_FOCUS_IS = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def worked(record: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with serving(worked_out(record, tmp_path_factory.mktemp("tables"))) as dashboard:
-        yield dashboard
-
-
-@pytest.fixture(params=["phone", "context"], ids=["phone", "desk"])
+@pytest.fixture
 def screen(request: pytest.FixtureRequest) -> Iterator[Watched]:
+    """A fresh watched page of the browser that a test names."""
     context: BrowserContext = request.getfixturevalue(request.param)
     watched = Watched(context.new_page()).watch()
     yield watched
@@ -48,12 +48,12 @@ def screen(request: pytest.FixtureRequest) -> Iterator[Watched]:
     assert (watched.errors, watched.strangers()) == ([], [])
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize(("path", "screen"), EACH, indirect=["screen"])
 def test_a_table_is_passed_by_tab_and_sorted_by_its_headers(
-    path: str, worked: Served, screen: Watched
+    path: str, served: Served, screen: Watched
 ) -> None:
     page = screen.page
-    open_at(page, f"{worked.address}/{path}", PAGES[path])
+    open_at(page, f"{served.address}/{path}", PAGES[path])
     expect(page.locator(".table").first).to_be_visible()
     here = page.url
     page.locator(".table thead button").first.evaluate("button => button.closest('.scroll').focus()")
@@ -79,9 +79,10 @@ def tapped(page: Page, header_of: Locator) -> None:
         header_of.click()
 
 
-def test_rows_are_put_in_order_and_put_back(worked: Served, screen: Watched) -> None:
+@pytest.mark.parametrize("screen", SCREENS, indirect=True)
+def test_rows_are_put_in_order_and_put_back(served: Served, screen: Watched) -> None:
     page = screen.page
-    open_at(page, f"{worked.address}/leaderboard", "Leaderboard")
+    open_at(page, f"{served.address}/leaderboard", "Leaderboard")
     before = rows_of(page)
     name = page.locator(".table").first.get_by_role("button", name="Agent")
     name.click()
@@ -97,9 +98,10 @@ def test_rows_are_put_in_order_and_put_back(worked: Served, screen: Watched) -> 
     assert known == sorted(known, reverse=True)
 
 
-def test_enter_on_a_link_opens_it_and_a_reader_finds_the_figures(worked: Served, screen: Watched) -> None:
+@pytest.mark.parametrize("screen", SCREENS, indirect=True)
+def test_enter_on_a_link_opens_it_and_a_reader_finds_the_figures(served: Served, screen: Watched) -> None:
     page = screen.page
-    open_at(page, f"{worked.address}/leaderboard", "Leaderboard")
+    open_at(page, f"{served.address}/leaderboard", "Leaderboard")
     link = names_of(page).get_by_role("link").first
     assert (link.get_attribute("href") or "").startswith("agent?agent=")
     row = page.locator(".table").first.get_by_role("row").nth(1)
@@ -110,5 +112,5 @@ def test_enter_on_a_link_opens_it_and_a_reader_finds_the_figures(worked: Served,
     link.focus()
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"/agent\?agent="))
-    open_at(page, f"{worked.address}/markets", "Markets")
+    open_at(page, f"{served.address}/markets", "Markets")
     follow(page, 0, leads=r"/market\?market=")

@@ -3,7 +3,6 @@
 import re
 from dataclasses import dataclass, field
 
-import pytest
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, expect
 
 FLAGS = [
@@ -20,11 +19,6 @@ expect.set_options(timeout=PATIENCE)
 LOOKED_AT = 500
 """Milliseconds for which a page is looked at before it is left."""
 LOOKS = [(width, theme) for width in (1440, 390) for theme in ("light", "dark")]
-FEW_LOOKS = [
-    pytest.param(*look, marks=() if look in ((1440, "light"), (390, "dark")) else pytest.mark.thorough)
-    for look in LOOKS
-]
-"""Two of them always, all with THOROUGH=1."""
 PROBE = re.compile(r"http://127\.0\.0\.1:\d+/[a-z]+/_stcore/(health|host-config)")
 """Opened below the root, Streamlit first asks whether the server's own root is there, and is told 404."""
 

@@ -6,8 +6,10 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
+from itertools import count
 from pathlib import Path
 
 
@@ -39,7 +41,7 @@ class Served:
 @contextmanager
 def serving(database: Path | str, *more: str) -> Iterator[Served]:
     """A dashboard on a record, from when it answers until it is no longer needed."""
-    command = [sys.executable, "-m", "arena.cli.main", "dashboard", "--port", str(a_free_port()), *more]
+    command = [sys.executable, "-m", "arena.cli.main", "dashboard", "--port", str(_a_known_port()), *more]
     process = subprocess.Popen(
         [*command, "--database", str(database)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -59,8 +61,22 @@ def _address(process: subprocess.Popen[str]) -> str:
     raise AssertionError(f"the dashboard ended with {process.wait()} and named no address")
 
 
-def a_free_port() -> int:
+def a_free_port(port: int = 0) -> int:
     """A port that nobody uses, though tests beside this one start dashboards too."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(("127.0.0.1", port))
         return int(probe.getsockname()[1])
+
+
+@cache
+def _port(place: int) -> int:
+    return a_free_port()
+
+
+def _a_known_port() -> int:
+    """One that this process has had before, if it is free: for that a browser keeps what it has compiled."""
+    for place in count():
+        with suppress(OSError):
+            return a_free_port(_port(place))
+    raise AssertionError("there is always another")
