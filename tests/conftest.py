@@ -22,7 +22,7 @@ NO_BROWSER = (
     "no Chromium found: 'apt install chromium' or the like, or CHROMIUM=/path/to/it, gets this test played"
 )
 
-settings.register_profile("quick", max_examples=40, deadline=None, derandomize=CI, print_blob=True)
+settings.register_profile("quick", max_examples=20, deadline=None, derandomize=CI, print_blob=True)
 settings.register_profile("thorough", max_examples=2000, deadline=None, derandomize=CI, print_blob=True)
 settings.load_profile("thorough" if THOROUGH else "quick")
 

@@ -23,7 +23,7 @@ cohorts: {rounds: 3, count: 2, keep_deciding: 2, rules: RULES}
 agents: [{kind: constant}, {kind: random}, {kind: oracle}, {kind: oracle, name: noisy, noise: 1.5}]
 """
 RULES = (
-    "realistic",
+    pytest.param("realistic", marks=pytest.mark.thorough),  # all the other tests play by them
     "replay",
     "seed",
     "reference",
@@ -81,7 +81,7 @@ def test_money_and_scores_go_by_one_version_at_every_moment(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("once", [False, True])
 def test_arena_run_pays_corrections_too(tmp_path: Path, once: bool) -> None:
-    jobs = "marks: 1w, resolutions: 1d, boards: 1w, scores: 1w, catalogue: off, quotes: off, backup: off"
+    jobs = "marks: 1w, resolutions: 4d, boards: 1w, scores: 1w, catalogue: off, quotes: off, backup: off"
     text = f"{CONFIG.replace('RULES', 'realistic')}run: {{{jobs}}}\n"
     (tmp_path / "config.yaml").write_text(text, "utf-8")
     for week in (*range(6), *range(6, 24, 3)) if once else (0,):

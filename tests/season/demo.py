@@ -1,6 +1,7 @@
 """The demo's season, whole and its first weeks, each played once for all tests of a run."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,13 @@ def six_rounds(folders: pytest.TempPathFactory) -> Path:
 
 
 def the_demo(folders: pytest.TempPathFactory) -> Path:
-    """The folder of all of it."""
-    return made_once("demo", folders, lambda folder: _play(folder, "demo", "--headless"))
+    """The folder of all of it, played on from those."""
+
+    def make(folder: Path) -> None:
+        shutil.copy(six_rounds(folders) / "demo.db", folder)
+        _play(folder, "demo", "--headless", "--resume")
+
+    return made_once("demo", folders, make)
 
 
 def said_of(folder: Path) -> Any:
