@@ -40,7 +40,7 @@ def recording(folder: Path) -> Path:
     world, seen, looks = venue(WORLD), dict[Any, None](), []
     for number in range(0, 7 * (WEEKS + 3), 3):
         at = datetime.combine(WORLD.start, time(), UTC) + timedelta(days=number)
-        seen |= dict.fromkeys(x.market.id for x in asyncio.run(world.catalogue(at)))
+        seen |= dict.fromkeys(x.market.id for x in asyncio.run(world.catalogue(at)).listings)
         listings = tuple(asyncio.run(world.listings(at, list(seen))))
         looks.append(Sighting(at, listings, tuple(asyncio.run(world.resolutions(at, list(seen))))))
     write(folder, looks)

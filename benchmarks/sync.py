@@ -44,7 +44,7 @@ def catalogue(url: str, at: datetime) -> list[Listing]:
     async def read() -> list[Listing]:
         source = venue(Settings.model_validate({"url": url, "book_url": url, "per_second": 1e9}))
         try:
-            return await source.catalogue(at)
+            return list((await source.catalogue(at)).listings)
         finally:
             await source.close()
 

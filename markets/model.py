@@ -105,13 +105,14 @@ class Snapshot:
     """All that may be known at one instant: what is on offer, and what else is held.
 
     `at` is the decision time. A live market is looked at a little after it: `taken_at` says when, and is
-    None where that is the same.
+    None where that is the same. `catalogue` is the hash of what was on offer, where that is kept.
     """
 
     at: datetime
     shown: tuple[Listing, ...]
     held: tuple[Listing, ...] = ()
     taken_at: datetime | None = None
+    catalogue: str = ""
 
     @property
     def seen_at(self) -> datetime:

@@ -3,7 +3,7 @@
 import hashlib
 from bisect import bisect_right
 from collections import Counter, defaultdict, deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from markets.millionths import ONE
 from markets.model import Listing, Quote
+from markets.venue import EVERY_MARKET, CatalogueFilter
 
 Stratum = Literal["price", "horizon", "category"]
 """By what a draw is spread: a band of prices, of days to the close, the venue's category."""
@@ -45,6 +46,15 @@ class Universe(BaseModel):
     not_categories: tuple[str, ...] = ()
     price_only: bool = False
     strata: tuple[Stratum, ...] = ()
+
+
+def filter_for(rules: Iterable[Universe], at: datetime) -> CatalogueFilter:
+    """What a venue is asked for, so that each of these rules finds all that it lets in."""
+    known = list(rules)
+    if not known:
+        return EVERY_MARKET
+    latest = at + timedelta(seconds=max(rule.closes_within for rule in known))
+    return CatalogueFilter(min(rule.min_volume for rule in known), latest)
 
 
 def draw(listings: Sequence[Listing], rule: Universe, seed: int, at: datetime) -> list[Listing]:

@@ -1,8 +1,8 @@
 """The door to the world: what every venue can be asked."""
 
 import re
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
@@ -63,6 +63,40 @@ def ignore_report(_what: QuarantinedRecord) -> None:
     """A report that nobody reads."""
 
 
+@dataclass(frozen=True, slots=True)
+class CatalogueFilter:
+    """Which open markets are wanted. A venue that can leave out others by itself does; none has to.
+
+    `min_volume` in millionths of dollars; a market closes at `closes_until` or before. Only to see whether
+    a venue answers so many `pages` may do.
+    """
+
+    min_volume: int = 0
+    closes_until: datetime | None = None
+    pages: int | None = None
+
+    def admits(self, closes_at: datetime, volume: int | None) -> bool:
+        """Whether a market is wanted that closes then and of which so much has changed hands."""
+        in_time = self.closes_until is None or closes_at <= self.closes_until
+        return in_time and (volume or 0) >= self.min_volume
+
+
+EVERY_MARKET = CatalogueFilter()
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """What a venue had on offer, whole: of a part nobody knows what is missing.
+
+    `left_out` counts by reason the open markets of which no question is made. `limit` is how many records
+    were read, where no more were to be read and the venue had more.
+    """
+
+    listings: Sequence[Listing]
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    limit: int | None = None
+
+
 class Venue(Protocol):
     """A source of markets, as of an instant: nothing later than `at` may show in an answer.
 
@@ -70,8 +104,8 @@ class Venue(Protocol):
     set aside, one record at a time, and the rest is answered; `VenueError` where there is no answer.
     """
 
-    async def catalogue(self, at: datetime) -> list[Listing]:
-        """Every open market with its price."""
+    async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
+        """Every open market that is wanted with its price, and maybe others; an error if any is missing."""
         ...
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:

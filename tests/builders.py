@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from markets.millionths import millionths
 from markets.model import Level, Listing, Market, MarketId, Quote, Resolution, Snapshot
+from markets.venue import Venue
 from portfolio.ledger import fold, open_account
 from portfolio.model import Bet, Holdings, Sale, Side
 
@@ -142,3 +143,8 @@ def an_account(bankroll: str | int = 10_000, at: datetime = NOW) -> Holdings:
 
 def _levels(levels: Levels) -> tuple[Level, ...]:
     return tuple(Level(usd(price), usd(shares)) for price, shares in levels)
+
+
+async def listed(venue: Venue, at: datetime) -> list[Listing]:
+    """What a venue has on offer at an instant."""
+    return list((await venue.catalogue(at)).listings)

@@ -11,6 +11,7 @@ from markets.bundle import Sighting, write
 from markets.model import MarketId
 from markets.simulation.settings import Settings
 from markets.venues.simulator import venue
+from tests.builders import listed
 
 HEADER = "venue,id,date,prob_yes"
 ENDS_HEADER = "market,version,known_at,payout,source"
@@ -64,7 +65,7 @@ def sightings(settings: Settings, every: timedelta = timedelta(days=1)) -> list[
     found: list[Sighting] = []
     while now < begun + timedelta(weeks=settings.weeks) or len(_ended(found[-1])) < len(seen):
         assert now < begun + timedelta(weeks=settings.weeks + LONGEST_WAIT)
-        seen |= dict.fromkeys(listing.market.id for listing in asyncio.run(world.catalogue(now)))
+        seen |= dict.fromkeys(listing.market.id for listing in asyncio.run(listed(world, now)))
         listings = asyncio.run(world.listings(now, list(seen)))
         found.append(Sighting(now, tuple(listings), tuple(asyncio.run(world.resolutions(now, list(seen))))))
         now += every

@@ -31,10 +31,6 @@ HINTS = {
     "other": "the message says what came instead of an answer",
 }
 """What may help, by the code of the error."""
-ONE_PAGE = {"pages": 1, "newest": 1_000}
-"""What venues call how far they read, and how much of that is a page."""
-MORE_TO_COME = "too_many"
-"""How a venue tells that there is more than it was asked to read."""
 
 
 def _reached(found: Mapping[str, Any]) -> str:
@@ -152,25 +148,26 @@ async def check_venue(config: "Config", name: str) -> dict[str, Any]:
     from arena.clock import now, timer
     from arena.rounds.adapters import open_venue
     from markets.registry import UnknownExtension
-    from markets.venue import VenueError
+    from markets.venue import Catalogue, CatalogueFilter, VenueError
 
     quarantined: list[QuarantinedRecord] = []
-    started, count, trouble = timer(), 0, None
+    started, read, trouble = timer(), Catalogue([]), None
     try:
-        venue = open_venue(config, name, quarantined.append, **ONE_PAGE)
+        venue = open_venue(config, name, quarantined.append)
     except UnknownExtension as error:
         raise ArenaError("unknown_venue", f"there is no venue {name!r}", str(error)) from error
     try:
-        count = len(await venue.catalogue(now()))
+        read = await venue.catalogue(now(), CatalogueFilter(pages=1))
     except VenueError as error:
         trouble = _error(error, error.hint)
     finally:
         await venue.close()
-    codes = Counter(aside.code for aside in quarantined if aside.code != MORE_TO_COME)
+    codes = Counter(aside.code for aside in quarantined)
     return {
         "venue": name,
         "ok": trouble is None,
-        "markets": count,
+        "markets": len(read.listings),
+        "left_out": dict(read.left_out),
         "seconds": round(timer() - started, 2),
         "set_aside": dict(sorted(codes.items())),
         "error": trouble,

@@ -1,6 +1,7 @@
 """`arena markets sync`, `record` and `check`: a venue read into the record, and the record as files."""
 
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -68,6 +69,7 @@ def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "V
     from arena.record.write.sync import VenueSource
     from arena.rounds.adapters import open_venue
     from arena.rounds.sync import sync_venue
+    from markets.universe import filter_for
     from markets.venue import QuarantinedRecord
 
     quarantined: list[QuarantinedRecord] = []
@@ -77,12 +79,13 @@ def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "V
         raise ArenaError("live_venue", message, "leave --at out")
     when = now() if at is None else instant(at)
     within = timedelta(seconds=config.cohorts.corrected_within) if ends else None
+    wanted = filter_for([config.markets.universe], when)
 
     async def read() -> "VenueSync":
         venue = open_venue(config, report=quarantined.append)
         try:
             with progress(f"Reading {source.venue}", None) as stored:
-                return await sync_venue(venue, source, record, when, quarantined, stored, within)
+                return await sync_venue(venue, source, record, when, quarantined, stored, within, wanted)
         finally:
             await venue.close()
 
@@ -97,6 +100,8 @@ def as_dict(config: "Config", found: "VenueSync") -> dict[str, Any]:
     return attributes(found.synced, *names) | {
         "venue": config.markets.venue,
         "database": config.database,
+        "left_out": dict(found.left_out),
+        "limit": found.limit,
         "resolutions": found.resolutions,
         "set_aside": dict(sorted(codes.items())),
         "trouble": found.trouble and attributes(found.trouble, "code", "message"),
@@ -110,6 +115,10 @@ def say(venue: str, found: "VenueSync") -> None:
     print(f"{venue} at {synced.at:%Y-%m-%d %H:%M:%S} UTC: {count_text(synced.markets, 'market')}")
     print(f"  {synced.new:,} new, {synced.changed:,} changed, {synced.quotes:,} with a new price, "
           f"{synced.unchanged:,} unchanged, {len(synced.gone):,} gone")  # fmt: skip
+    if words := left_out_words(found.left_out):
+        print(f"  {words}")
+    if found.limit is not None:
+        print(f"  only its newest {found.limit:,} records were read: raise `newest` in the config for more")
     if found.resolutions:
         print(f"  {count_text(found.resolutions, 'resolution')} new or corrected")
     if found.trouble is not None:
@@ -117,6 +126,12 @@ def say(venue: str, found: "VenueSync") -> None:
     if found.quarantined:
         print(f"  {len(found.quarantined):,} records were rejected: {program()} markets rejected says why")
     print(f"Next: {program()} markets list")
+
+
+def left_out_words(left_out: Mapping[str, int]) -> str:
+    """How many open markets are no question for agents, and why; nothing where there are none."""
+    reasons = ", ".join(f"{count:,} {why}" for why, count in left_out.items())
+    return f"{count_text(sum(left_out.values()), 'open market')} left out: {reasons}" if left_out else ""
 
 
 @command()

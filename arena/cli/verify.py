@@ -29,6 +29,10 @@ def verify(
         Path | None,
         typer.Option(metavar="FILE", help="Also compare heads that were published, a line of JSON each."),
     ] = None,
+    draws: Annotated[
+        bool,
+        typer.Option("--draws", help="Also draw the markets of every live round again from its catalogue."),
+    ] = False,
 ) -> None:
     """Check the record against itself: hashes, ledgers, fills, settlements, marks, schedules.
 
@@ -38,12 +42,15 @@ def verify(
     differences are listed as they are found, the rest counted by table; with any the exit status is 1.
     A record that was rewritten with all its hashes still agrees with itself: --heads FILE compares it with
     the heads that have left the machine (`heads` in the config), and names the first that differs.
+    --draws shows that nobody picked the markets of a live round: the frozen rule and seed draw them again
+    from all that was on offer.
 
     Example: arena verify --database .demo/demo.db
 
     Next: arena leaderboard
     """
     from arena.verify import find
+    from arena.verify.draws import check_draws
     from arena.verify.reader import NOTHING_VERIFIED
     from arena.verify.verified import keep_verified, read_verified
 
@@ -72,6 +79,7 @@ def verify(
         )
         if not found.count:
             keep_verified(connection, beside)
+        same = check_draws(connection, found, told) if draws else None
     data = {
         "from_head": before.number,
         "ok": not found.count,
@@ -79,8 +87,9 @@ def verify(
         "differences": [difference.as_dict() for difference in found.listed],
         "left_out": dict(sorted(found.left_out.items())),
         "unproved": dict(sorted(found.unproved.items())),
+        "draws": same,
     }
-    chosen.answer(data, say, found, chosen.record(), before.number)
+    chosen.answer(data, say, found, chosen.record(), before.number, same)
     if found.count:
         raise typer.Exit(1)
 
@@ -95,12 +104,14 @@ def opened(file: Path) -> TextIO:
         ) from error
 
 
-def say(found: "Differences", address: str, head: int) -> None:
-    """How many differences there are, once each was told, and from which head on."""
+def say(found: "Differences", address: str, head: int, draws: int | None) -> None:
+    """How many differences there are, from which head on, and how many draws came out the same."""
     if head:
         print(f"Verified what came after head {head:,}; --all verifies everything.")
     if unproved := [f"{what} ({count:,})" for what, count in sorted(found.unproved.items()) if count]:
         print(f"Not proved: {'; '.join(unproved)}.")
+    if draws is not None:
+        print(f"{count_text(draws, 'live round')} drew the same markets again.")
     if not found.count:
         print(f"{address} agrees with itself: every hash, balance, fill, settlement and mark is right.")
         return

@@ -13,6 +13,7 @@ from typing import Any
 from arena.cohorts.cohort import newest_numbers
 from arena.cohorts.freeze import plan_of
 from arena.cohorts.replacements import unproven_hint
+from arena.cohorts.schedule import TICK
 from arena.config import Config
 from arena.errors import ArenaError, count_text
 from arena.operations.due import Due
@@ -35,6 +36,7 @@ from arena.rounds.world import World
 from arena.scores.refresh import refresh_cache, refresh_leaderboards
 from arena.verify.content import verified_content
 from markets.hashes import canonical
+from markets.universe import filter_for
 from markets.venue import QuarantinedRecord, Venue, VenueError
 
 
@@ -63,14 +65,16 @@ class JobContext:
 async def catalogue(context: JobContext, at: datetime) -> str:
     """Read all that the config's venue has on offer, without asking how markets ended."""
     when, last = context.when(context.source, at), context.record.read(last_synced_at, context.source)
-    if last is not None and last >= when:
+    if last is not None and last >= min(when, at) - TICK:  # a round reads it a moment before its prices
         return "read already"
     context.quarantined.clear()
-    synced = (
-        await sync_venue(context.venue, context.source, context.record, when, context.quarantined)
-    ).synced
+    wanted = filter_for([context.config.markets.universe], when)
+    found = await sync_venue(
+        context.venue, context.source, context.record, when, context.quarantined, wanted=wanted
+    )
+    synced, left_out = found.synced, sum(found.left_out.values())
     markets, prices = count_text(synced.markets, "market"), count_text(synced.quotes, "new price")
-    return f"{markets}, {synced.new:,} new, {prices}"
+    return f"{markets}, {synced.new:,} new, {prices}" + (f", {left_out:,} left out" if left_out else "")
 
 
 async def quotes(context: JobContext, at: datetime) -> str:

@@ -48,16 +48,16 @@ def kind_inputs(config: Config, prompts: Mapping[str, str], truth: Truth | None 
     )
 
 
-def open_venue(config: Config, name: str = "", report: Report = ignore_report, **changes: object) -> Venue:
+def open_venue(config: Config, name: str = "", report: Report = ignore_report) -> Venue:
     """A venue by itself, for those who only look: that of the config unless another one is named.
 
-    Another one is as its own defaults have it. `changes` are for those settings that it knows.
+    Another one is as its own defaults have it.
     """
     module = load("markets.venues", name or config.markets.venue, config.extensions("venues"))
-    settings = {key: value for key, value in changes.items() if key in module.Settings.model_fields}
+    settings: dict[str, Any] = {}
     if not name or name == config.markets.venue:
         where = unfrozen_settings(config.venue_settings, config.folder)
-        settings = {**config.venue_settings.model_dump(), **where, **settings}
+        settings = {**config.venue_settings.model_dump(), **where}
     venue: Venue = module.venue(module.Settings.model_validate(settings), report)
     return venue
 

@@ -1,6 +1,6 @@
 """A round, from settling to marks. What is already in the record is not done again."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -11,6 +11,7 @@ from arena.cohorts.replacements import (
     with_replacements,
     without_followers,
 )
+from arena.cohorts.schedule import TICK
 from arena.errors import ArenaError
 from arena.record.model.cohort import Replacement, RoundReport, Turn
 from arena.record.model.lease import LEASE_LENGTH, is_gone
@@ -31,14 +32,16 @@ from arena.record.queries.cohorts import (
 from arena.record.queries.markets import read_listings_as_of
 from arena.record.record import Record
 from arena.record.write.cohorts import add_snapshot, open_round, put_marks
+from arena.record.write.sync import VenueSource, add_catalogue
 from arena.record.write.turns import claim_turns
 from arena.rounds.evidence import gather_evidence
 from arena.rounds.settlement import settle_cohort, venue_answer
 from arena.rounds.turns import is_late, play_turns, unfinished_turns
-from arena.rounds.world import World
+from arena.rounds.world import OfferedMarkets, World
 from markets.hashes import canonical
 from markets.model import Listing, MarketId, Snapshot
-from markets.universe import draw
+from markets.universe import draw, filter_for
+from markets.venue import Catalogue
 from portfolio.marks import mark_at
 
 
@@ -194,11 +197,13 @@ async def take_snapshot(
     venue, cohort = world.venue(stored.cohort), stored.cohort
     live = cohort.stamp == "live"
     drawn: list[MarketId] = []
+    catalogue = ""
     if number is not None:
         seed = seed_for(cohort.seed, "draw", number)
-        catalogue = await offers_at(stored, at, world, record)
-        ended = {x.market_id for x in record.read(read_resolutions, [x.market.id for x in catalogue], at)}
-        still_open = [listing for listing in catalogue if listing.market.id not in ended]
+        offered = await offers_at(stored, at, world, record)
+        catalogue, ids = offered.catalogue, [x.market.id for x in offered.listings]
+        ended = {x.market_id for x in record.read(read_resolutions, ids, at)}
+        still_open = [listing for listing in offered.listings if listing.market.id not in ended]
         drawn = [x.market.id for x in draw(still_open, cohort.universe, seed, at)]
     accounts = record.holdings(stored.id).values()
     held = sorted({market for account in accounts for market, _ in account.lots})
@@ -215,20 +220,49 @@ async def take_snapshot(
         tuple(fresh[market].priced(before.get(market)) for market in shown),
         tuple(_held_listing(fresh.get(market), before.get(market)) for market in held if market not in shown),
         max(world.now(), at) if live else None,
+        catalogue,
     )
 
 
-async def offers_at(stored: StoredCohort, at: datetime, world: World, record: Record) -> list[Listing]:
-    """What the venue has on offer, read once for all cohorts that decide at one time."""
+async def offers_at(stored: StoredCohort, at: datetime, world: World, record: Record) -> OfferedMarkets:
+    """What the venue has on offer, read once for all cohorts that decide at one time.
+
+    A live venue is read a moment before the round looks at the markets drawn: rounds that are caught up
+    at the same moment share it too.
+    """
     cohort = stored.cohort
-    key = cohort.venue, canonical(cohort.venue_settings), at
-    if key not in world.catalogues:
-        question = world.venue(cohort).catalogue(world.now() if cohort.stamp == "live" else at)
-        listings = await venue_answer(question, stored, at, world, record)
+    place = cohort.venue, canonical(cohort.venue_settings)
+    if (*place, at) not in world.catalogues:
+        read_at = world.now() - TICK if cohort.stamp == "live" else at
+        before = [found for (*where, _), found in world.catalogues.items() if (*where,) == place]
+        offered = next((found for found in before if found.read_at == read_at), None)
+        if offered is None:
+            offered = await read_catalogue(stored, at, read_at, world, record)
         for other in [other for other in world.catalogues if other[2] != at]:
             del world.catalogues[other]
-        world.catalogues[key] = listings
-    return world.catalogues[key]
+        world.catalogues[*place, at] = offered
+    return world.catalogues[*place, at]
+
+
+async def read_catalogue(
+    stored: StoredCohort, at: datetime, read_at: datetime, world: World, record: Record
+) -> OfferedMarkets:
+    """A venue's catalogue, with all that any cohort's rule there lets in; a live one goes into the record."""
+    cohort = stored.cohort
+    others = (each.cohort for each in record.cohorts() if each.ended_at is None)
+    rules = [other.universe for other in others if other.venue == cohort.venue]
+    wanted = filter_for([cohort.universe, *rules], max(read_at, at))
+    question = _listings_of(world.venue(cohort).catalogue(read_at, wanted))
+    listings = await venue_answer(question, stored, at, world, record)
+    if cohort.stamp != "live":
+        return OfferedMarkets(read_at, listings)
+    source = VenueSource(cohort.venue, cohort.stamp)
+    synced = record.write(add_catalogue, source, listings, read_at, wanted=wanted)
+    return OfferedMarkets(read_at, listings, synced.hash)
+
+
+async def _listings_of(question: Awaitable[Catalogue]) -> Sequence[Listing]:
+    return (await question).listings
 
 
 def _held_listing(fresh: Listing | None, before: Listing | None) -> Listing:

@@ -54,13 +54,13 @@ class VenueUnavailable(ArenaError):
 
 
 async def venue_answer(
-    question: Awaitable[list[T]],
+    question: Awaitable[Sequence[T]],
     stored: StoredCohort,
     at: datetime,
     world: World,
     record: Record,
     decides: bool = True,
-) -> list[T]:
+) -> Sequence[T]:
     """A venue's answer, or nothing where it has none and asking again is of no use.
 
     A live venue that is down is asked again when the round is tried again, so that is an error. In a made-up

@@ -1,6 +1,6 @@
 """Looking at a venue between rounds: its catalogue and how markets ended, into the record."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -8,8 +8,14 @@ from arena.record.queries.cohorts import read_unresolved_markets
 from arena.record.record import Record
 from arena.record.write.sync import SyncResult, VenueSource, add_catalogue, markets_gone_since
 from arena.rounds.settlement import learn_resolutions, venue_error
-from markets.model import Listing
-from markets.venue import QuarantinedRecord, Venue, VenueError
+from markets.venue import (
+    EVERY_MARKET,
+    Catalogue,
+    CatalogueFilter,
+    QuarantinedRecord,
+    Venue,
+    VenueError,
+)
 
 ASKED_WITHIN = timedelta(days=60)
 """How long a market that lost its price is asked about, if nobody says how it ended."""
@@ -19,10 +25,13 @@ ASKED_WITHIN = timedelta(days=60)
 class VenueSync:
     """What a look at a venue brought: its catalogue, how many ends were new, and what was quarantined.
 
+    Of the catalogue also how many open markets were `left_out`, by reason, and the `limit` it stopped at.
     `trouble` is why nothing is known of how markets ended.
     """
 
     synced: SyncResult
+    left_out: Mapping[str, int]
+    limit: int | None
     resolutions: int
     quarantined: tuple[QuarantinedRecord, ...]
     trouble: VenueError | None
@@ -41,15 +50,15 @@ async def sync_venue(
     quarantined: list[QuarantinedRecord],
     stored: Callable[[int, int], None] = lambda _done, _of: None,
     within: timedelta | None = None,
+    wanted: CatalogueFilter = EVERY_MARKET,
 ) -> VenueSync:
-    """Read a venue's catalogue, and unless it is None `within` what time, how markets ended: see below.
+    """Read what is wanted of a venue's catalogue; unless it is None `within` what time, how markets ended.
 
     `quarantined` is where the venue reports to. A catalogue that can't be read is an error, and what was
     quarantined until then is kept; ends that can't be read are told of.
     """
-    synced = record.write(
-        add_catalogue, source, await _catalogue(venue, record, at, quarantined), at, quarantined, stored
-    )
+    catalogue = await _catalogue(venue, record, at, quarantined, wanted)
+    synced = record.write(add_catalogue, source, catalogue.listings, at, quarantined, stored, wanted)
     before, new, trouble = len(quarantined), 0, None
     if within is not None:
         try:
@@ -57,14 +66,18 @@ async def sync_venue(
         except VenueError as error:
             trouble = error
         record.quarantine(quarantined[before:], at)
-    return VenueSync(synced, new, tuple(quarantined), trouble)
+    return VenueSync(synced, catalogue.left_out, catalogue.limit, new, tuple(quarantined), trouble)
 
 
 async def _catalogue(
-    venue: Venue, record: Record, at: datetime, quarantined: list[QuarantinedRecord]
-) -> list[Listing]:
+    venue: Venue,
+    record: Record,
+    at: datetime,
+    quarantined: list[QuarantinedRecord],
+    wanted: CatalogueFilter,
+) -> Catalogue:
     try:
-        return await venue.catalogue(at)
+        return await venue.catalogue(at, wanted)
     except VenueError as error:
         record.quarantine(quarantined, at)
         raise venue_error(error) from error

@@ -49,6 +49,15 @@ def no_evidence(_cohort: Cohort) -> Research:
 
 
 @dataclass(frozen=True, slots=True)
+class OfferedMarkets:
+    """What a venue had on offer when it was read, and the hash of the sync that keeps it, of a live one."""
+
+    read_at: datetime
+    listings: Sequence[Listing]
+    catalogue: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class World:
     """All that a round needs from outside the record, as `arena.rounds.open_world` opens it.
 
@@ -68,7 +77,7 @@ class World:
     reservations: CallReservations = field(default_factory=CallReservations)
     research: Callable[[Cohort], Research] = no_evidence
     quarantined: list[QuarantinedRecord] = field(default_factory=list)
-    catalogues: dict[tuple[str, str, datetime], list[Listing]] = field(default_factory=dict)
+    catalogues: dict[tuple[str, str, datetime], OfferedMarkets] = field(default_factory=dict)
     searches: dict[tuple[str, str, datetime], SearchResults] = field(default_factory=dict)
     dispatch: Dispatch | None = None
     missing_key: Callable[[Entrant], str] = lambda _entrant: ""

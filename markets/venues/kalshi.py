@@ -8,13 +8,12 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from itertools import chain
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from markets.garbage_collection import gc_paused
 from markets.model import Listing, MarketId, Quote, Resolution
-from markets.venue import Report, ignore_report
+from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, ignore_report
 from markets.venues.wire import kalshi_records as wire
 from markets.venues.wire import kalshi_requests as asking
 from markets.venues.wire.fields import RecordSorter, own_names, read
@@ -30,6 +29,7 @@ from markets.venues.wire.kalshi_records import (
 )
 from markets.venues.wire.kalshi_requests import candle_quote, candles
 from markets.venues.wire.order_books import book_gap
+from markets.venues.wire.paging import CatalogueReader
 
 __all__ = ["Kalshi", "Settings", "stamp", "venue"]
 
@@ -49,7 +49,7 @@ class Settings(BaseModel):
     timeout: float = Field(20.0, gt=0, exclude=True)
     """How many seconds to wait for an answer."""
     pages: int = Field(500, gt=0, exclude=True)
-    """The most pages of a catalogue to read."""
+    """The most pages of a catalogue to read: one that has more is incomplete, and nothing is made of it."""
 
 
 class Kalshi:
@@ -63,17 +63,17 @@ class Kalshi:
     def __init__(self, settings: Settings, http: HttpClient, report: Report):
         self._pages, self._http = settings.pages, http
         self._sorter = RecordSorter("kalshi", ("ticker", "event_ticker"), report)
+        self._reader = CatalogueReader("event_ticker", self._sorter)
         self._events: dict[str, KalshiEvent] = {}
         self._series: dict[str, KalshiSeries] = {}
 
-    async def catalogue(self, at: datetime) -> list[Listing]:
+    async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
         """Every market that can be traded on, with its best prices but without its book."""
+        ask, offered = partial(asking.open_events, self._http), partial(self._of_event, at=at)
         with gc_paused():
             for raw in await asking.all_series(self._http, self._sorter):
                 self._keep_series(raw)
-            events = await asking.open_events(self._http, self._sorter, self._pages)
-            listings = chain.from_iterable(self._of_event(raw, at) for raw in events)
-            return list({listing.market.id: listing for listing in listings}.values())
+            return await self._reader.read(ask, offered, wanted, at, self._pages)
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
         """These markets with their books, in the order asked for."""
@@ -103,14 +103,15 @@ class Kalshi:
         """Let go of connections."""
         await self._http.close()
 
-    def _of_event(self, raw: object, at: datetime) -> Iterable[Listing]:
+    def _of_event(self, raw: object, at: datetime) -> Iterable[Listing | str]:
         """What can be traded on in an event. One that makes no sense takes its markets with it."""
         if self._keep_event(raw) is None:
             return
         for inner in self._sorter.made(partial(nested_markets, raw), raw) or ():
-            page = self._page(inner)
-            if page is not None and wire.is_trading(page, at):
-                listing = self._listing(page, inner, at)
+            if why := wire.left_out(inner):
+                yield why
+            elif (page := self._page(inner)) is not None:
+                listing = self._listing(page, inner, at) if wire.is_trading(page, at) else "not trading"
                 if listing is not None:
                     yield listing
 

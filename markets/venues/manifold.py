@@ -5,6 +5,7 @@ that walk a book refuse. Nothing is charged. Markets that trade in cash rather t
 """
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -12,11 +13,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from markets.garbage_collection import gc_paused
 from markets.model import Listing, MarketId, Quote, Resolution
-from markets.venue import Report, ignore_report
+from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, ignore_report
 from markets.venues.wire import manifold_records as wire
 from markets.venues.wire import manifold_requests as asking
 from markets.venues.wire.fields import RecordSorter, own_names
 from markets.venues.wire.http import HttpClient
+from markets.venues.wire.paging import CatalogueReader
 
 __all__ = ["Manifold", "Settings", "stamp", "venue"]
 
@@ -36,7 +38,7 @@ class Settings(BaseModel):
     timeout: float = Field(20.0, gt=0, exclude=True)
     """How many seconds to wait for an answer."""
     newest: int = Field(20_000, gt=0, exclude=True)
-    """How many of its newest markets to read."""
+    """How many of its newest markets to read; where it has more, that is told."""
 
 
 class Manifold:
@@ -46,14 +48,16 @@ class Manifold:
 
     def __init__(self, settings: Settings, http: HttpClient, report: Report):
         self._newest, self._http = settings.newest, http
+        self._newest_markets = asking.NewestMarkets(http, settings.newest)
         self._sorter = RecordSorter("manifold", ("id",), report)
+        self._reader = CatalogueReader("id", self._sorter)
 
-    async def catalogue(self, at: datetime) -> list[Listing]:
+    async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
         """The open ones among the newest markets, with their prices."""
+        newest, offered = self._newest_markets, partial(self._offered, at=at)
         with gc_paused():
-            raws = await asking.newest_markets(self._http, self._sorter, self._newest)
-            pages = ((raw, page) for raw, page in self._pages(raws) if wire.is_trading(page, at))
-            return [self._listing(raw, page, at) for raw, page in pages]
+            read = await self._reader.read(newest.page, offered, wanted, at, asking.most_pages(self._newest))
+        return replace(read, limit=self._newest) if newest.more else read
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
         """These markets with their prices, in the order asked for; closed ones without."""
@@ -83,6 +87,14 @@ class Manifold:
             page = self._sorter.made(partial(wire.page, raw), raw)
             if page is not None:
                 yield raw, page
+
+    def _offered(self, raw: object, at: datetime) -> Iterable[Listing | str]:
+        """A market if it can be traded on, or why not."""
+        if why := wire.left_out(raw):
+            yield why
+            return
+        for _, page in self._pages([raw]):
+            yield self._listing(raw, page, at) if wire.is_trading(page, at) else "not trading"
 
     def _listing(self, raw: object, page: wire.ManifoldPage, at: datetime) -> Listing:
         if not wire.is_trading(page, at):

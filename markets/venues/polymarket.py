@@ -1,11 +1,11 @@
 """Polymarket: real dollars, read without a key and without a wallet.
 
-Only questions whose outcomes are Yes and No are read; of an event that may still get outcomes, the places
-held for them are left out. Books are read for chosen markets only. A share's fee is rate · p · (1 − p), at
-the rate on the market's page.
+Every market of two outcomes is a question, of which YES is the outcome of that name, and else the first. Of
+an event that may still get outcomes, the places held for them are left out. Books are read for chosen
+markets only. A share's fee is rate · p · (1 − p), at the rate on the market's page.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from functools import partial
 
@@ -13,11 +13,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from markets.garbage_collection import gc_paused
 from markets.model import Listing, Market, MarketId, Quote, Resolution
-from markets.venue import Report, ignore_report
+from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, ignore_report
 from markets.venues.wire import polymarket_records as wire
 from markets.venues.wire import polymarket_requests as asking
 from markets.venues.wire.fields import RecordSorter, RejectedRecord, label, own_names, read
 from markets.venues.wire.http import HttpClient
+from markets.venues.wire.paging import CatalogueReader
 from markets.venues.wire.polymarket_prices import offer, past_quote, quote, quote_with_book
 from markets.venues.wire.polymarket_prices import yes_token as token_of
 from markets.venues.wire.polymarket_resolutions import confirm_resolution, resolution
@@ -41,7 +42,7 @@ class Settings(BaseModel):
     timeout: float = Field(20.0, gt=0, exclude=True)
     """How many seconds to wait for an answer."""
     pages: int = Field(1_000, gt=0, exclude=True)
-    """The most pages of a catalogue to read."""
+    """The most pages of a catalogue to read: one that has more is incomplete, and nothing is made of it."""
 
 
 class Polymarket:
@@ -55,22 +56,21 @@ class Polymarket:
     def __init__(self, settings: Settings, gamma: HttpClient, clob: HttpClient, report: Report):
         self._pages, self._gamma, self._clob = settings.pages, gamma, clob
         self._sorter = RecordSorter("polymarket", ("id", "conditionId"), report)
+        self._reader = CatalogueReader("id", self._sorter)
         self._agreed: dict[str, int | None] = {}
 
-    async def catalogue(self, at: datetime) -> list[Listing]:
+    async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
         """Every market that can be traded on, with its best prices but without its book."""
-        listings: list[Listing] = []
+        ask, offered = partial(asking.open_markets, self._gamma), partial(self._offered, at=at)
         with gc_paused():
-            async for raws in asking.open_markets(self._gamma, self._sorter, self._pages):
-                listings += (listing for raw in raws if (listing := self._offered(raw, at)) is not None)
-        return listings
+            return await self._reader.read(ask, offered, wanted, at, self._pages)
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
         """These markets with their prices and books while they trade, in the order asked for."""
         names = own_names(wire.PREFIX, markets)
         raws = await asking.records(self._gamma, self._sorter, names, first="open")
         pages = {name: page for name, raw in raws.items() if (page := self._playable(raw)) is not None}
-        made = ((name, page, self._market(page, raws[name])) for name, page in pages.items())
+        made = ((name, page, self._market(page, raws[name], at)) for name, page in pages.items())
         playable = [(name, page, market) for name, page, market in made if market is not None]
         books = await self._books({name: raws[name] for name, page, _ in playable if wire.is_trading(page)})
         return [
@@ -86,7 +86,7 @@ class Polymarket:
         ends = {name: end for name, end in made.items() if end is not None}
         new = {name: raws[name] for name, end in ends.items() if self._agreed.get(name) != end.payout}
         for name, page in (await asking.book_pages(self._clob, self._sorter, new)).items():
-            sure = self._sorter.made(partial(confirm_resolution, ends[name], page), raws[name])
+            sure = self._sorter.made(partial(confirm_resolution, ends[name], raws[name], page), raws[name])
             if sure is None:
                 del ends[name]
             elif sure is not ends[name]:
@@ -110,16 +110,20 @@ class Polymarket:
         await self._gamma.close()
         await self._clob.close()
 
-    def _offered(self, raw: object, at: datetime) -> Listing | None:
-        """A market if it can be traded on, with the prices on its page."""
+    def _offered(self, raw: object, at: datetime) -> Iterable[Listing | str]:
+        """A market with the prices on its page, or why it is not on offer."""
         whole = offer(raw)
         page = whole or self._page(raw)
-        if page is None or not wire.is_trading(page) or wire.unplayable(page) is not None:
-            return None
-        market = self._market(page, raw)
-        if market is None or not market.opens_at <= at < market.closes_at:
-            return None
-        return Listing(market, self._sorter.made(partial(quote, whole or raw, at), raw))
+        if page is None:
+            return
+        if (why := wire.unplayable(page)) is not None:
+            yield why.code.replace("_", " ")
+        elif not wire.is_trading(page):
+            yield "not trading"
+        elif (market := self._market(page, raw, at)) is not None:
+            price = self._sorter.made(partial(quote, whole or raw, at), raw)
+            reason = wire.left_out(page, None if price is None else price.mid, at)
+            yield reason or (Listing(market, price) if market.opens_at <= at else "not open yet")
 
     def _page(self, raw: object) -> wire.PolymarketPage | None:
         return self._sorter.made(partial(read, wire.PolymarketPage, raw, "market"), raw)
@@ -132,9 +136,10 @@ class Polymarket:
             self._sorter.tell(why, label(raw, "id"), raw)
         return page if why is None else None
 
-    def _market(self, page: wire.PolymarketPage, raw: object) -> Market | None:
+    def _market(self, page: wire.PolymarketPage, raw: object, at: datetime) -> Market | None:
         rate = self._sorter.made(partial(wire.fee_rate, page), raw)
-        return self._sorter.made(partial(wire.market, page, wire.USUAL_FEE if rate is None else rate), raw)
+        fee = wire.USUAL_FEE if rate is None else rate
+        return self._sorter.made(partial(wire.market, page, fee, at), raw)
 
     async def _books(self, raws: asking.Raw) -> asking.Raw:
         """The books of these markets, as far as there are any."""

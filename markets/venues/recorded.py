@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from markets.bundle import Bundle, Recording, read
 from markets.millionths import ONE
 from markets.model import Listing, MarketId, Resolution
-from markets.venue import Report, VenueError, ignore_report
+from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, VenueError, ignore_report
 
 stamp = "replay"
 
@@ -51,10 +51,10 @@ class RecordedVenue:
             market for market, record in bundle.markets.items() if _ends_late(record)
         )
 
-    async def catalogue(self, at: datetime) -> list[Listing]:
+    async def catalogue(self, at: datetime, _wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
         """Every market that is open, has a price that isn't old, and isn't known to have ended."""
         listings = (self._listing(market, at) for market in self._markets)
-        return [listing for listing in listings if listing is not None and self._on_offer(listing, at)]
+        return Catalogue([each for each in listings if each is not None and self._on_offer(each, at)])
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
         """These markets, in the order asked for, each with the newest price known by then."""

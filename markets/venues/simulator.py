@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from markets.model import Listing, MarketId, Resolution
 from markets.simulation.settings import Chance, Settings, outage_end, seeded_chance
 from markets.simulation.world import build_world, listing_at
-from markets.venue import Report, VenueError, ignore_report
+from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, VenueError, ignore_report
 
 __all__ = ["Settings", "Simulator", "stamp", "venue"]
 
@@ -25,14 +25,11 @@ class Simulator:
         self._settings, self._chance = settings, chance
         self._world = build_world(settings, chance)
 
-    async def catalogue(self, at: datetime) -> list[Listing]:
+    async def catalogue(self, at: datetime, _wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
         """Every open market with its price."""
         self._be_there(at)
-        return [
-            listing_at(life, at, self._settings, self._chance)
-            for life in self._world.values()
-            if life.market.opens_at <= at < life.market.closes_at
-        ]
+        lives = (x for x in self._world.values() if x.market.opens_at <= at < x.market.closes_at)
+        return Catalogue([listing_at(life, at, self._settings, self._chance) for life in lives])
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
         """These markets, in the order asked for; a closed one with the quote that stood last."""

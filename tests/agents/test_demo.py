@@ -22,7 +22,7 @@ from agents.prompts.prompt import render
 from agents.registry import HOME, prompt_text
 from markets.venues.simulator import Settings, Simulator, venue
 from tests.agents.minds import a_lot, a_view
-from tests.builders import a_listing, usd
+from tests.builders import a_listing, listed, usd
 
 BET, BLIND = prompt_text("bet", HOME), prompt_text("blind", HOME)
 START = datetime(2026, 1, 4, tzinfo=UTC)
@@ -32,7 +32,7 @@ EVIDENCE = """YES if it rains.
 
 
 def view_of(season: Simulator, at: datetime, seed: int) -> View:
-    listings = asyncio.run(season.catalogue(at))[:30]
+    listings = asyncio.run(listed(season, at))[:30]
     view = a_view(*listings, seed=seed)
     return replace(view, snapshot=replace(view.snapshot, at=at))
 

@@ -14,6 +14,7 @@ import markets.venues
 from markets.model import Listing, MarketId, Resolution
 from markets.registry import load, names
 from markets.venue import Venue
+from tests.builders import listed
 
 HOME = Path(markets.venues.__path__[0])
 SUNDAYS = [datetime(2026, 1, 4, tzinfo=UTC) + timedelta(weeks=n) for n in range(0, 22, 3)]
@@ -45,7 +46,7 @@ def venue(module: ModuleType) -> Venue:
 
 
 def catalogue(venue: Venue, at: datetime) -> list[Listing]:
-    return get(venue.catalogue(at))
+    return get(listed(venue, at))
 
 
 def seen(venue: Venue) -> list[MarketId]:

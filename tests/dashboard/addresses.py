@@ -22,7 +22,8 @@ PLACE = (
 TRADED = f"{PLACE} JOIN fill ON fill.turn_id = turn.id ORDER BY turn.id DESC LIMIT 1"
 FAILED = f"{PLACE} WHERE turn.verdict IN ('failed', 'malformed') ORDER BY turn.id DESC LIMIT 1"
 ASKED = f"{PLACE} JOIN call USING (round_id, entrant_id) ORDER BY turn.id LIMIT 1"
-VIEWS = ("arena", "leaderboard", "cohort", "agent", "duel", "markets", "market", "turn", "operations")
+FIGURES = ("arena", "leaderboard", "cohort", "agent", "duel", "markets", "market", "turn", "operations")
+VIEWS = (*FIGURES, "how", "glossary")
 READINGS = ("stated", "anchored", "implied")
 
 

@@ -9,6 +9,8 @@ from tests.oracles.heads import sha256, written
 PLACED = "JOIN entrant AS e ON e.id = {0}.entrant_id"
 OF_ROUND = {
     "snapshot": "SELECT s.hash FROM snapshot AS s JOIN round AS r ON r.snapshot_id = s.id WHERE r.id = ?",
+    "catalogue": """SELECT s.catalogue FROM snapshot AS s JOIN round AS r ON r.snapshot_id = s.id
+        WHERE r.id = ? AND s.catalogue != ''""",
     "evidence": "SELECT hash FROM gathering WHERE round_id = ?",
     "replacement": f"""SELECT e.position, x.hash FROM replacement AS x {PLACED.format("x")}
         JOIN round AS r ON r.cohort_id = e.cohort_id AND r.number = x.round WHERE r.id = ?""",

@@ -13,7 +13,7 @@ from arena.record.write.cohorts import add_cohort
 from arena.rounds.world import Player, World
 from markets.model import Listing, MarketId, Resolution
 from markets.universe import Universe
-from markets.venue import Venue
+from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Venue
 from portfolio.ledger import open_account
 from portfolio.rules import REALISTIC, Rules
 from tests.builders import NOW, RAIN, a_bet, a_book, usd
@@ -34,9 +34,9 @@ class LittleVenue:
     tells_all: bool = False
     closed: bool = False
 
-    async def catalogue(self, at: datetime) -> list[Listing]:
+    async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
         self.looks += 1
-        return [self._listing(market, at) for market in self.mids if market not in self.silent]
+        return Catalogue([self._listing(market, at) for market in self.mids if market not in self.silent])
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
         return [self._listing(market, at) for market in markets if market not in self.silent]

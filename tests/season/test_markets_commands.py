@@ -16,11 +16,13 @@ CONFIG = """\
 database: arena.db
 markets:
   venue: polymarket
+  closes_within: 3650d
+  min_volume: 0
   polymarket: {{url: "{url}{gamma}", book_url: "{url}{clob}", per_second: 1000}}
 agents:
   - kind: market
 """
-LATER = "2099-01-01T00:00:00Z"
+LATER = "2030-01-01T00:00:00Z"
 LISTS = f"{GAMMA}/markets/keyset"
 
 

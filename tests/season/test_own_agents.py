@@ -12,6 +12,7 @@ from arena.clock import now
 from arena.config import load
 from arena.rounds.adapters import open_venue
 from markets.model import Listing
+from tests.builders import listed
 from tests.program.running import agents_of, arena, arena_json, demo_config
 
 LINE_UP = """\
@@ -28,6 +29,7 @@ LINE_UP = """\
 """
 MINE = """\
 from agents.model import Decision, Forecast
+from tests.builders import listed
 
 def decide(view, ask, p):
     return Decision(tuple(Forecast(listing.market.id, p) for listing in view.snapshot.shown))
@@ -40,7 +42,7 @@ def world(config: Path) -> list[Listing]:
     settings = load(config)
     venue, first = open_venue(settings), settings.first_start(now())
     weeks = [first + timedelta(weeks=number) for number in range(ROUNDS)]
-    return [listing for week in weeks for listing in asyncio.run(venue.catalogue(week))]
+    return [listing for week in weeks for listing in asyncio.run(listed(venue, week))]
 
 
 @pytest.fixture(scope="module")

@@ -116,7 +116,7 @@ RAIN_BOOK = a_book(
 class PolymarketWire:
     """What the venue has: markets, books and pages at the order book, prices of the past by token.
 
-    `stuck` repeats page one for ever; without `keyset` there are only the old lists.
+    `stuck` repeats page one for ever.
     """
 
     markets: list[Any] = field(default_factory=list)
@@ -124,13 +124,11 @@ class PolymarketWire:
     ends: list[Any] = field(default_factory=list)
     past: dict[str, list[Any]] = field(default_factory=dict)
     stuck: bool = False
-    keyset: bool = True
     many_books: bool = True
 
     def serve(self, server: VenueServer) -> str:
         """Answer from now on; where from."""
         server.route(f"{GAMMA}/markets/keyset", self._by_cursor)
-        server.route(f"{GAMMA}/markets", self._by_place)
         server.route(f"{CLOB}/books", self._books)
         server.route(f"{CLOB}/book", self._book)
         server.route(f"{CLOB}/markets/", self._end)
@@ -140,8 +138,6 @@ class PolymarketWire:
     def _by_cursor(self, asked: Asked) -> Any:
         """Only `after_cursor` counts. Many ids go into one question; the last page has no next one."""
         size, after = int(asked.params.get("limit", 20)), asked.params.get("after_cursor")
-        if not self.keyset:
-            return status(404)
         if size > A_PAGE or "offset" in asked.query:
             return status(422)
         found = self._chosen(asked)
@@ -149,15 +145,13 @@ class PolymarketWire:
         page = {"markets": found[start : start + size]}
         return page | {"next_cursor": f"after:{start + size}"} if start + size < len(found) else page
 
-    def _by_place(self, asked: Asked) -> Any:
-        start, size = (int(asked.params.get(name, usual)) for name, usual in (("offset", 0), ("limit", 20)))
-        return self._chosen(asked)[start : start + min(size, A_PAGE)]
-
     def _chosen(self, asked: Asked) -> list[Any]:
         """Open markets, or closed ones: never both. Tags are there for those who ask for them."""
         closed, names = asked.params.get("closed") == "true", asked.query.get("id")
         found = [raw for raw in self.markets if (_get(raw, "closed") is True) is closed]
         found = found if names is None else [raw for raw in found if _get(raw, "id") in names]
+        least, latest = float(asked.params.get("volume_num_min", 0)), asked.params.get("end_date_max", "~")
+        found = [x for x in found if least <= _volume(x) and str(_get(x, "endDate") or "") <= latest]
         return found if asked.params.get("include_tag") == "true" else [_untagged(raw) for raw in found]
 
     def _books(self, asked: Asked) -> Any:
@@ -184,6 +178,13 @@ class PolymarketWire:
 
 def _get(raw: Any, key: str) -> Any:
     return raw.get(key) if isinstance(raw, dict) else None
+
+
+def _volume(raw: Any) -> float:
+    try:
+        return float(_get(raw, "volume"))
+    except (TypeError, ValueError):
+        return 0.0
 
 
 def _untagged(raw: Any) -> Any:

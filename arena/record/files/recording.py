@@ -2,18 +2,19 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, time, timedelta
 
 from sqlalchemy import Connection
 
-from arena.record.queries.cohorts import read_resolutions
+from arena.record.queries.cohorts import read_learnt_resolutions
 from arena.record.queries.markets import read_known_ids, read_pages_as_of, read_quotes_as_of
 from arena.record.schema.statements import attributes_of, batches
 from arena.record.schema.typed import columns_of, select
 from arena.record.schema.world import MarketVersionRow, QuoteRow
 from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, quote_of
 from markets.bundle import Sighting
-from markets.model import Listing, Market, MarketId, Quote
+from markets.model import Listing, Market, MarketId, Quote, Resolution
 
 ONE_DAY = timedelta(days=1)
 Pages = dict[MarketId, list[tuple[datetime, Market]]]
@@ -42,7 +43,16 @@ def read_sightings(
         yield from _quote_sightings(pages, still)
         read(number, len(ends))
     for some in batches(ids):
-        yield Sighting(until, (), tuple(read_resolutions(connection, some, until)))
+        yield Sighting(until, (), tuple(_learnt_ends(connection, some, until)))
+
+
+def _learnt_ends(
+    connection: Connection, markets: Sequence[MarketId], until: datetime
+) -> Iterator[Resolution]:
+    """How markets ended, every version from when the arena learnt it: no replay knows it sooner."""
+    for end, learnt_at in read_learnt_resolutions(connection, markets, until):
+        if learnt_at <= until:
+            yield replace(end, known_at=max(end.known_at, learnt_at))
 
 
 def _page_versions(

@@ -102,6 +102,9 @@ class SnapshotRow(TableRow, table=True):
     cohort_id: int = parent_field("cohort.id")
     at: datetime = time_field("the time that it is for")
     taken_at: datetime = time_field("when the markets were actually read; prices are aged from then")
+    catalogue: str = text_field(
+        "the hash of the sync from which a live round's markets were drawn", hashed=False, added=("",)
+    )
     hash: str = hash_field("cohort, both times, and every place of the snapshot")
 
 

@@ -146,7 +146,8 @@ def add_snapshot(
     ]
     times = {"at": snapshot.at, "taken_at": snapshot.seen_at}
     fact = digest({"cohort": number, "items": seen, **times})
-    snapshot_id = insert_one(connection, SnapshotRow.__table__, cohort_id=cohort_id, hash=fact, **times)
+    own = {"cohort_id": cohort_id, "catalogue": snapshot.catalogue, "hash": fact}
+    snapshot_id = insert_one(connection, SnapshotRow.__table__, **own, **times)
     insert_rows(connection, SnapshotItemRow.__table__, [{"snapshot_id": snapshot_id} | row for row in rows])
     if round_number is not None:
         row = {"cohort_id": cohort_id, "number": round_number, "at": snapshot.at, "snapshot_id": snapshot_id}

@@ -51,6 +51,9 @@ OF_ROUND: dict[str, AnySelect] = {
     "snapshot": select(SnapshotRow.hash)
     .select_from(joined(SnapshotRow, RoundRow))
     .where(RoundRow.id == ROUND_ID),
+    "catalogue": select(SnapshotRow.catalogue)
+    .select_from(joined(SnapshotRow, RoundRow))
+    .where(RoundRow.id == ROUND_ID, SnapshotRow.catalogue != ""),
     "evidence": select(GatheringRow.hash).where(GatheringRow.round_id == ROUND_ID),
     "replacement": select(EntrantRow.position, ReplacementRow.hash)
     .select_from(joined(ReplacementRow, EntrantRow))

@@ -150,10 +150,17 @@ def add_page_rows(connection: Connection, listings: Sequence[Listing], at: datet
     return {market: (row.hash, row.id) for market, row in rows.items()}
 
 
-def add_pages(connection: Connection, listings: Sequence[Listing], at: datetime) -> WrittenListings:
-    """The pages of these markets, those that say something new as their next versions; and new markets."""
+def add_pages(
+    connection: Connection, listings: Sequence[Listing], at: datetime, listed: bool = False
+) -> WrittenListings:
+    """The pages of these markets, those that say something new as their next versions; and new markets.
+
+    A page that is only `listed` among others may lack the rules: those that are known stay.
+    """
     markets = {listing.market.id: listing.market for listing in listings}
     known = newest_rows(connection, MarketVersionRow, list(markets), "version", "hash", "version")
+    if listed:
+        markets |= _with_known_rules(connection, [x for x in markets.values() if x.id in known])
     hashes = {market: market_hash(page) for market, page in markets.items()}
     changed = [market for market, hash in hashes.items() if market not in known or known[market].hash != hash]
     new = [market for market in changed if market not in known]
@@ -163,6 +170,17 @@ def add_pages(connection: Connection, listings: Sequence[Listing], at: datetime)
     pages = (((market, versions[market], at, hashes[market]), markets[market]) for market in changed)
     insert_facts(connection, MarketVersionRow, keys, pages, PAGE_FIELDS)
     return WrittenListings(hashes, known, changed, new)
+
+
+def _with_known_rules(connection: Connection, pages: Sequence[Market]) -> dict[MarketId, Market]:
+    """Those of these pages that are without rules, with the rules of the newest page of the same question."""
+    bare = {page.id: page for page in pages if page.rules == page.question}
+    known = newest_rows(connection, MarketVersionRow, list(bare), "version", "question", "rules")
+    return {
+        market: replace(page, rules=known[market].rules)
+        for market, page in bare.items()
+        if known[market].question == page.question
+    }
 
 
 def add_quote_rows(connection: Connection, listings: Sequence[Listing]) -> StoredRows:

@@ -1,6 +1,6 @@
 """How markets ended, as venues say it: a new version whenever one changes its mind."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from arena.record.schema.statements import TableRows, attributes_of, batches, insert_rows
 from arena.record.schema.typed import IDS, col, columns_of, read_nouns, select
-from arena.record.schema.world import MarketRow, ResolutionRow
+from arena.record.schema.world import MarketRow, QuarantineRow, ResolutionRow
 from arena.record.write.heads import add_head
 from arena.record.write.quarantine import quarantine_records
 from markets.hashes import canonical, digest, plain_value
@@ -33,13 +33,18 @@ def add_resolutions(
 
     Simulated and recorded venues tell the whole story every time, and number its versions: those not yet
     known by their number are new. A live venue only says how a market stands now, as version 1 whatever
-    came before: an answer that pays something else than the newest known version is the next one.
+    came before: an answer that pays something else than the newest known version is the next one. It is
+    known from now on, and so is a first one that had to wait: the venue dates them back to its close.
     """
     known = _known_versions(connection, sorted({resolution.market_id for resolution in resolutions}))
     reasons = [(one, _rejection_of(one, known)) for one in resolutions]
     quarantine_records(connection, [_quarantined(one, *why) for one, why in reasons if why is not None], at)
     possible = [one for one, why in reasons if why is None]
-    fresh = _changed_payouts(possible, known) if live else _new_versions(possible, known)
+    if live:
+        late = _waited(connection, [one.market_id for one in possible])
+        fresh = _changed_payouts(possible, known, late, at)
+    else:
+        fresh = _new_versions(possible, known)
     rows: TableRows = [
         attributes_of(found, *FIELDS)
         | {"learnt_at": at, "hash": digest({"learnt_at": at, **plain_value(found)})}
@@ -84,14 +89,31 @@ def _new_versions(resolutions: Iterable[Resolution], known: ResolutionVersions) 
     return [one for (market, version), one in sorted(versions.items()) if version not in known[market]]
 
 
-def _changed_payouts(resolutions: Iterable[Resolution], known: ResolutionVersions) -> list[Resolution]:
-    """What pays something else than the newest version, as the next one; it is not known before that."""
+def _waited(connection: Connection, ids: Sequence[MarketId]) -> set[MarketId]:
+    """Those of these markets whose end was set aside before, as disputed or not yet agreed on."""
+    venues, own = {id.partition(":")[0] for id in ids}, {id.partition(":")[2] for id in ids}
+    waiting = select(QuarantineRow.venue, QuarantineRow.record).where(
+        QuarantineRow.kind == "resolution", col(QuarantineRow.venue).in_(sorted(venues))
+    )
+    rows = [
+        row
+        for some in batches(sorted(own))
+        for row in connection.execute(waiting.where(col(QuarantineRow.record).in_(some)))
+    ]
+    return {MarketId(f"{venue}:{record}") for venue, record in rows}
+
+
+def _changed_payouts(
+    resolutions: Iterable[Resolution], known: ResolutionVersions, late: Collection[MarketId], at: datetime
+) -> list[Resolution]:
+    """What pays something else than the newest version, as the next one; it is not known before now."""
     fresh = []
     for market, resolution in sorted({one.market_id: one for one in resolutions}.items()):
         newest = max(known[market].values(), key=lambda version: version.version, default=None)
         if newest is None:
-            fresh.append(replace(resolution, version=1))
+            known_at = at if market in late else resolution.known_at
+            fresh.append(replace(resolution, version=1, known_at=known_at))
         elif newest.payout != resolution.payout:
-            at = max(newest.known_at, resolution.known_at)
-            fresh.append(replace(resolution, version=newest.version + 1, known_at=at))
+            known_at = max(newest.known_at, resolution.known_at, at)
+            fresh.append(replace(resolution, version=newest.version + 1, known_at=known_at))
     return fresh

@@ -8,16 +8,17 @@ from typing import Any
 from sqlalchemy import Connection, Row, func
 
 from arena.errors import ArenaError
+from arena.record.schema.newest import newest_rows
 from arena.record.schema.statements import BATCH, batches, insert_lines, insert_one
 from arena.record.schema.typed import clause, col, joined, select
-from arena.record.schema.world import ResolutionRow, SightingRow, SyncRow
+from arena.record.schema.world import MarketVersionRow, QuoteRow, ResolutionRow, SightingRow, SyncRow
 from arena.record.write.heads import add_head
 from arena.record.write.listings import add_pages, add_quotes
 from arena.record.write.quarantine import quarantine_records
 from markets.garbage_collection import gc_paused
 from markets.hashes import digest
 from markets.model import Listing, MarketId
-from markets.venue import QuarantinedRecord
+from markets.venue import EVERY_MARKET, CatalogueFilter, QuarantinedRecord
 
 SIGHTINGS = joined(SightingRow, SyncRow)
 
@@ -34,7 +35,8 @@ class VenueSource:
 class SyncResult:
     """What a sync has found: so many markets, of which so many were new, or had a new page or price.
 
-    `unchanged` had neither; `gone` had a price at the sync before, and have none now.
+    `unchanged` had neither; `gone` had a price at the sync before, and have none now, though they were
+    wanted. `hash` is that of the sync.
     """
 
     number: int
@@ -45,6 +47,7 @@ class SyncResult:
     quotes: int
     unchanged: int
     gone: tuple[MarketId, ...]
+    hash: str
 
 
 def add_catalogue(
@@ -54,15 +57,16 @@ def add_catalogue(
     at: datetime,
     quarantined: Sequence[QuarantinedRecord] = (),
     progress: Callable[[int, int], None] = lambda _done, _of: None,
+    wanted: CatalogueFilter = EVERY_MARKET,
 ) -> SyncResult:
-    """A catalogue as it was read at an instant, and what of it was quarantined.
+    """The catalogue of all that was wanted as it was read at an instant, and what of it was quarantined.
 
     The sync is a witness for the prices of that instant. Those of any other are stored each by itself.
     `progress` is called with how many of how many markets are stored.
     """
     quarantine_records(connection, quarantined, at)
     with gc_paused():
-        return _add_catalogue(connection, source, listings, at, progress)
+        return _add_catalogue(connection, source, listings, at, progress, wanted)
 
 
 def _add_catalogue(
@@ -71,6 +75,7 @@ def _add_catalogue(
     listings: Sequence[Listing],
     at: datetime,
     progress: Callable[[int, int], None],
+    wanted: CatalogueFilter,
 ) -> SyncResult:
     last = _last_sync(connection, source, at)
     listings = list({listing.market.id: listing for listing in listings}.values())
@@ -78,24 +83,40 @@ def _add_catalogue(
     for number, batch in enumerate(batches(listings), 1):
         now = [listing for listing in batch if listing.quote and listing.quote.at == at]
         others = [listing for listing in batch if listing.quote and listing.quote.at != at]
-        read = add_pages(connection, batch, at)
+        read = add_pages(connection, batch, at, listed=True)
         new.update(read.new)
         pages.update(read.fresh)
         written = add_quotes(connection, now)
         prices.update(written.fresh, add_quotes(connection, others, each=True).fresh)
         seen |= written.hashes
         progress(min(number * BATCH, len(listings)), len(listings))
-    before = _quoted_markets(connection, source.venue)
+    before = quoted_markets(connection, source.venue)
+    number, hash = _add_sync(connection, source, at, seen, before, last)
     return SyncResult(
-        number=_add_sync(connection, source, at, seen, before, last),
+        number=number,
         at=at,
         markets=len(listings),
         new=len(new),
         changed=len(pages - new),
         quotes=len(prices),
         unchanged=len(listings) - len(pages | prices),
-        gone=tuple(MarketId(market) for market in sorted(before - seen.keys())),
+        gone=_wanted_ones(connection, sorted(before - seen.keys()), wanted),
+        hash=hash,
     )
+
+
+def _wanted_ones(
+    connection: Connection, markets: Sequence[str], wanted: CatalogueFilter
+) -> tuple[MarketId, ...]:
+    """Those of these markets, as they were last seen, that a venue was asked for."""
+    found: list[MarketId] = []
+    for some in batches(markets):
+        pages = newest_rows(connection, MarketVersionRow, list(some), "version", "closes_at")
+        prices = newest_rows(connection, QuoteRow, list(some), "at", "volume")
+        volumes = {market: prices[market].volume if market in prices else None for market in some}
+        admitted = (m for m in some if m in pages and wanted.admits(pages[m].closes_at, volumes[m]))
+        found += map(MarketId, admitted)
+    return tuple(found)
 
 
 def last_synced_at(connection: Connection, source: VenueSource) -> datetime | None:
@@ -133,8 +154,8 @@ def _add_sync(
     seen: Mapping[MarketId, str],
     before: Set[str],
     last: Row[Any] | None,
-) -> int:
-    """The sync, and where its markets with a price differ from those before; its number."""
+) -> tuple[int, str]:
+    """The sync, and where its markets with a price differ from those before; its number and hash."""
     turned = {market: int(market in seen) for market in sorted(seen.keys() ^ before)}
     number, previous = (1, "") if last is None else (last.number + 1, last.hash)
     fact = {"venue": source.venue, "stamp": source.stamp, "number": number, "at": at, "markets": len(seen)}
@@ -144,13 +165,14 @@ def _add_sync(
     lines = [(sync_id, market, quoted) for market, quoted in turned.items()]
     insert_lines(connection, SightingRow.__table__, ("sync_id", "market_id", "quoted"), lines)
     add_head(connection, at, {"sync": [[source.venue, number, sealed]]})
-    return number
+    return number, sealed
 
 
-def _quoted_markets(connection: Connection, venue: str) -> set[str]:
-    """The markets that had a price when this venue was last read."""
+def quoted_markets(connection: Connection, venue: str, number: int | None = None) -> set[str]:
+    """The markets that had a price at a venue's sync of this number, or when it was last read."""
     last = select(SightingRow.market_id, func.max(SyncRow.number).label("number")).select_from(SIGHTINGS)
-    newest = last.where(SyncRow.venue == venue).group_by(SightingRow.market_id).subquery()
+    until = (SyncRow.venue == venue, number is None or SyncRow.number <= number)
+    newest = last.where(*until).group_by(SightingRow.market_id).subquery()
     same = (SightingRow.market_id == newest.c.market_id) & (SyncRow.number == newest.c.number)
     rows = select(SightingRow.market_id).select_from(SIGHTINGS.join(newest, clause(same)))
     return set(connection.scalars(rows.where(SyncRow.venue == venue, SightingRow.quoted == 1)))

@@ -74,6 +74,11 @@ def _of_cohorts(name: str) -> RowsQuery:
 ITS_ROUND = (RoundRow.cohort_id == EntrantRow.cohort_id) & (RoundRow.number == ReplacementRow.round)
 OF_ROUND = {
     "snapshot": _facts(joined(SnapshotRow, RoundRow), RoundRow.id == ROUND, RowPart(SnapshotRow, "hash")),
+    "catalogue": _facts(
+        joined(SnapshotRow, RoundRow),
+        clause((RoundRow.id == ROUND) & (SnapshotRow.catalogue != "")),
+        RowPart(SnapshotRow, "catalogue"),
+    ),
     "evidence": _facts(GatheringRow, GatheringRow.round_id == ROUND, RowPart(GatheringRow, "hash")),
     "replacement": _facts(
         joined(ReplacementRow, EntrantRow).join(RoundRow.__table__, clause(ITS_ROUND)),

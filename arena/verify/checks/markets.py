@@ -161,7 +161,7 @@ def _book(text: str) -> dict[str, Any]:
 
 def check_snapshot(cohort: CheckedCohort, row: Row, places: Sequence[ListedPlace]) -> Found:
     """A snapshot that is not as it was sealed, or with places that don't fit together."""
-    content = without(row, "id", "cohort_id", "hash") | {"cohort": cohort.row["number"]}
+    content = without(row, "id", "cohort_id", "catalogue", "hash") | {"cohort": cohort.row["number"]}
     content["items"] = [[x.market_id, x.page_hash, x.quote_hash, x.quoted_at, x.shown] for x in places]
     yield from check_hash(row, content, "it seals the snapshot and each snapshot_item in it")
     if [x.position for x in places] != list(range(len(places))):

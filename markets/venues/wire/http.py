@@ -27,7 +27,7 @@ HINTS = {
     "timeout": "try again later",
     "rate_limited": "wait a while; make sure nothing else on this machine queries the venue",
     "server_error": "the venue has an internal error: try again later",
-    "refused": "check the venue's url in the config; the venue may have changed its API",
+    "refused": "check the venue's url in the config: the venue may block this network, or have a new API",
     "bad_url": "check the venue's url in the config: it begins with https://",
     "missing": "the venue does not list this, or no longer does",
     "not_json": "check the venue's url in the config: something else may have answered in its place",

@@ -121,9 +121,16 @@ class KalshiPrices(WireRecord):
     volume_fp: MaybeAmount = None
 
 
+def left_out(raw: object) -> str:
+    """Why a market is no question of ours: it combines others, or isn't yes or no."""
+    if isinstance(raw, dict) and raw.get("mve_collection_ticker"):
+        return "combination"
+    return "not yes or no" if isinstance(raw, dict) and raw.get("market_type") == "scalar" else ""
+
+
 def page(raw: object) -> KalshiPage | None:
-    """A market's page; None for combinations of other markets and for what isn't yes or no."""
-    if isinstance(raw, dict) and (raw.get("mve_collection_ticker") or raw.get("market_type") == "scalar"):
+    """A market's page; None where it is left out."""
+    if left_out(raw):
         return None
     record = read(KalshiPage, raw, "market")
     if record.market_type != "binary":

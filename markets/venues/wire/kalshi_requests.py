@@ -9,13 +9,12 @@ from datetime import datetime, timedelta
 from pydantic import AliasChoices, Field
 
 from markets.model import Quote
-from markets.venue import VenueError
+from markets.venue import CatalogueFilter, VenueError
 from markets.venues.wire.fields import RecordSorter, RejectedRecord, Second, WireRecord, label, read
 from markets.venues.wire.http import HttpClient
 from markets.venues.wire.kalshi_records import quote
 from markets.venues.wire.paging import (
     ListPage,
-    all_records,
     ask_in_parts,
     gather_all,
     get_or_none,
@@ -28,16 +27,12 @@ Raw = dict[str, object]
 """Records by ticker, as they were sent."""
 
 
-async def open_events(http: HttpClient, sorter: RecordSorter, most: int) -> list[object]:
-    """Every event with an open market, its markets nested in it."""
-
-    async def ask(cursor: str | None) -> ListPage:
-        page = await http.get(
-            "/events", status="open", with_nested_markets="true", limit=EVENTS_A_PAGE, cursor=cursor
-        )
-        return page_list(page, "events"), next_cursor(page, "cursor", sorter, "/events")
-
-    return await all_records(ask, "event_ticker", sorter, most)
+async def open_events(http: HttpClient, cursor: str | None, _wanted: CatalogueFilter) -> ListPage:
+    """A page of the events with an open market, their markets nested in them; the venue filters none."""
+    page = await http.get(
+        "/events", status="open", with_nested_markets="true", limit=EVENTS_A_PAGE, cursor=cursor
+    )
+    return page_list(page, "events"), next_cursor(page, "cursor")
 
 
 async def all_series(http: HttpClient, sorter: RecordSorter) -> list[object]:

@@ -81,9 +81,16 @@ class ManifoldTrade(ManifoldRecord):
     prob_after: Chance
 
 
+def left_out(raw: object) -> str:
+    """Why a market is no question of ours: it isn't yes or no, or trades in cash."""
+    if label(raw, "outcomeType") in OTHER_TYPES:
+        return "not yes or no"
+    return "in cash" if isinstance(raw, dict) and raw.get("token") == "CASH" else ""
+
+
 def page(raw: object) -> ManifoldPage | None:
-    """A market's page; None for what isn't yes or no, and for markets that trade in cash."""
-    if isinstance(raw, dict) and (label(raw, "outcomeType") in OTHER_TYPES or raw.get("token") == "CASH"):
+    """A market's page; None where it is left out."""
+    if left_out(raw):
         return None
     record = read(ManifoldPage, raw, "market")
     if record.outcome_type != "BINARY":

@@ -1,52 +1,59 @@
 """What Manifold is asked, and how: lists page by page, chosen markets one by one."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
-from markets.venue import VenueError
+from markets.venue import CatalogueFilter, VenueError
 from markets.venues.wire.fields import RecordSorter, RejectedRecord, is_name, label
 from markets.venues.wire.http import HttpClient
-from markets.venues.wire.paging import ListPage, all_records, gather_all, page_list
+from markets.venues.wire.paging import ListPage, gather_all, incomplete, new_records, page_list
 
 A_PAGE = 1_000
 ITS_OWN_TROUBLE = frozenset({"missing", "refused", "server_error", "not_json", "too_large"})
 """What may be wrong with one record alone, since the venue did answer."""
 
 
-async def newest_markets(http: HttpClient, sorter: RecordSorter, most: int) -> list[object]:
-    """So many of the newest markets, of every kind."""
-    return await _newest_records(
-        lambda n, before: http.get("/v0/markets", limit=n, before=before), sorter, most
-    )
+class NewestMarkets:
+    """So many of the newest markets of every kind, page by page; `more` says whether it stopped there."""
+
+    def __init__(self, http: HttpClient, most: int):
+        self._http, self._most = http, most
+        self._left, self.more = most, False
+
+    async def page(self, before: str | None, _wanted: CatalogueFilter) -> ListPage:
+        """The page that starts before a record."""
+        if before is None:
+            self._left = self._most
+        size = min(A_PAGE, self._left)
+        raws = page_list(await self._http.get("/v0/markets", limit=size, before=before))
+        self._left -= len(raws)
+        self.more = self._left <= 0 and len(raws) >= size
+        return raws, _next_page(raws) if self._left > 0 else None
 
 
 async def bets(http: HttpClient, sorter: RecordSorter, name: str, most: int) -> list[object]:
     """So many of the newest bets on a market, newest first."""
-
-    async def ask(size: int, before: str | None) -> object:
-        return await http.get("/v0/bets", contractId=name, limit=size, before=before)
-
-    return await _newest_records(ask, sorter, most)
-
-
-async def _newest_records(
-    ask: Callable[[int, str | None], Awaitable[object]], sorter: RecordSorter, most: int
-) -> list[object]:
-    """The newest records of a list; the next page starts before the last record of this one."""
     left = most
 
-    async def next_page(before: str | None) -> ListPage:
+    async def ask(before: str | None) -> ListPage:
         nonlocal left
-        page = page_list(await ask(min(A_PAGE, left), before))
+        page = page_list(await http.get("/v0/bets", contractId=name, limit=min(A_PAGE, left), before=before))
         left -= len(page)
-        names = [name for raw in page if is_name(name := label(raw, "id"))]
-        if page and not names:
-            sorter.tell(
-                RejectedRecord("page", "no_cursor", "none of its records has an id: later pages are lost"),
-                "list",
-            )
-        return page, names[-1] if names and left > 0 else None
+        return page, _next_page(page) if left > 0 else None
 
-    return await all_records(next_page, "id", sorter, -(-most // A_PAGE))
+    return [raw async for page in new_records(ask, "id", sorter, most_pages(most)) for raw in page]
+
+
+def most_pages(records: int) -> int:
+    """On how many pages so many records must be; some may be a little shorter than asked for."""
+    return 2 * -(-records // A_PAGE)
+
+
+def _next_page(raws: Sequence[object]) -> str | None:
+    """What to ask the next page with: it starts before the last record of this one."""
+    names = [name for raw in raws if is_name(name := label(raw, "id"))]
+    if raws and not names:
+        raise incomplete("none of a page's records has an id, by which to ask for the next page")
+    return names[-1] if names else None
 
 
 async def records(http: HttpClient, sorter: RecordSorter, names: Sequence[str]) -> list[object]:

@@ -1,10 +1,15 @@
 """Going through a list page by page, however the pages go on, and asking many things at once."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from itertools import chain
 from typing import TypeVar
 
-from markets.venue import VenueError
+from markets.model import Listing, MarketId
+from markets.venue import Catalogue, CatalogueFilter, VenueError
 from markets.venues.wire.fields import RecordSorter, RejectedRecord, label, raw_json, shown_value
 from markets.venues.wire.http import HttpClient, Parameter
 
@@ -17,38 +22,115 @@ SPOILT_CODES = NOT_THERE | {"not_json", "too_large", "bad_page"}
 """How a venue answers a question that one of its names spoils for all."""
 
 
-async def all_records(
-    ask: Callable[[str | None], Awaitable[ListPage]], key: str, sorter: RecordSorter, most: int
-) -> list[object]:
-    """The records of all pages, each once, as `new_records` finds them."""
-    return [raw async for page in new_records(ask, key, sorter, most) for raw in page]
+RESUMED_WITHIN = timedelta(minutes=15)
+"""How long after its beginning the reading of a catalogue goes on where it broke off."""
+
+
+@dataclass(slots=True)
+class ListPosition:
+    """How far a list has been read: what to ask its next page with, and what was on those before."""
+
+    cursor: str | None = None
+    pages: int = 0
+    names: set[str] = field(default_factory=set)
 
 
 async def new_records(
-    ask: Callable[[str | None], Awaitable[ListPage]], key: str, sorter: RecordSorter, most: int
+    ask: Callable[[str | None], Awaitable[ListPage]],
+    key: str,
+    sorter: RecordSorter,
+    most: int,
+    position: ListPosition | None = None,
 ) -> AsyncIterator[list[object]]:
-    """What is new on each page, before the next one is asked for: long lists need not be held whole.
+    """What is new on each page of a list, before the next one is asked for, to the end of the list.
 
-    A page that brings nothing new ends it, whatever follows: some services repeat a page for ever.
-    So does the page after the `most`-th.
+    Pages may overlap. One that says nothing new, though more are to come, is an error, and so are more
+    pages than `most`: of such a list nobody knows what is missing. After an error of the venue the list
+    can be read on from its `position`.
     """
-    names_before: set[str] = set()
-    cursor: str | None = None
-    for number in range(1, most + 1):
-        page, cursor = await ask(cursor)
-        new: dict[str, object] = {}
+    position = position or ListPosition()
+    while position.pages < most:
+        page, cursor = await ask(position.cursor)
+        records: dict[str, object] = {}
         for raw in page:
-            new.setdefault(label(raw, key) or raw_json(raw), raw)
-        fresh = [raw for name, raw in new.items() if name not in names_before]
+            records.setdefault(label(raw, key) or raw_json(raw), raw)
+        fresh = {name: raw for name, raw in records.items() if name not in position.names}
+        position.pages += 1
         if len(fresh) < len(page):
             reason = f"{len(page) - len(fresh)} of {len(page)} records are repeats"
-            sorter.tell(RejectedRecord("page", "repeated", reason), f"page {number}")
-        if fresh:
-            yield fresh
-        if cursor is None or not fresh:
+            sorter.tell(RejectedRecord("page", "repeated", reason), f"page {position.pages}")
+        if cursor is not None and not fresh and (page or cursor == position.cursor):
+            raise incomplete(f"page {position.pages} only repeats what was on the pages before it")
+        position.names |= fresh.keys()
+        position.cursor = cursor
+        yield list(fresh.values())
+        if cursor is None:
             return
-        names_before |= new.keys()
-    sorter.tell(RejectedRecord("page", "too_many", f"there are more pages after page {most}"), f"page {most}")
+    raise incomplete(f"there are more pages after page {most:,}", "raise the venue's `pages` in the config")
+
+
+def incomplete(why: str, hint: str = "") -> VenueError:
+    """The error of a list that is no whole list."""
+    return VenueError("incomplete", f"its list is incomplete: {why}", hint or "try again in some minutes")
+
+
+@dataclass(slots=True)
+class PartOfCatalogue:
+    """A catalogue while it is read: for whom, since when, how far, and what was made of it so far."""
+
+    wanted: CatalogueFilter
+    since: datetime
+    position: ListPosition = field(default_factory=ListPosition)
+    listings: dict[MarketId, Listing] = field(default_factory=dict)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+class CatalogueReader:
+    """Reads a venue's list of open markets, whole; a reading that was broken off goes on where it was."""
+
+    def __init__(self, key: str, sorter: RecordSorter):
+        self._key, self._sorter = key, sorter
+        self._broken_off: PartOfCatalogue | None = None
+
+    async def read(
+        self,
+        ask: Callable[[str | None, CatalogueFilter], Awaitable[ListPage]],
+        make: Callable[[object], Iterable[Listing | str]],
+        wanted: CatalogueFilter,
+        at: datetime,
+        most: int,
+    ) -> Catalogue:
+        """The catalogue at an instant; of each record `make` gives listings, or why it gives none."""
+        part, self._broken_off = self._part(wanted, at), None
+        pages = new_records(
+            lambda cursor: ask(cursor, part.wanted), self._key, self._sorter, most, part.position
+        )
+        try:
+            async for raws in pages:
+                for made in chain.from_iterable(map(make, raws)):
+                    if isinstance(made, str):
+                        part.left_out[made] += 1
+                    else:
+                        part.listings[made.market.id] = made
+                if part.position.pages == wanted.pages:
+                    break
+        except VenueError as error:
+            if error.code != "incomplete":
+                self._broken_off = part
+            raise
+        listings = list(part.listings.values())
+        if part.since != at:  # read a short while ago, and as of now from here on
+            listings = [x if x.quote is None else replace(x, quote=replace(x.quote, at=at)) for x in listings]
+        limit = len(part.position.names) if part.position.cursor is not None else None
+        return Catalogue(listings, dict(sorted(part.left_out.items())), limit)
+
+    def _part(self, wanted: CatalogueFilter, at: datetime) -> PartOfCatalogue:
+        """What was read before, if the same was wanted a short while ago; else nothing yet."""
+        old = self._broken_off
+        if old is None or not timedelta() <= at - old.since <= RESUMED_WITHIN:
+            return PartOfCatalogue(wanted, at)
+        same = replace(wanted, closes_until=old.wanted.closes_until) == old.wanted
+        return old if same else PartOfCatalogue(wanted, at)
 
 
 def page_list(page: object, key: str | None = None) -> list[object]:
@@ -61,14 +143,12 @@ def page_list(page: object, key: str | None = None) -> list[object]:
     return records
 
 
-def next_cursor(page: object, key: str, sorter: RecordSorter, path: str) -> str | None:
+def next_cursor(page: object, key: str) -> str | None:
     """What to ask the next page with: empty, or not there at all, on the last."""
     after = page.get(key) if isinstance(page, dict) else None
     if after is None or isinstance(after, str):
         return after or None
-    words = f"its cursor is {shown_value(after)}: later pages are lost"
-    sorter.tell(RejectedRecord("page", "bad_cursor", words), path)
-    return None
+    raise incomplete(f"the cursor of its next page is {shown_value(after)}")
 
 
 async def get_or_none(http: HttpClient, path: str, **params: Parameter) -> object:

@@ -16,7 +16,7 @@ from markets.venues.wire.polymarket_records import (
     PolymarketPage,
     Texts,
     figure,
-    side,
+    yes_place,
 )
 
 ROUNDING = 10_000
@@ -78,10 +78,10 @@ def offer(raw: object) -> PolymarketOffer | None:
 
 
 def quote(raw: object, at: datetime) -> Quote:
-    """The prices on a market's page. Without two sides its mid is the price of the outcome Yes."""
+    """The prices on a market's page. Without two sides its mid is the price of the outcome YES."""
     prices = raw if isinstance(raw, PolymarketPrices) else read(PolymarketPrices, raw, "quote")
     bid, ask, last = _price(prices.best_bid), _price(prices.best_ask), _price(prices.last_trade_price)
-    if side(prices.outcomes, "yes") != 0:  # whose prices these are nobody says: the outcomes' own are sure
+    if yes_place(prices.outcomes) != 0:  # whose prices these are nobody says: the outcomes' own are sure
         bid = ask = last = None
     if bid is not None and ask is not None and bid > ask:
         raise RejectedRecord("quote", "crossed", f"its bid {bid / ONE:g} is over its ask {ask / ONE:g}")
@@ -111,7 +111,7 @@ def _outcome(prices: PolymarketPrices) -> int | None:
         return None
     try:
         both = [figure(price) for price in prices.outcome_prices]
-        yes = both[side(prices.outcomes, "yes")]
+        yes = both[yes_place(prices.outcomes)]
     except (ValueError, IndexError):
         raise RejectedRecord("quote", "bad_price", "the prices of its outcomes make no sense") from None
     if len(both) != 2 or abs(sum(both) - ONE) > ROUNDING or yes > ONE:
@@ -127,9 +127,9 @@ def yes_token(raw: object) -> str:
     """What the order book calls a YES share. It looks like a number, but is a name."""
     tokens = read(OutcomeTokens, raw, "quote")
     try:
-        token = tokens.clob_token_ids[side(tokens.outcomes, "yes")]
+        token = tokens.clob_token_ids[yes_place(tokens.outcomes)]
     except (ValueError, IndexError):
-        raise RejectedRecord("quote", "no_token", "it doesn't say which book is that of Yes") from None
+        raise RejectedRecord("quote", "no_token", "it doesn't say which book is that of YES") from None
     if not _TOKEN.fullmatch(token):
         raise RejectedRecord("quote", "no_token", f"{shown_value(token)} is not a valid book id")
     return token

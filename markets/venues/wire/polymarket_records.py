@@ -6,7 +6,7 @@ Gamma writes numbers as text, lists as text, and outcomes in any order;
 
 import json
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Annotated, NamedTuple
 
@@ -149,22 +149,43 @@ class GammaRecord(WireRecord):
 
 
 @lru_cache(maxsize=4096)
-def side(outcomes: tuple[str, str], name: str) -> int:
-    """Where "yes" or "no" is among a market's outcomes, which are these two or it isn't a market of ours.
+def yes_place(outcomes: tuple[str, str]) -> int:
+    """Where the outcome YES is: the one of that name, and else the first.
 
-    >>> side(("No", "Yes"), "yes")
-    1
+    >>> yes_place(("No", "Yes")), yes_place(("Chiefs", "Raiders"))
+    (1, 0)
     """
-    names = [outcome.strip().casefold() for outcome in outcomes]
-    if sorted(names) != ["no", "yes"]:
-        raise ValueError(f"its outcomes are {shown_value(', '.join(outcomes))}, not Yes and No")
-    return names.index(name)
+    first, second = side_names(outcomes)
+    if not first or not second or first == second:
+        raise ValueError(f"its outcomes are {shown_value(', '.join(outcomes))}: they can't be told apart")
+    return int((first, second) == ("no", "yes"))
+
+
+def side_names(outcomes: tuple[str, str]) -> tuple[str, str]:
+    """The names of two outcomes, to be compared with others."""
+    return outcomes[0].strip().casefold(), outcomes[1].strip().casefold()
+
+
+def question_of(question: str, outcomes: tuple[str, str]) -> str:
+    """What is asked; where the outcomes have names, what YES and NO stand for.
+
+    >>> question_of("Chiefs vs. Raiders", ("Chiefs", "Raiders"))
+    'Chiefs vs. Raiders (YES: Chiefs, NO: Raiders)'
+    """
+    if set(side_names(outcomes)) == {"yes", "no"}:
+        return question
+    return f"{question.strip()} (YES: {outcomes[0].strip()}, NO: {outcomes[1].strip()})"
 
 
 PREFIX = "polymarket:"
 USUAL_FEE = 50_000
 """The rate where a market charges a fee but doesn't say which."""
 FINEST, COARSEST = 100, 100_000
+DECIDED = 5_000
+"""A price as near to 0 or to a dollar, after a market's nominal end, is no question any more."""
+RESOLVING = frozenset({"proposed", "disputed", "challenged", "resolved", "settled"})
+"""What the oracle says of a market whose result is on its way."""
+WEEK = timedelta(days=7)
 PLACEHOLDER = re.compile(
     r"(?:Other|(?:Person|Individual|Candidate|Nominee|Player|Team|Club|Country|Party|Company|Organization"
     r"|Artist|Album|Song|Movie|Film|Show|Model|Option|Outcome|Placeholder) [A-Z]{1,2})"
@@ -214,20 +235,37 @@ class PolymarketPage(GammaRecord):
     events: Events = None
     group_item_title: MaybeText = ""
     neg_risk_other: bool | None = None
+    uma_resolution_status: MaybeText = ""
 
 
 def unplayable(page: PolymarketPage) -> RejectedRecord | None:
-    """Why a market is none that we play at all: it isn't yes or no, or stands for what isn't named yet."""
+    """Why a market is no question: nobody can tell its outcomes apart, or it stands for what has no name."""
     try:
-        side(page.outcomes, "yes")
+        yes_place(page.outcomes)
     except ValueError as error:
-        return RejectedRecord("market", "not_yes_no", str(error))
+        return RejectedRecord("market", "bad_outcomes", str(error))
     if page.neg_risk_other or (
         page.events and page.events.augmented and PLACEHOLDER.fullmatch(page.group_item_title.strip())
     ):
         title = page.group_item_title or page.question
         return RejectedRecord("market", "placeholder", f"{shown_value(title)} is only a placeholder")
     return None
+
+
+def left_out(page: PolymarketPage, mid: int | None, at: datetime) -> str:
+    """Why an open market is not on offer; empty where it is.
+
+    It is decided once its nominal end is past and its price leaves no doubt, though the venue still calls
+    it open, and it is being resolved once somebody has proposed a result.
+    """
+    if not is_trading(page):
+        return "not trading"
+    if page.uma_resolution_status.casefold() in RESOLVING:
+        return "being resolved"
+    over = page.end_date is not None and page.end_date <= at
+    if over and mid is not None and not DECIDED < mid < ONE - DECIDED:
+        return "decided"
+    return ""
 
 
 def is_trading(page: PolymarketPage) -> bool:
@@ -248,8 +286,16 @@ def fee_rate(page: PolymarketPage) -> int:
     return fees.rate
 
 
-def market(page: PolymarketPage, rate: int) -> Market:
-    """A market of an event; one without an event is its own."""
+def expected_close(page: PolymarketPage, at: datetime) -> datetime:
+    """When a market closes: at its nominal end, or by whole weeks after that while it still trades."""
+    nominal = page.end_date
+    if nominal is None or nominal > at or not is_trading(page):
+        return nominal or NEVER
+    return nominal + ((at - nominal) // WEEK + 1) * WEEK
+
+
+def market(page: PolymarketPage, rate: int, at: datetime) -> Market:
+    """A market of an event, as it is at an instant; one without an event is its own."""
     tick = page.order_price_min_tick_size
     if not page.question.strip():
         raise RejectedRecord("market", "no_question", "its question is empty")
@@ -258,11 +304,11 @@ def market(page: PolymarketPage, rate: int) -> Market:
     return Market(
         id=MarketId(f"{PREFIX}{page.id}"),
         event_id=f"{PREFIX}{page.events.event if page.events else f'alone-{page.id}'}",
-        question=page.question,
+        question=question_of(page.question, page.outcomes),
         rules=page.description or page.question,
         category=category(page.tags) or page.category.lower() or "other",  # old pages have one in words
         opens_at=page.start_date or _created_at(page),
-        closes_at=page.end_date or NEVER,
+        closes_at=expected_close(page, at),
         tick=tick or 10_000,
         fee_rate=rate,
         min_shares=page.order_min_size or 0,

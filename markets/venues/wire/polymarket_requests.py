@@ -1,12 +1,13 @@
 """What Polymarket is asked, and how: Gamma for markets, the order book's service for books and winners."""
 
 import re
-from collections.abc import AsyncIterator, Sequence
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from functools import partial
 from typing import Literal
 
-from markets.venue import VenueError
+from markets.millionths import ONE
+from markets.venue import CatalogueFilter, VenueError
 from markets.venues.wire.fields import RecordSorter, RejectedRecord, label
 from markets.venues.wire.http import HttpClient, Parameter
 from markets.venues.wire.paging import (
@@ -16,38 +17,31 @@ from markets.venues.wire.paging import (
     ask_in_parts,
     gather_all,
     get_or_none,
-    new_records,
     next_cursor,
     page_list,
 )
 
 A_PAGE, BOOKS_A_PAGE = 100, 100
-LISTS, OLD_LISTS = "/markets/keyset", "/markets"
+LISTS = "/markets/keyset"
 _CONDITION = re.compile(r"0x[0-9a-fA-F]{64}")
 Raw = dict[str, object]
 """Records by name, as they were sent."""
 
 
-def open_markets(gamma: HttpClient, sorter: RecordSorter, most: int) -> AsyncIterator[list[object]]:
-    """Every open market, page by page; by place in the list where the service doesn't know its cursors."""
-    by_place = False
-
-    async def ask(after: str | None) -> ListPage:
-        nonlocal by_place
-        if not by_place:
-            try:
-                page = await gamma.get(LISTS, closed="false", after_cursor=after, **_usual_parameters())
-                return page_list(page, "markets"), next_cursor(page, "next_cursor", sorter, LISTS)
-            except VenueError as error:
-                if after is not None or error.code not in NOT_THERE:
-                    raise
-            by_place = True
-        raws = page_list(
-            await gamma.get(OLD_LISTS, closed="false", offset=after or "0", **_usual_parameters())
-        )
-        return raws, str(int(after or 0) + len(raws)) if raws else None
-
-    return new_records(ask, "id", sorter, most)
+async def open_markets(gamma: HttpClient, after: str | None, wanted: CatalogueFilter) -> ListPage:
+    """A page of the open markets that are wanted, ordered by id: else the service may change their order."""
+    until = wanted.closes_until
+    page = await gamma.get(
+        LISTS,
+        closed="false",
+        order="id",
+        ascending="true",
+        volume_num_min=str(wanted.min_volume // ONE) if wanted.min_volume else None,
+        end_date_max=None if until is None else f"{until.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        after_cursor=after,
+        **_usual_parameters(),
+    )
+    return page_list(page, "markets"), next_cursor(page, "next_cursor")
 
 
 def _usual_parameters() -> dict[str, Parameter]:
@@ -83,12 +77,7 @@ async def _records_in_list(
 
 
 async def _batch(gamma: HttpClient, closed: str, names: Sequence[str]) -> list[object]:
-    try:
-        return page_list(await gamma.get(LISTS, id=names, closed=closed, **_usual_parameters()), "markets")
-    except VenueError as error:
-        if error.code not in NOT_THERE:
-            raise
-        return page_list(await gamma.get(OLD_LISTS, id=names, closed=closed, **_usual_parameters()))
+    return page_list(await gamma.get(LISTS, id=names, closed=closed, **_usual_parameters()), "markets")
 
 
 async def books(clob: HttpClient, tokens: Sequence[str]) -> Raw:

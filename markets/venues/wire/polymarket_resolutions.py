@@ -7,13 +7,21 @@ from decimal import Decimal, InvalidOperation
 from markets.millionths import ONE
 from markets.model import MarketId, Resolution
 from markets.venues.wire.fields import MaybeText, Name, RejectedRecord, WireRecord, read, shown_value
-from markets.venues.wire.polymarket_records import PREFIX, GammaRecord, Pair, Texts, When, side
+from markets.venues.wire.polymarket_records import (
+    PREFIX,
+    GammaRecord,
+    Pair,
+    Texts,
+    When,
+    side_names,
+    yes_place,
+)
 
 FINAL = frozenset({"resolved", "settled"})
 DISPUTED = frozenset({"disputed", "challenged"})
 HALF = ONE // 2
 _PAYS = {(Decimal(1), Decimal(0)): ONE, (Decimal(0), Decimal(1)): 0, (Decimal("0.5"), Decimal("0.5")): HALF}
-"""What a YES share pays by the last prices of Yes and No. Nothing near them will do."""
+"""What a YES share pays by the last prices of YES and NO. Nothing near them will do."""
 
 
 class PolymarketEnding(GammaRecord):
@@ -72,13 +80,13 @@ def resolution(raw: object, at: datetime) -> Resolution | None:
 def _payout(ending: PolymarketEnding) -> int:
     """What a YES share paid by the last prices of the outcomes."""
     try:
-        sides = side(ending.outcomes, "yes"), side(ending.outcomes, "no")
+        place = yes_place(ending.outcomes)
     except ValueError as error:
-        raise RejectedRecord("resolution", "not_yes_no", f"{error}: it waits") from None
+        raise RejectedRecord("resolution", "bad_outcomes", f"{error}: it waits") from None
     sent = ending.outcome_prices or ()
     try:
-        yes, no = (Decimal(sent[place]) for place in sides)
-        payout = _PAYS.get((yes, no)) if len(sent) == len(sides) else None
+        yes, no = Decimal(sent[place]), Decimal(sent[1 - place])
+        payout = _PAYS.get((yes, no)) if len(sent) == 2 else None
     except (IndexError, InvalidOperation):
         payout = None
     if payout is None:
@@ -87,8 +95,8 @@ def _payout(ending: PolymarketEnding) -> int:
     return payout
 
 
-def book_payout(raw: object) -> int | None:
-    """What a YES share paid by the order book's page; None where that has no word on it."""
+def book_payout(raw: object, outcomes: tuple[str, str]) -> int | None:
+    """What a YES share of a market with these outcomes paid by the order book's page; None without a word."""
     end = read(PolymarketBookPage, raw, "resolution")
     won = [token.outcome.strip().casefold() for token in end.tokens if token.winner]
     if len(won) + bool(end.is_50_50_outcome) > 1:
@@ -99,16 +107,16 @@ def book_payout(raw: object) -> int | None:
         return None
     if end.is_50_50_outcome:
         return HALF
-    if won[0] not in ("yes", "no"):
-        raise RejectedRecord(
-            "resolution", "not_yes_no", f"at the order book {shown_value(won[0])} won: it waits"
-        )
-    return ONE if won[0] == "yes" else 0
+    names = side_names(outcomes)
+    if won[0] not in names:
+        words = f"at the order book {shown_value(won[0])} won, which is none of its outcomes: it waits"
+        raise RejectedRecord("resolution", "bad_outcomes", words)
+    return ONE if names.index(won[0]) == yes_place(outcomes) else 0
 
 
-def confirm_resolution(end: Resolution, book_page: object) -> Resolution:
-    """The same, if the order book's page says so too or has no word on it."""
-    payout = book_payout(book_page)
+def confirm_resolution(end: Resolution, raw: object, book_page: object) -> Resolution:
+    """The same, if the order book's page of the market says so too or has no word on it."""
+    payout = book_payout(book_page, read(PolymarketEnding, raw, "resolution").outcomes)
     if payout is not None and payout != end.payout:
         words = (
             f"its page pays {(end.payout or 0) / ONE:g} a share, the order book {payout / ONE:g}: it waits"

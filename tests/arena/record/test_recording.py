@@ -22,7 +22,7 @@ from markets.model import MarketId
 from markets.simulation.settings import Settings
 from markets.venue import QuarantinedRecord
 from markets.venues.simulator import venue
-from tests.builders import NOW, a_listing, a_resolution, usd
+from tests.builders import NOW, a_listing, a_resolution, listed, usd
 
 DAY = timedelta(days=1)
 SKY = VenueSource("sky", "live")
@@ -42,9 +42,7 @@ def test_a_season_that_was_watched_reads_the_same_from_its_bundle(record: Record
     world, start = venue(settings), datetime.combine(settings.start, datetime.min.time(), UTC)
     looks = [start + number * DAY / 3 for number in range(3 * 30)]
     for at in looks:
-        record.write(
-            add_catalogue, VenueSource("simulator", "simulated"), asyncio.run(world.catalogue(at)), at
-        )
+        record.write(add_catalogue, VenueSource("simulator", "simulated"), asyncio.run(listed(world, at)), at)
         with reading(record.engine) as connection:
             known = read_known_ids(connection, at)
         record.write(add_resolutions, asyncio.run(world.resolutions(at, known)), at)

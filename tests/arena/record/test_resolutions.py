@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.record.files.recording import read_sightings
 from arena.record.queries.cohorts import read_resolutions
 from arena.record.record import Record
 from arena.record.schema.database import reading
@@ -17,6 +18,7 @@ from arena.record.write.sync import VenueSource, add_catalogue
 from arena.verify import verify
 from markets.millionths import ONE
 from markets.model import MarketId, Resolution
+from markets.venue import QuarantinedRecord
 from tests.arena.record.histories import begun, minute, played
 from tests.builders import NOW, a_listing, a_resolution, usd
 
@@ -84,15 +86,6 @@ def test_a_live_venue_that_changes_its_mind_gives_the_next_version(record: Recor
     assert known == [minute(at) for at in (3, 5, 7, 8)]
 
 
-def test_a_correction_is_known_no_earlier_than_what_it_corrects(record: Record) -> None:
-    record.write(add_resolutions, [a_resolution("1", FOG, at=minute(5))], minute(5), live=True)
-    record.write(add_resolutions, [a_resolution("0", FOG, at=minute(2))], minute(6), live=True)
-    assert [end.known_at for end in record.read(read_resolutions, [FOG], minute(99))] == [
-        minute(5),
-        minute(5),
-    ]
-
-
 @given(payouts=st.lists(st.none() | st.integers(-1, 3).map(lambda n: n * usd("0.5")), max_size=8))
 def test_live_versions_are_the_changes_among_what_can_be(payouts: list[int | None], empty: Path) -> None:
     with played(empty, []) as record:
@@ -104,3 +97,19 @@ def test_live_versions_are_the_changes_among_what_can_be(payouts: list[int | Non
         assert told(record) == [(FOG, version, payout) for version, payout in enumerate(changes, 1)]
         with reading(record.engine) as connection:
             assert verify(connection) == []
+
+
+def test_live_ends_are_known_from_when_they_were_learnt(record: Record) -> None:
+    """The venue dates all back to its close, corrections and what had to wait too."""
+    early = a_resolution("1", FOG, at=minute(1))
+    record.write(add_resolutions, [early], minute(3), live=True)
+    record.write(add_resolutions, [replace(early, payout=0)], minute(9), live=True)
+    record.quarantine([QuarantinedRecord("sky", "mist", "resolution", "disputed", "it waits")], minute(4))
+    record.write(add_resolutions, [a_resolution("1", MIST, at=minute(1))], minute(8), live=True)
+    ends = record.read(read_resolutions, [FOG, MIST], minute(99))
+    known = [(end.market_id, end.payout, end.known_at) for end in ends]
+    assert known == [(FOG, ONE, minute(1)), (FOG, 0, minute(9)), (MIST, ONE, minute(8))]
+    with reading(record.engine) as connection:
+        sightings = [*read_sightings(connection, minute(0), minute(99))]
+    told = {(end.market_id, end.version): end.known_at for x in sightings for end in x.resolutions}
+    assert told == {(FOG, 1): minute(3), (FOG, 2): minute(9), (MIST, 1): minute(8)}

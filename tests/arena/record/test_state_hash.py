@@ -44,6 +44,7 @@ SAME = {
     ("market_version", "version"): "it follows from the snapshots",
     ("market_version", "at"): "it follows from the snapshots",
     ("snapshot", "taken_at"): "how fast the machine was is not what was seen",
+    ("snapshot", "catalogue"): "it names a sync, on whose time no play stands",
     ("quote", "market_id"): "it is named in each snapshot",
     ("quote", "at"): "each snapshot says when the price was true",
     ("gathering", "found"): "what was not shown is no part of the play",

@@ -20,7 +20,7 @@ from arena.record.write.quarantine import read_quarantine
 from arena.record.write.sync import SyncResult, VenueSource, add_catalogue
 from arena.verify import verify
 from markets.model import Listing, MarketId
-from markets.venue import QuarantinedRecord
+from markets.venue import CatalogueFilter, QuarantinedRecord
 from tests.arena.record.histories import begun, minute
 from tests.arena.verify.test_verify import differences, tamper
 from tests.builders import NOW, a_listing, a_market
@@ -272,3 +272,23 @@ def test_a_season_long_before_and_a_sync_long_after_agree(record: Record) -> Non
     sync(record, 2, [a_listing(market=MarketId("sky:000"), at=minute(2))])
     with reading(record.engine) as connection:
         assert verify(connection) == []
+
+
+def test_a_list_without_rules_leaves_those_that_are_known(record: Record) -> None:
+    """Manifold's list has no descriptions: agents go on reading those of the market's own page."""
+    [full] = catalogue(1, 1)
+    bare = replace(full.market, rules=full.market.question)
+    sync(record, 1, [full])
+    assert counted(sync(record, 2, [replace(x, market=bare) for x in catalogue(2, 1)]))[2] == 0
+    renamed = replace(bare, question="Another?", rules="Another?", category="sport")
+    assert counted(sync(record, 3, [Listing(renamed, None)]))[2] == 1
+    with reading(record.engine) as connection:
+        assert [x.market for x in read_listings_as_of(connection, [bare.id], minute(2))] == [full.market]
+        assert [x.market for x in read_listings_as_of(connection, [bare.id], minute(3))] == [renamed]
+
+
+def test_gone_is_only_what_the_venue_was_asked_for(record: Record) -> None:
+    sync(record, 1, catalogue(1, 6))
+    soon = CatalogueFilter(closes_until=minute(1))
+    found = record.write(add_catalogue, SKY, [], minute(2), wanted=soon)
+    assert (found.markets, found.gone) == (0, ())

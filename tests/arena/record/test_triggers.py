@@ -133,7 +133,7 @@ def test_a_cohort_that_plays_is_frozen(change: str, connection: Connection) -> N
 
 def test_a_round_is_done_once(connection: Connection) -> None:
     at = "'2027-01-03T12:00:00.000000Z'"
-    snapshot = f"INSERT INTO snapshot VALUES (99, 2, {at}, {at}, '')"
+    snapshot = f"INSERT INTO snapshot VALUES (99, 2, {at}, {at}, '', '')"
     connection.execute(text(snapshot))
     connection.execute(text("INSERT INTO round VALUES (99, 2, 9, '2027-01-03T12:00:00.000000Z', 99, 0)"))
     connection.execute(text("UPDATE round SET done = 1 WHERE id = 99"))

@@ -14,7 +14,7 @@ from arena.rounds.round import play_round
 from markets.model import Snapshot
 from markets.universe import Universe, draw
 from markets.venues.simulator import Settings, venue
-from tests.builders import NOW, RAIN, usd
+from tests.builders import NOW, RAIN, listed, usd
 from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, says
 
 SEASON = Settings(markets=120, events=30, exclusive_share=0.3, ladder_share=0.3)
@@ -62,10 +62,10 @@ def test_anyone_can_repeat_the_draws_of_a_record(record: Record) -> None:
         asyncio.run(play_round(stored, number, world, record))
         frozen = record.cohorts()[-1].cohort
         at, seed = frozen.calendar.time(number), seed_for(frozen.seed, "draw", number)
-        listed = asyncio.run(venue(SEASON).catalogue(at))
-        Random(number).shuffle(listed)
+        offered = asyncio.run(listed(venue(SEASON), at))
+        Random(number).shuffle(offered)
         shown = snapshot(record, frozen, number).shown
-        assert [x.market.id for x in shown] == [x.market.id for x in draw(listed, frozen.universe, seed, at)]
+        assert [x.market.id for x in shown] == [x.market.id for x in draw(offered, frozen.universe, seed, at)]
         assert len(shown) == RULE.show
         assert not any(x.market.category == "weather" for x in shown)
         drawn.add(tuple(x.market.id for x in shown))

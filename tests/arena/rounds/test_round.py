@@ -35,9 +35,9 @@ from arena.rounds.season import play_time
 from arena.rounds.world import World
 from arena.verify import verify
 from markets.model import Listing, MarketId, Resolution
-from markets.venue import VenueError
+from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, VenueError
 from portfolio.model import Bet, Lot
-from tests.builders import NOW, RAIN, a_bet, a_resolution, usd
+from tests.builders import NOW, RAIN, a_bet, a_resolution, listed, usd
 from tests.records.little_world import (
     WEEK,
     LittleModel,
@@ -195,7 +195,7 @@ def test_a_held_market_the_venue_is_silent_about_has_the_newest_price_ever_seen(
     play(stored, 1, a_world(venue, {"ann": BUYER}), record)
     venue.mids[RAIN] = 45
     between = NOW + timedelta(days=3)
-    record.write(add_catalogue, VenueSource("sim", "live"), asyncio.run(venue.catalogue(between)), between)
+    record.write(add_catalogue, VenueSource("sim", "live"), asyncio.run(listed(venue, between)), between)
     venue.silent.add(RAIN)
     play(stored, 2, a_world(venue, {"ann": BUYER}, now=NOW + WEEK), record)
     found = record.snapshot(stored.id, NOW + WEEK)
@@ -556,9 +556,9 @@ class Down(LittleVenue):
         if at >= NOW + WEEK:
             raise VenueError("unreachable", "little.example gave no answer", "try later")
 
-    async def catalogue(self, at: datetime) -> list[Listing]:
+    async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
         self.fails(at)
-        return await super().catalogue(at)
+        return await super().catalogue(at, wanted)
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
         self.fails(at)
@@ -625,7 +625,7 @@ def test_a_live_venue_that_is_down_is_asked_again_while_there_is_time(record: Re
 
 def test_where_one_cohorts_venue_is_down_the_others_are_played_all_the_same(record: Record) -> None:
     class Down(LittleVenue):
-        async def catalogue(self, at: datetime) -> list[Listing]:
+        async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
             raise VenueError("unreachable", "little.example gave no answer", "try later")
 
     def nobody_starts(number: int, at: datetime) -> tuple[Cohort, dict[str, str]]:

@@ -60,7 +60,7 @@ def look(base: sqlite3.Connection, at: datetime) -> list[object]:
     """An empty snapshot of the first cohort, and everyone's mark, which is as the last one was."""
     said = {"at": instant_text(at), "taken_at": instant_text(at)}
     sealed = digest(said | {"cohort": 1, "items": []})
-    statement = "INSERT INTO snapshot (cohort_id, at, taken_at, hash) VALUES (1, ?, ?, ?)"
+    statement = "INSERT INTO snapshot (cohort_id, at, taken_at, catalogue, hash) VALUES (1, ?, ?, '', ?)"
     key = base.execute(statement, (*said.values(), sealed)).lastrowid
     base.execute(
         """INSERT INTO mark SELECT entrant_id, ?, ?, cash, value, liquidation, cost, realised, stale, age

@@ -18,6 +18,7 @@ from markets.millionths import ONE
 from markets.model import Listing, Resolution
 from markets.simulation.settings import LARGEST_EVENT
 from markets.venues.simulator import Settings, Simulator, venue
+from tests.builders import listed
 
 START = datetime(2026, 1, 4, tzinfo=UTC)
 END = START + timedelta(weeks=30)
@@ -37,7 +38,7 @@ def world(chosen: Settings) -> Simulator:
 def open_events(chosen: Settings, at: datetime) -> list[Event]:
     """The markets on offer, those of an event together, where it has several."""
     events: dict[str, Event] = defaultdict(list)
-    for listing in asyncio.run(world(chosen).catalogue(at)):
+    for listing in asyncio.run(listed(world(chosen), at)):
         events[listing.market.event_id].append(listing)
     return [event for event in events.values() if len(event) > 1]
 
@@ -181,8 +182,8 @@ def test_an_event_of_one_market_is_a_family_of_none() -> None:
     for family in ("exclusive_share", "ladder_share"):
         chosen = alone.model_copy(update={family: 1.0})
         for one, other in zip(
-            asyncio.run(world(alone).catalogue(START)),
-            asyncio.run(world(chosen).catalogue(START)),
+            asyncio.run(listed(world(alone), START)),
+            asyncio.run(listed(world(chosen), START)),
             strict=True,
         ):
             assert (one.market.question, one.mid) == (other.market.question, other.mid)

@@ -21,6 +21,7 @@ from markets.simulation.settings import PlainSettings, code, seeded_chance
 from markets.simulation.world import build_world
 from markets.venue import VenueError
 from markets.venues.simulator import Settings, Simulator, venue
+from tests.builders import listed
 
 START = datetime(2026, 1, 4, tzinfo=UTC)
 END = START + timedelta(weeks=60)
@@ -42,7 +43,7 @@ def season(chosen: Settings) -> Simulator:
 
 
 def catalogue(world: Simulator, at: datetime) -> list[Listing]:
-    return asyncio.run(world.catalogue(at))
+    return asyncio.run(listed(world, at))
 
 
 @cache
@@ -183,7 +184,7 @@ def outages(world: Simulator, times: Iterable[datetime]) -> list[VenueError | No
         return [[await refused(ask) for ask in doors(at)] for at in times]
 
     def doors(at: datetime) -> tuple[Awaitable[object], ...]:
-        return world.catalogue(at), world.listings(at, []), world.resolutions(at, [])
+        return listed(world, at), world.listings(at, []), world.resolutions(at, [])
 
     async def refused(answer: Awaitable[object]) -> VenueError | None:
         try:

@@ -20,6 +20,7 @@ from markets.model import Listing, MarketId, Resolution
 from markets.odds import log_odds
 from markets.simulation.settings import seeded_chance
 from markets.venues.simulator import Settings, Simulator, venue
+from tests.builders import listed
 
 START = datetime(2026, 1, 4, tzinfo=UTC)
 END = START + timedelta(weeks=21)
@@ -31,7 +32,7 @@ LINE = re.compile(
 
 
 def catalogue(world: Simulator, at: datetime) -> list[Listing]:
-    return asyncio.run(world.catalogue(at))
+    return asyncio.run(listed(world, at))
 
 
 @cache

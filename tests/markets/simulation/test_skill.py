@@ -11,6 +11,7 @@ import pytest
 from markets.model import Listing
 from markets.odds import bell, log_odds, probability
 from markets.venues.simulator import Settings, Simulator, venue
+from tests.builders import listed
 
 SUNDAYS = [datetime(2026, 1, 4, tzinfo=UTC) + timedelta(weeks=n) for n in range(20)]
 END = SUNDAYS[-1] + timedelta(weeks=2)
@@ -67,7 +68,7 @@ def briers(seed: int) -> dict[str, float]:
     world = venue(Settings(seed=seed))
     shown: dict[str, list[tuple[Listing, datetime]]] = {}
     for at in SUNDAYS:
-        for listing in asyncio.run(world.catalogue(at)):
+        for listing in asyncio.run(listed(world, at)):
             shown.setdefault(listing.market.id, []).append((listing, at))
     ids = [views[0][0].market.id for views in shown.values()]
     ends = [end for end in asyncio.run(world.resolutions(END, ids)) if end.outcome is not None]

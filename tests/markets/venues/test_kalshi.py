@@ -11,7 +11,7 @@ from markets.venue import VenueError
 from portfolio.model import Rejection
 from portfolio.quotes import check_spread
 from portfolio.rules import REALISTIC
-from tests.builders import NOW, quote_of, usd
+from tests.builders import NOW, listed, quote_of, usd
 from tests.venue_server.kalshi import (
     BOOK,
     ROOT,
@@ -31,7 +31,7 @@ OTHER = MarketId("kalshi:RAIN-26-B")
 
 
 def catalogue(server: VenueServer, wire: KalshiWire, at: datetime = NOW, **settings: Any) -> Answer[Any]:
-    return kalshi(wire.serve(server), lambda venue: venue.catalogue(at), **settings)
+    return kalshi(wire.serve(server), lambda venue: listed(venue, at), **settings)
 
 
 def listings(server: VenueServer, wire: KalshiWire, *ids: str, at: datetime = NOW) -> Answer[Any]:
@@ -87,14 +87,20 @@ def test_every_page_is_read_once(server: VenueServer) -> None:
     assert answer.aside == []
 
 
-def test_a_cursor_that_leads_back_to_its_page_ends_the_walk(server: VenueServer) -> None:
+def incomplete(url: str, **settings: Any) -> str:
+    """Why a catalogue is no whole one."""
+    with pytest.raises(VenueError) as raised:
+        kalshi(url, lambda venue: listed(venue, NOW), **settings)
+    assert raised.value.code == "incomplete"
+    return raised.value.message
+
+
+def test_a_cursor_that_leads_back_to_its_page_makes_no_list(server: VenueServer) -> None:
     wire = KalshiWire(many(3))
     url = wire.serve(server)
     server.route(f"{ROOT}/events", {"events": wire.events, "cursor": "again"})
-    answer = kalshi(url, lambda venue: venue.catalogue(NOW))
-    assert len(answer.said) == 3
+    assert incomplete(url).endswith("page 2 only repeats what was on the pages before it")
     assert server.counts[f"{ROOT}/events"] == 2
-    assert answer.codes == [("page 2", "repeated")]
 
 
 def test_pages_without_an_end_are_left_after_so_many(server: VenueServer) -> None:
@@ -106,10 +112,8 @@ def test_pages_without_an_end_are_left_after_so_many(server: VenueServer) -> Non
         return {"events": [an_event(a_market(f"{ticker}-A"), ticker=ticker)], "cursor": ticker}
 
     server.route(f"{ROOT}/events", page)
-    answer = kalshi(url, lambda venue: venue.catalogue(NOW), pages=7)
-    assert len(answer.said) == 7
+    assert incomplete(url, pages=7).endswith("there are more pages after page 7")
     assert server.counts[f"{ROOT}/events"] == 7
-    assert answer.codes == [("page 7", "too_many")]
 
 
 def test_a_record_that_comes_again_counts_once_and_is_told(server: VenueServer) -> None:
@@ -122,9 +126,7 @@ def test_a_record_that_comes_again_counts_once_and_is_told(server: VenueServer) 
 def test_a_cursor_that_is_no_text_is_told(server: VenueServer) -> None:
     url = KalshiWire().serve(server)
     server.route(f"{ROOT}/events", {"events": many(1), "cursor": 7})
-    answer = kalshi(url, lambda venue: venue.catalogue(NOW))
-    assert len(answer.said) == 1
-    assert answer.codes == [("/events", "bad_cursor")]
+    assert incomplete(url).endswith("the cursor of its next page is 7")
 
 
 def test_combinations_and_scalars_are_not_for_us(server: VenueServer) -> None:
@@ -245,7 +247,7 @@ def test_without_its_series_a_catalogue_has_the_usual_fees(server: VenueServer) 
     wire = KalshiWire([an_event(a_market())], series=[])
     url = wire.serve(server)
     server.fail(f"{ROOT}/series", status(500), forever=True)
-    answer = kalshi(url, lambda venue: venue.catalogue(NOW))
+    answer = kalshi(url, lambda venue: listed(venue, NOW))
     assert answer.said[0].market.fee_rate == usd("0.07")
     assert answer.codes == [("/series", "server_error")]
 
@@ -425,11 +427,11 @@ def test_listings_know_what_the_catalogue_knows_of_events(server: VenueServer) -
     assert server.counts[f"{ROOT}/events/RAIN-26"] == server.counts[f"{ROOT}/series/RAIN"] == 1
 
     async def after_a_catalogue(venue: Any) -> Any:
-        [listed] = await venue.catalogue(NOW)
-        return listed, *(await venue.listings(NOW, [RAIN]))
+        [offered] = await listed(venue, NOW)
+        return offered, *(await venue.listings(NOW, [RAIN]))
 
-    listed, again = kalshi(wire.serve(server), after_a_catalogue).said
-    assert listed.market == again.market == fresh.market
+    offered, again = kalshi(wire.serve(server), after_a_catalogue).said
+    assert offered.market == again.market == fresh.market
     assert server.counts[f"{ROOT}/events/RAIN-26"] == 1
 
 

@@ -3,8 +3,9 @@
 import copy
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ import pytest
 from markets.millionths import ONE
 from markets.model import Listing, MarketId
 from markets.venue import VenueError
+from tests.builders import listed
 from tests.venue_server.broken import broken, changed, check, sane, well_told
 from tests.venue_server.kalshi import ROOT, KalshiWire
 from tests.venue_server.manifold import ManifoldWire
-from tests.venue_server.server import VenueServer, reply
+from tests.venue_server.server import Asked, VenueServer, reply
 from tests.venue_server.visit import Answer, Line
 
 TIMES = 120
@@ -52,7 +54,7 @@ def test_a_catalogue_of_kalshi(server: VenueServer, to_kalshi: Line, shared_data
     wire.serve(server)
 
     def ask() -> Answer[list[Listing]]:
-        return to_kalshi.kalshi(lambda venue: venue.catalogue(AUGUST))
+        return to_kalshi.kalshi(lambda venue: listed(venue, AUGUST))
 
     calm = ask()
     assert len(calm.said) == 18
@@ -116,7 +118,7 @@ def test_a_catalogue_of_manifold(server: VenueServer, to_manifold: Line, shared_
     wire.serve(server)
 
     def ask() -> Answer[list[Listing]]:
-        return to_manifold.manifold(lambda venue: venue.catalogue(OCTOBER_2022), newest=len(markets))
+        return to_manifold.manifold(lambda venue: listed(venue, OCTOBER_2022), newest=len(markets))
 
     calm = ask()
     assert len(calm.said) == 50
@@ -165,13 +167,18 @@ def how_it_ends(ask: Callable[[], Answer[list[Listing]]]) -> str:
 
 def test_bytes_of_kalshi_changed_on_the_way(server: VenueServer, to_kalshi: Line, shared_data: Path) -> None:
     KalshiWire().serve(server)
-    body = json.dumps(load(shared_data, "kalshi", "pmvl", "kalshi_events.json")).encode()
+    page = load(shared_data, "kalshi", "pmvl", "kalshi_events.json")
+    body = json.dumps({"events": page["events"]}).encode()
     rng = random.Random("kalshi/bytes")
     ends = set()
     for _ in range(TIMES):
         server.fail(f"{ROOT}/events", reply(changed(body, rng)), forever=True)
-        ends.add(how_it_ends(lambda: to_kalshi.kalshi(lambda venue: venue.catalogue(AUGUST), pages=2)))
-    assert {"", "not_json"} <= ends <= {"", "not_json", "bad_page"}
+        ends.add(how_it_ends(lambda: to_kalshi.kalshi(lambda venue: listed(venue, AUGUST), pages=2)))
+    assert {"", "not_json"} <= ends <= {"", "not_json", "bad_page", "incomplete"}
+
+
+def _page(pages: Mapping[bool, Any], asked: Asked) -> Any:
+    return pages["before" in asked.params]
 
 
 def test_bytes_of_manifold_changed_on_the_way(
@@ -181,6 +188,7 @@ def test_bytes_of_manifold_changed_on_the_way(
     rng = random.Random("manifold/bytes")
     ends = set()
     for _ in range(TIMES):
-        server.fail("/v0/markets", reply(changed(body, rng)), forever=True)
-        ends.add(how_it_ends(lambda: to_manifold.manifold(lambda venue: venue.catalogue(OCTOBER_2022))))
-    assert {"", "not_json"} <= ends <= {"", "not_json", "bad_page"}
+        pages = {True: [], False: reply(changed(body, rng))}
+        server.route("/v0/markets", partial(_page, pages))
+        ends.add(how_it_ends(lambda: to_manifold.manifold(lambda venue: listed(venue, OCTOBER_2022))))
+    assert {"", "not_json"} <= ends <= {"", "not_json", "bad_page", "incomplete"}

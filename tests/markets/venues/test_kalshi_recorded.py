@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from markets.model import Level, MarketId
-from tests.builders import quote_of, usd
+from tests.builders import listed, quote_of, usd
 from tests.venue_server.kalshi import KalshiWire
 from tests.venue_server.server import VenueServer
 from tests.venue_server.visit import Answer, kalshi
@@ -90,7 +90,7 @@ def expected(table: list[Any]) -> list[tuple[Any, ...]]:
 
 def test_events_of_may(server: VenueServer, recorded: Path) -> None:
     wire = KalshiWire(load(recorded / "gnome-2026-05" / "kalshi_events.json")["events"], series=[])
-    answer = kalshi(wire.serve(server), lambda venue: venue.catalogue(AUGUST))
+    answer = kalshi(wire.serve(server), lambda venue: listed(venue, AUGUST))
     priced = [listing for listing in answer.said if listing.quote]
     assert rows(Answer(priced, [])) == expected(EVENTS_OF_MAY)
     assert Counter(listing.market.category for listing in priced) == {
@@ -111,7 +111,7 @@ def test_events_of_may(server: VenueServer, recorded: Path) -> None:
 
 def test_events_of_july(server: VenueServer, recorded: Path) -> None:
     wire = KalshiWire(load(recorded / "pmvl" / "kalshi_events.json")["events"], series=[])
-    answer = kalshi(wire.serve(server), lambda venue: venue.catalogue(AUGUST))
+    answer = kalshi(wire.serve(server), lambda venue: listed(venue, AUGUST))
     assert rows(answer) == expected(EVENTS_OF_JULY)
     assert answer.aside == []
     mars = answer.said[0].market
@@ -132,7 +132,7 @@ def test_the_page_of_a_naive_question_is_all_combinations(server: VenueServer, r
     markets = load(recorded / "dr-manhattan" / "kalshi_markets.json")
     event = {"event_ticker": "KXMVE", "series_ticker": "KXMVE", "markets": markets}
     wire = KalshiWire([event])
-    answer = kalshi(wire.serve(server), lambda venue: venue.catalogue(datetime(2026, 6, 22, tzinfo=UTC)))
+    answer = kalshi(wire.serve(server), lambda venue: listed(venue, datetime(2026, 6, 22, tzinfo=UTC)))
     assert (len(markets), answer.said, answer.aside) == (5, [], [])
 
 
@@ -193,7 +193,7 @@ def test_all_eighty_open_markets_of_the_table_have_a_price(server: VenueServer, 
         records = list(csv.DictReader(file))
     at = datetime(2026, 2, 19, 9, tzinfo=UTC)
     event = {"event_ticker": "KXFEDDECISION", "series_ticker": "KXFEDDECISION", "markets": records}
-    answer = kalshi(KalshiWire([event]).serve(server), lambda venue: venue.catalogue(at))
+    answer = kalshi(KalshiWire([event]).serve(server), lambda venue: listed(venue, at))
     assert len(answer.said) == 80
     assert sum(quote_of(listing).bid is None for listing in answer.said) == 37
     assert len({listing.market.event_id for listing in answer.said}) == 16

@@ -10,7 +10,7 @@ from markets.model import Market, MarketId, Quote
 from markets.venue import VenueError
 from portfolio.execute import execute
 from portfolio.rules import NAMED, REPLAY, SEED
-from tests.builders import NOW, a_bet, a_snapshot, an_account, usd
+from tests.builders import NOW, a_bet, a_snapshot, an_account, listed, usd
 from tests.venue_server import manifold as wires
 from tests.venue_server.manifold import ManifoldWire, Raw, a_market, an_end, ms
 from tests.venue_server.server import HTML, RESET, TRUNCATED, VenueServer, reply, status
@@ -21,7 +21,7 @@ SNOW = MarketId("manifold:snow")
 
 
 def catalogue(server: VenueServer, *markets: Any, **settings: Any) -> Answer[Any]:
-    return manifold(ManifoldWire([*markets]).serve(server), lambda venue: venue.catalogue(NOW), **settings)
+    return manifold(ManifoldWire([*markets]).serve(server), lambda venue: listed(venue, NOW), **settings)
 
 
 def listings(server: VenueServer, *markets: Any, ids: tuple[str, ...] = (RAIN,)) -> Answer[Any]:
@@ -80,28 +80,38 @@ def test_no_more_than_the_newest_are_read(server: VenueServer) -> None:
     assert answer.aside == []
 
 
-def test_a_page_that_comes_again_for_ever_ends_the_walk(server: VenueServer) -> None:
+def incomplete(url: str, **settings: Any) -> str:
+    """Why a catalogue is no whole one."""
+    with pytest.raises(VenueError) as raised:
+        manifold(url, lambda venue: listed(venue, NOW), **settings)
+    assert raised.value.code == "incomplete"
+    return raised.value.message
+
+
+def test_a_page_that_comes_again_for_ever_is_no_list(server: VenueServer) -> None:
     url = ManifoldWire().serve(server)
     server.route("/v0/markets", [a_market(f"m{n}") for n in range(3)])
-    answer = manifold(url, lambda venue: venue.catalogue(NOW))
-    assert names(answer) == ["m0", "m1", "m2"]
+    assert incomplete(url).endswith("page 2 only repeats what was on the pages before it")
     assert server.counts["/v0/markets"] == 2
-    assert answer.codes == [("page 2", "repeated")]
+
+
+def test_where_it_has_more_than_the_newest_that_are_read_that_is_told(server: VenueServer) -> None:
+    url = ManifoldWire([a_market(f"m{n}") for n in range(300)]).serve(server)
+    for newest, limit in ((100, 100), (301, None)):
+        read = manifold(url, lambda venue: venue.catalogue(NOW), newest=newest).said
+        assert (len(read.listings), read.limit) == (min(newest, 300), limit)
 
 
 def test_short_pages_without_an_end_are_left_after_so_many(server: VenueServer) -> None:
     url = ManifoldWire().serve(server)
     numbers = iter(range(10_000))
     server.route("/v0/markets", lambda _: [a_market(f"m{next(numbers)}")])
-    answer = manifold(url, lambda venue: venue.catalogue(NOW), newest=5_000)
-    assert len(answer.said) == 5
-    assert answer.codes == [("page 5", "too_many")]
+    assert incomplete(url, newest=5_000).endswith("there are more pages after page 10")
 
 
-def test_a_page_of_records_without_a_name_is_told(server: VenueServer) -> None:
-    answer = catalogue(server, {"question": "?"}, None)
-    assert answer.said == []
-    assert answer.codes == [("list", "no_cursor"), ("(no name)", "malformed"), ("(no name)", "malformed")]
+def test_after_a_page_of_records_without_a_name_nothing_can_be_asked(server: VenueServer) -> None:
+    url = ManifoldWire([{"question": "?"}, None]).serve(server)
+    assert "none of a page's records has an id" in incomplete(url)
 
 
 @pytest.mark.parametrize(
@@ -373,6 +383,7 @@ def test_history_is_the_price_after_each_bet_oldest_first(server: VenueServer) -
 
 def test_a_bet_on_another_market_is_no_history(server: VenueServer) -> None:
     url = ManifoldWire().serve(server)
-    server.route("/v0/bets", [wires.a_bet("b1", ms(2026, 1, 3), 0.5, market="snow")])
+    bet = wires.a_bet("b1", ms(2026, 1, 3), 0.5, market="snow")
+    server.route("/v0/bets", lambda asked: [] if "before" in asked.params else [bet])
     answer = manifold(url, lambda venue: venue.history(RAIN, datetime(2026, 1, 2, tzinfo=UTC), NOW))
-    assert (answer.said, answer.codes) == ([], [("page 2", "repeated"), ("b1", "other_market")])
+    assert (answer.said, answer.codes) == ([], [("b1", "other_market")])

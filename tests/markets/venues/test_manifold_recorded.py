@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from markets.model import MarketId
-from tests.builders import quote_of, usd
+from tests.builders import listed, quote_of, usd
 from tests.venue_server.manifold import ManifoldWire
 from tests.venue_server.server import VenueServer
 from tests.venue_server.visit import Answer, manifold
@@ -78,7 +78,7 @@ def test_those_that_ended_on_an_untold_probability_wait(server: VenueServer, rec
 
 def test_the_open_yes_no_markets_of_2022(server: VenueServer, recorded: Path) -> None:
     markets = load(recorded / "pymanifold-2022" / "markets_subset.json")
-    answer = manifold(ManifoldWire(markets).serve(server), lambda venue: venue.catalogue(OCTOBER_2022))
+    answer = manifold(ManifoldWire(markets).serve(server), lambda venue: listed(venue, OCTOBER_2022))
     assert len(answer.said) == 51 - 1  # one had closed the day before
     assert answer.aside == []
     by_name = {listing.market.id.removeprefix("manifold:"): listing for listing in answer.said}
@@ -94,7 +94,7 @@ def test_the_open_yes_no_markets_of_2022(server: VenueServer, recorded: Path) ->
 def test_open_markets_of_2026(server: VenueServer, recorded: Path) -> None:
     markets = load(recorded / "pmskill-2026-08" / "manifold_search.json")
     at = datetime(2026, 8, 18, 3, tzinfo=UTC)
-    answer = manifold(ManifoldWire(markets).serve(server), lambda venue: venue.catalogue(at))
+    answer = manifold(ManifoldWire(markets).serve(server), lambda venue: listed(venue, at))
     assert [
         (x.market.id.removeprefix("manifold:"), quote_of(x).mid, quote_of(x).volume) for x in answer.said
     ] == [

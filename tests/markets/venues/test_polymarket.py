@@ -2,16 +2,17 @@
 
 import json
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import Any
 
 import pytest
 
 from markets.model import Level, Listing, Market, MarketId, Quote
-from markets.venue import VenueError
-from markets.venues.polymarket import Settings, venue
+from markets.venue import Catalogue, CatalogueFilter, VenueError
+from markets.venues.polymarket import Polymarket, Settings, venue
 from portfolio.execute import execute
 from portfolio.rules import REALISTIC
-from tests.builders import NOW, a_bet, a_snapshot, an_account, quote_of, usd
+from tests.builders import NOW, a_bet, a_snapshot, an_account, listed, quote_of, usd
 from tests.builders import a_market as our_market
 from tests.serving import Reply
 from tests.venue_server.polymarket import (
@@ -41,7 +42,7 @@ LISTS = f"{GAMMA}/markets/keyset"
 
 
 def catalogue(server: VenueServer, *markets: Any, at: datetime = NOW, **settings: Any) -> Answer[Any]:
-    return polymarket(PolymarketWire([*markets]).serve(server), lambda venue: venue.catalogue(at), **settings)
+    return polymarket(PolymarketWire([*markets]).serve(server), lambda venue: listed(venue, at), **settings)
 
 
 def listings(server: VenueServer, wire: PolymarketWire, *ids: str, at: datetime = NOW) -> Answer[Any]:
@@ -112,17 +113,62 @@ def test_lists_may_come_as_lists_too(server: VenueServer) -> None:
     assert catalogue(server, a_market(**as_lists)).said == catalogue(server, a_market()).said
 
 
-@pytest.mark.parametrize("outcomes", [["Up", "Down"], ["FaZe", "illwill"], ["Yes", "Yes"]])
-def test_what_is_not_yes_or_no_is_left_out_without_a_word(server: VenueServer, outcomes: list[str]) -> None:
-    answer = catalogue(server, a_market(outcomes=outcomes), a_market("1002"))
-    assert names(answer) == ["1002"]
+def test_of_any_two_outcomes_the_first_is_yes_and_the_question_says_so(server: VenueServer) -> None:
+    prices, tokens = json.dumps(["0.41", "0.59"]), json.dumps([token("1001", "Yes"), token("1001", "No")])
+    sides = {"question": "FaZe vs. illwill", "outcomePrices": prices, "clobTokenIds": tokens}
+    game = a_market("1001", ["FaZe", "illwill"], **sides)
+    answer = listings(server, PolymarketWire([game], [RAIN_BOOK]))
     assert answer.aside == []
+    assert answer.said[0].market.question == "FaZe vs. illwill (YES: FaZe, NO: illwill)"
+    assert answer.said[0].quote.bid == usd("0.40")
+    assert catalogue(server, game).said[0].quote.mid == usd("0.41")
 
 
-def test_but_told_to_who_asks_for_it(server: VenueServer) -> None:
-    answer = listings(server, PolymarketWire([a_market(outcomes=["Up", "Down"])]))
-    assert answer.said == []
-    assert answer.codes == [("1001", "not_yes_no")]
+@pytest.mark.parametrize("outcomes", [["Yes", "Yes"], ["Up", " up"], ["", "No"]])
+def test_outcomes_that_nobody_can_tell_apart_are_left_out_and_counted(
+    server: VenueServer, outcomes: list[str]
+) -> None:
+    wire = PolymarketWire([a_market(outcomes=outcomes), a_market("1002")])
+    read = polymarket(wire.serve(server), lambda venue: venue.catalogue(NOW))
+    assert [listing.market.id for listing in read.said.listings] == ["polymarket:1002"]
+    assert (read.said.left_out, read.aside) == ({"bad outcomes": 1}, [])
+    assert listings(server, wire).codes == [("1001", "bad_outcomes")]
+
+
+OVER = {"endDate": "2026-01-01T00:00:00Z"}
+TAKEN = {"outcomePrices": '["0.999", "0.001"]', "bestBid": 0.998, "bestAsk": 0.999}
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({}, ""),
+        (OVER, ""),
+        (OVER | TAKEN, "decided"),
+        (TAKEN, ""),
+        ({"umaResolutionStatus": "proposed"}, "being resolved"),
+        ({"umaResolutionStatus": "disputed"}, "being resolved"),
+        ({"acceptingOrders": False}, "not trading"),
+        ({"startDate": "2026-01-05T00:00:00Z"}, "not open yet"),
+        ({"negRiskOther": True}, "placeholder"),
+    ],
+)
+def test_what_is_open_is_on_offer_or_counted(server: VenueServer, changes: Raw, reason: str) -> None:
+    wire = PolymarketWire([a_market(**changes)])
+    read = polymarket(wire.serve(server), lambda venue: venue.catalogue(NOW)).said
+    assert len(read.listings) == (not reason)
+    assert read.left_out == ({reason: 1} if reason else {})
+
+
+def test_the_venue_leaves_out_what_the_rule_does_not_want(server: VenueServer) -> None:
+    thin, late = a_market("1002", volume="99"), a_market("1003", endDate="2026-05-01T00:00:00Z")
+    wire = PolymarketWire([a_market(), thin, late])
+    wanted = CatalogueFilter(usd(1000), datetime(2026, 4, 1, tzinfo=UTC))
+    read = polymarket(wire.serve(server), lambda venue: venue.catalogue(NOW, wanted))
+    assert [x.market.id for x in read.said.listings] == [RAIN]
+    asked = server.log[0].params
+    assert (asked["volume_num_min"], asked["end_date_max"]) == ("1000", "2026-04-01T00:00:00Z")
+    assert (asked["order"], asked["ascending"]) == ("id", "true")
 
 
 @pytest.mark.parametrize(
@@ -154,7 +200,6 @@ def test_places_held_in_augmented_events_are_left_out(
         {"archived": True},
         {"acceptingOrders": False},
         {"enableOrderBook": False},
-        {"endDate": "2026-01-04T12:00:00Z"},
         {"startDate": "2026-01-04T12:00:01Z"},
     ],
 )
@@ -471,12 +516,37 @@ def test_a_long_list_is_read_page_by_page(server: VenueServer) -> None:
     assert [asked.params.get("after_cursor") for asked in server.log] == [None, "after:100", "after:200"]
 
 
-def test_a_cursor_that_is_ignored_ends_after_the_page_that_comes_again(server: VenueServer) -> None:
-    wire = PolymarketWire(many(250), stuck=True)
-    answer = polymarket(wire.serve(server), lambda venue: venue.catalogue(NOW))
-    assert len(answer.said) == 100
-    assert answer.codes == [("page 2", "repeated")]
+def incomplete(server: VenueServer, **settings: Any) -> str:
+    """Why a catalogue is no whole one."""
+    with pytest.raises(VenueError) as raised:
+        polymarket(server.url, lambda venue: listed(venue, NOW), **settings)
+    assert raised.value.code == "incomplete"
+    return raised.value.message
+
+
+def test_a_list_that_repeats_a_page_for_ever_is_incomplete(server: VenueServer) -> None:
+    PolymarketWire(many(250), stuck=True).serve(server)
+    assert incomplete(server).endswith("page 2 only repeats what was on the pages before it")
     assert server.counts[LISTS] == 2
+
+
+def test_a_list_that_was_broken_off_is_read_on_from_there(server: VenueServer) -> None:
+    wire = PolymarketWire(many(250))
+    url, number = wire.serve(server), count(1)
+    server.route(LISTS, lambda asked: status(500) if next(number) in (3, 4) else wire._by_cursor(asked))
+
+    async def twice(venue: Polymarket) -> Catalogue:
+        with pytest.raises(VenueError) as raised:
+            await venue.catalogue(NOW)
+        assert raised.value.code == "server_error"
+        return await venue.catalogue(NOW + minutes)
+
+    for minutes, asked in ((timedelta(minutes=15), 5), (timedelta(minutes=16), 7)):
+        number, before = count(1), server.counts[LISTS]
+        read = polymarket(url, twice).said
+        assert [x.market.id for x in read.listings] == [f"polymarket:{1001 + n}" for n in range(250)]
+        assert {x.quote.at for x in read.listings if x.quote} == {NOW + minutes}
+        assert server.counts[LISTS] - before == asked
 
 
 def test_a_list_without_an_end_is_left_after_so_many_pages(server: VenueServer) -> None:
@@ -485,9 +555,7 @@ def test_a_list_without_an_end_is_left_after_so_many_pages(server: VenueServer) 
         return {"markets": [a_market(str(1001 + number))], "next_cursor": str(number + 1)}
 
     server.route(LISTS, endless)
-    answer = polymarket(server.url, lambda venue: venue.catalogue(NOW), pages=7)
-    assert len(answer.said) == 7
-    assert answer.codes == [("page 7", "too_many")]
+    assert incomplete(server, pages=7).endswith("there are more pages after page 7")
     assert server.counts[LISTS] == 7
 
 
@@ -497,33 +565,21 @@ def test_a_market_that_comes_on_two_pages_is_one(server: VenueServer) -> None:
         "b": {"markets": many(3)},
     }
     server.route(LISTS, lambda asked: pages[asked.params.get("after_cursor")])
-    answer = polymarket(server.url, lambda venue: venue.catalogue(NOW))
+    answer = polymarket(server.url, lambda venue: listed(venue, NOW))
     assert names(answer) == ["1001", "1002", "1003"]
     assert answer.codes == [("page 2", "repeated")]
 
 
 def test_a_cursor_that_is_no_text_is_told(server: VenueServer) -> None:
     server.route(LISTS, {"markets": many(1), "next_cursor": 5})
-    answer = polymarket(server.url, lambda venue: venue.catalogue(NOW))
-    assert names(answer) == ["1001"]
-    assert answer.codes == [("/markets/keyset", "bad_cursor")]
-
-
-def test_where_there_are_no_cursors_the_old_list_is_read_by_place(server: VenueServer) -> None:
-    wire = PolymarketWire(many(250), keyset=False)
-    answer = polymarket(wire.serve(server), lambda venue: venue.catalogue(NOW))
-    assert len(names(answer)) == 250
-    assert answer.aside == []
-    places = [asked.params.get("offset") for asked in server.log if asked.path == f"{GAMMA}/markets"]
-    assert places == ["0", "100", "200", "250"]
-    assert names(listings(server, PolymarketWire(many(1), [RAIN_BOOK], keyset=False))) == ["1001"]
+    assert incomplete(server).endswith("the cursor of its next page is 5")
 
 
 @pytest.mark.parametrize("page", [7, "markets", None, {}, {"markets": None}, {"markets": {}}, [[]]])
 def test_a_page_that_is_no_list_of_markets_is_an_error(server: VenueServer, page: Any) -> None:
     server.route(LISTS, page)
     with pytest.raises(VenueError) as raised:
-        polymarket(server.url, lambda venue: venue.catalogue(NOW))
+        polymarket(server.url, lambda venue: listed(venue, NOW))
     assert raised.value.code == "bad_page"
 
 
@@ -542,7 +598,7 @@ def test_a_fault_that_passes_is_not_noticed_at_any_page(server: VenueServer, fau
         return fault if next(pages) == page else wire._by_cursor(asked)
 
     server.route(LISTS, faulty)
-    answer = polymarket(url, lambda venue: venue.catalogue(NOW))
+    answer = polymarket(url, lambda venue: listed(venue, NOW))
     assert len(answer.said) == 250
     assert answer.aside == []
     assert server.counts[LISTS] == 4
@@ -564,7 +620,7 @@ def test_a_fault_that_stays_is_an_error_never_an_empty_answer(
     server: VenueServer, fault: Reply, code: str, path: str
 ) -> None:
     url = PolymarketWire(many(1), [RAIN_BOOK]).serve(server)
-    for broken in (path, path.removesuffix("/keyset"), path.removesuffix("s")):
+    for broken in (path, path.removesuffix("s")):
         server.fail(broken, fault, forever=True)
     if (code, path) == ("refused", f"{CLOB}/books"):
         answer = polymarket(url, lambda venue: venue.listings(NOW, [RAIN]))
@@ -604,7 +660,8 @@ def test_a_market_past_its_date_that_still_trades_keeps_its_price(server: VenueS
     late = datetime(2026, 3, 5, tzinfo=UTC)
     answer = listings(server, PolymarketWire(many(1), [RAIN_BOOK]), at=late)
     assert answer.said[0].quote.mid == usd("0.41")
-    assert catalogue(server, *many(1), at=late).said == []
+    offered = catalogue(server, *many(1), at=late).said[0]
+    assert offered.market.closes_at == datetime(2026, 3, 8, 10, tzinfo=UTC)
 
 
 def test_only_names_of_this_venue_are_asked_for(server: VenueServer) -> None:

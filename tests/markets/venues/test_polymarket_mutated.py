@@ -11,7 +11,7 @@ import pytest
 
 from markets.model import Listing, MarketId
 from markets.venue import VenueError
-from tests.builders import usd
+from tests.builders import listed, usd
 from tests.venue_server import recorded
 from tests.venue_server.broken import broken, changed, check, sane, well_told
 from tests.venue_server.polymarket import GAMMA, PolymarketWire, Wires
@@ -44,10 +44,10 @@ def test_a_catalogue(server: VenueServer, line: Wires, markets: list[Any]) -> No
     wire.serve(server)
 
     def ask() -> Answer[list[Listing]]:
-        return line.ask(lambda venue: venue.catalogue(JULY))
+        return line.ask(lambda venue: listed(venue, JULY))
 
     calm = ask()
-    assert len(calm.said) == 12
+    assert len(calm.said) == 15
     rng = random.Random("polymarket/catalogue")
     for _ in range(TIMES):
         wire.markets, _number, where = broken(offered, rng, deep=rng.random() < 0.3)
@@ -125,7 +125,7 @@ def test_bytes_changed_on_the_way(server: VenueServer, line: Wires, markets: lis
     for _ in range(TIMES):
         server.fail(f"{GAMMA}/markets/keyset", reply(changed(body, rng)), forever=True)
         try:
-            said = line.ask(lambda venue: venue.catalogue(JULY))
+            said = line.ask(lambda venue: listed(venue, JULY))
         except VenueError as error:
             ends.add(error.code)
             continue

@@ -9,7 +9,7 @@ import pytest
 
 from markets.model import Level, MarketId
 from markets.venues.wire.polymarket_resolutions import book_payout
-from tests.builders import quote_of, usd
+from tests.builders import listed, quote_of, usd
 from tests.venue_server import recorded
 from tests.venue_server.polymarket import PolymarketWire, polymarket
 from tests.venue_server.server import VenueServer
@@ -73,12 +73,11 @@ ENDS = {
     "3096130": ("1", "2026-08-03T13:48:15"),
 }
 """What a YES share paid, and since when."""
+YES_NO = ("Yes", "No")
 WAITING = {
     "12": "no_status",  # legacy: prices 0 and 0
     "43": "no_status",  # legacy: a scalar that closed at 0.58 and 0.42
     "1812085": "no_status",  # closed at 1 and 0, taking orders still, and not a word of the oracle
-    "1878152": "not_yes_no",
-    "1878156": "not_yes_no",
 }
 """Which wait, and why."""
 
@@ -103,13 +102,16 @@ def test_all_that_trades_is_in_the_catalogue_and_nothing_makes_no_sense(
     server: VenueServer, wire: PolymarketWire
 ) -> None:
     url = wire.serve(server)
-    july = polymarket(url, lambda venue: venue.catalogue(JULY))
-    august = polymarket(url, lambda venue: venue.catalogue(AUGUST))
+    july = polymarket(url, lambda venue: listed(venue, JULY))
+    august = polymarket(url, lambda venue: listed(venue, AUGUST))
     assert (july.aside, august.aside) == ([], [])
-    assert len(july.said) == 12 + 11  # the second are a ladder that opened that morning
-    assert len(august.said) == 5 + 11 + 13 + 9  # what is left of July's, its ladder, two more of the week
+    # July's, a ladder that opened that morning, and four past their nominal ends that still trade
+    assert len(july.said) == 12 + 11 + 4
+    # what is left of July's, its ladder, two more of the week, ten past their ends, one with other outcomes
+    assert len(august.said) == 5 + 11 + 13 + 9 + 10 + 1
     assert all(listing.quote is not None for listing in july.said + august.said)
-    assert not {"1642124", "1439549", "2063134", "516950", "1557558", "43"} & {
+    assert by_name(august)["540819"].market.closes_at == datetime(2026, 8, 21, 12, tzinfo=UTC)  # weeks later
+    assert not {"1642124", "2063134", "516950", "43"} & {
         *by_name(july),
         *by_name(august),
     }
@@ -117,8 +119,8 @@ def test_all_that_trades_is_in_the_catalogue_and_nothing_makes_no_sense(
 
 def test_pages_and_prices_are_as_the_table_says(server: VenueServer, wire: PolymarketWire) -> None:
     url = wire.serve(server)
-    august = by_name(polymarket(url, lambda venue: venue.catalogue(AUGUST)))
-    found = august | by_name(polymarket(url, lambda venue: venue.catalogue(JULY)))
+    august = by_name(polymarket(url, lambda venue: listed(venue, AUGUST)))
+    found = august | by_name(polymarket(url, lambda venue: listed(venue, JULY)))
     for name, (bid, ask, mid, last, volume) in PRICES.items():
         quote = quote_of(found[name])
         wanted = [usd(number) for number in (bid, ask, mid, last, volume)]
@@ -138,7 +140,7 @@ def test_asked_for_by_name_all_are_found_open_or_closed(
 ) -> None:
     answer = polymarket(wire.serve(server), lambda venue: venue.listings(AUGUST, every))
     told = {record: code for record, code in answer.codes if code != "no_book"}
-    assert told == dict.fromkeys(("1557558", "43", "1878156", "1878152", "3695228"), "not_yes_no")
+    assert told == {}
     assert len(answer.said) == len(every) - len(told)
     assert [listing.market.id for listing in answer.said] == [
         name for name in every if name.removeprefix("polymarket:") not in told
@@ -185,7 +187,7 @@ def test_those_that_are_over_pay_and_those_that_are_not_sure_wait(
 ) -> None:
     answer = polymarket(wire.serve(server), lambda venue: venue.resolutions(AUGUST, every))
     assert dict(answer.codes) == WAITING
-    assert Counter(end.payout for end in answer.said) == {0: 19, usd(1): 17}
+    assert Counter(end.payout for end in answer.said) == {0: 19, usd(1): 19}
     found = {end.market_id.removeprefix("polymarket:"): end for end in answer.said}
     for name, (paid, since) in ENDS.items():
         assert found[name].payout == usd(paid), name
@@ -196,14 +198,15 @@ def test_those_that_are_over_pay_and_those_that_are_not_sure_wait(
 
 def test_the_order_books_fifty_fifty_pays_half_and_its_winner_all(shared_data: Path) -> None:
     half, won_by_no, katana, ceasefire = recorded.ends(shared_data)[:4]
-    assert [book_payout(raw) for raw in (half, won_by_no, katana, ceasefire)] == [usd("0.5"), 0, 0, usd(1)]
+    ends = (half, won_by_no, katana, ceasefire)
+    assert [book_payout(raw, YES_NO) for raw in ends] == [usd("0.5"), 0, 0, usd(1)]
 
 
 def test_many_old_markets_have_no_winner_at_the_order_book(shared_data: Path) -> None:
     """So its silence must not keep a market from being paid: only its word against the page's does."""
     old = [raw for raw in recorded.ends(shared_data)[4:] if not any(x["winner"] for x in raw["tokens"])]
     assert len(old) == 76
-    assert {book_payout(raw) for raw in old} == {None}
+    assert {book_payout(raw, YES_NO) for raw in old} == {None}
 
 
 def test_the_recorded_past_is_read_point_by_point(server: VenueServer, shared_data: Path) -> None:

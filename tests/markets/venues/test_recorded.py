@@ -14,7 +14,7 @@ from markets.model import Listing, MarketId, Resolution
 from markets.venue import Venue, VenueError
 from markets.venues import simulator
 from markets.venues.recorded import LATEST_END, NO_BET, RecordedVenue, Settings, stamp, venue
-from tests.builders import usd
+from tests.builders import listed, usd
 from tests.bundles import a_bundle, ended, page, simulated
 
 A, B = MarketId("v:a"), MarketId("v:b")
@@ -42,7 +42,7 @@ def recorded(folder: Path, *lines: Any, **more: Any) -> RecordedVenue:
 
 def offered(world: Venue, at: datetime) -> dict[MarketId, int | None]:
     """The markets on offer with their mids."""
-    return {x.market.id: x.mid for x in get(world.catalogue(at))}
+    return {x.market.id: x.mid for x in get(listed(world, at))}
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_nothing_is_known_early_and_the_answers_do_not_depend_on_what_was_asked_
 
 
 def test_listings_come_in_the_order_asked_for_and_only_those(world: RecordedVenue) -> None:
-    shown = [x.market.id for x in get(world.catalogue(TIMES[5]))]
+    shown = [x.market.id for x in get(listed(world, TIMES[5]))]
     assert len(shown) > 3
     asked = [*reversed(shown), MarketId("v:unknown")]
     assert [x.market.id for x in get(world.listings(TIMES[5], asked))] == shown[::-1]
@@ -136,7 +136,7 @@ def test_one_that_ends_more_than_seven_days_after_its_last_price_is_shown_and_ta
 ) -> None:
     assert timedelta(days=7) == LATEST_END
     world = recorded(tmp_path, [page(**ended(end, 1))], DAILY)
-    (listing,) = get(world.catalogue(on(10)))
+    (listing,) = get(listed(world, on(10)))
     assert listing.market.min_shares == (0 if bets else NO_BET)
 
 
@@ -144,7 +144,7 @@ def test_where_every_time_is_exact_a_late_end_is_one_that_came_late(tmp_path: Pa
     exact = ["v,a,2026-01-09T12:00:00Z,0.4"]
     for known_at, least in (("2026-01-30T12:00:00Z", 0), ("2026-01-30", NO_BET)):
         world = recorded(tmp_path, [page()], exact, ends=[f"v:a,1,{known_at},1,"])
-        assert [x.market.min_shares for x in get(world.catalogue(on(10)))] == [least]
+        assert [x.market.min_shares for x in get(listed(world, on(10)))] == [least]
 
 
 def a_month(folder: Path, from_day: int, luck: str) -> RecordedVenue:

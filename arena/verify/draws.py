@@ -1,0 +1,105 @@
+"""Draws made again: the markets of each live round, from the catalogue that the record keeps of its time.
+
+A catalogue is a sync: the markets that had a price at it, each as its page and its price were known then.
+From those that had not ended, the cohort's frozen rule and the round's seed must draw what was shown.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from operator import itemgetter
+
+from sqlalchemy import Connection, func
+
+from arena.cohorts.cohort import seed_for
+from arena.record.queries.cohorts import COHORT_ID, StoredCohort, read_cohorts, read_learnt_resolutions
+from arena.record.queries.markets import read_listings_as_of
+from arena.record.schema.cohort import RoundRow, SnapshotItemRow, SnapshotRow
+from arena.record.schema.statements import batches
+from arena.record.schema.typed import joined, select
+from arena.record.schema.world import PruneRow, SyncRow
+from arena.record.write.sync import quoted_markets
+from arena.verify.differences import Difference, Differences
+from markets.model import Listing
+from markets.universe import draw
+
+PRUNED = "draws from prices that were let go"
+EARLIER = "draws from catalogues that were not kept yet"
+UNLISTED = "markets drawn that the venue no longer listed"
+ROUNDS = (
+    select(RoundRow.number, SnapshotRow.id, SnapshotRow.at, SnapshotRow.taken_at)
+    .add_columns(SnapshotRow.catalogue)
+    .select_from(joined(RoundRow, SnapshotRow))
+    .where(RoundRow.cohort_id == COHORT_ID)
+)
+Offered = tuple[datetime, list[Listing]]
+"""When a catalogue was read, and what was in it."""
+
+
+def check_draws(
+    connection: Connection, found: Differences, progress: Callable[[int, int], None] = lambda _done, _of: None
+) -> int:
+    """Make every live round's draw again, and add what differs; how many came out as they are."""
+    edge = connection.scalar(select(func.max(PruneRow.older_than)))
+    lives = [stored for stored in read_cohorts(connection) if stored.cohort.stamp == "live"]
+    rounds = [
+        (row.at, stored, row)
+        for stored in lives
+        for row in connection.execute(ROUNDS, {"cohort_id": stored.id}).all()
+    ]
+    same = 0
+    last: tuple[str, Offered | None] = "", None
+    for done, (at, stored, row) in enumerate(sorted(rounds, key=itemgetter(0)), 1):
+        if row.catalogue and row.catalogue != last[0]:
+            last = row.catalogue, _offered(connection, row.catalogue)
+        key, offered = f"cohort {stored.cohort.number}, round {row.number}", last[1]
+        progress(done, len(rounds))
+        if not row.catalogue:
+            found.unproved[EARLIER] += 1
+        elif offered is None:
+            why = "a live round is drawn from a sync"
+            found.add(Difference("snapshot", key, "catalogue", row.catalogue, "the hash of a sync", why))
+        elif edge is not None and offered[0] < edge:
+            found.unproved[PRUNED] += 1
+        else:
+            listings = _still_open(connection, offered[1], at, row.taken_at)
+            drawn = _drawn(stored, row.number, listings, at)
+            shown = _shown(connection, row.id)
+            if alien := sorted(shown - drawn):
+                why = "the round's seed draws none of these from its catalogue"
+                found.add(Difference("snapshot", key, "shown", ", ".join(alien), "others", why))
+            else:
+                same += 1
+            if unlisted := drawn - shown:
+                found.unproved[UNLISTED] += len(unlisted)
+    return same
+
+
+def _offered(connection: Connection, catalogue: str) -> Offered | None:
+    """What was in the catalogue with this hash; None where there is none."""
+    query = select(SyncRow.venue, SyncRow.number, SyncRow.at).where(SyncRow.hash == catalogue)
+    sync = connection.execute(query).first()
+    if sync is None:
+        return None
+    markets = sorted(quoted_markets(connection, sync.venue, sync.number))
+    parts = (read_listings_as_of(connection, some, sync.at) for some in batches(markets))
+    return sync.at, [listing for part in parts for listing in part]
+
+
+def _still_open(
+    connection: Connection, listings: Sequence[Listing], at: datetime, taken_at: datetime
+) -> list[Listing]:
+    """Those of which nobody knew, when they were drawn, that they had ended by the time of the round."""
+    ids = [listing.market.id for listing in listings]
+    learnt = (pair for some in batches(ids) for pair in read_learnt_resolutions(connection, some, at))
+    ended = {end.market_id for end, learnt_at in learnt if learnt_at <= taken_at}
+    return [listing for listing in listings if listing.market.id not in ended]
+
+
+def _drawn(stored: StoredCohort, number: int, listings: Sequence[Listing], at: datetime) -> set[str]:
+    seed = seed_for(stored.cohort.seed, "draw", number)
+    return {listing.market.id for listing in draw(listings, stored.cohort.universe, seed, at)}
+
+
+def _shown(connection: Connection, snapshot_id: int) -> set[str]:
+    mine = (SnapshotItemRow.snapshot_id == snapshot_id, SnapshotItemRow.shown == 1)
+    return set(connection.scalars(select(SnapshotItemRow.market_id).where(*mine)))
