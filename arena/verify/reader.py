@@ -152,10 +152,10 @@ class RowsQuery:
         form = self._forms.get(kinds)
         if form is None:
             form = self._forms[kinds] = self._form_of(kinds, line)
-        if form.dates:
+        texts, dates, unreadable = form
+        if dates:
             line = [written(value) if type(value) is datetime else value for value in line]
-        unreadable = form.unreadable
-        for place in form.texts:
+        for place in texts:
             if moment(line[place]) is None:
                 unreadable = (*unreadable, next(part for part in self.places if place < part.stop))
         for part in unreadable:
@@ -274,24 +274,24 @@ class RecordReader:
     def lines(self, query: RowsQuery, **values: Any) -> Iterator[Sequence[Any]]:
         """The same as bare values, in the order of columns."""
         readable = query.readable
-        for line in self._lines(query, values):
-            found = readable(line)
-            if found is not None:
-                yield found
-            elif not query.again:
-                for difference in query.own.mistyped(line[query.places[0]]):
-                    self.tell(difference)
+        for batch in self._batches(query, values):
+            for line in batch:
+                found = readable(line)
+                if found is not None:
+                    yield found
+                elif not query.again:
+                    for difference in query.own.mistyped(line[query.places[0]]):
+                        self.tell(difference)
 
-    def _lines(self, query: RowsQuery, values: Mapping[str, Any]) -> Iterator[Any]:
-        """The lines of a query, from the database in batches."""
+    def _batches(self, query: RowsQuery, values: Mapping[str, Any]) -> Iterator[Sequence[Any]]:
+        """The lines of a query, as they come from the database."""
         text, order, fixed = query.made(self.connection.dialect)
         bound = {**fixed, **values}
         given: Any = bound if order is None else tuple(bound[name] for name in order)
         options = {"yield_per": BATCH}
         try:
             with self.connection.exec_driver_sql(text, given, execution_options=options) as lines:
-                for batch in lines.partitions(BATCH):
-                    yield from batch
+                yield from lines.partitions(BATCH)
         except DBAPIError as error:
             name, why = query.own.table.name, "it can't be read"
             self.tell(Difference(name, "all rows", "text", str(error.orig), "rows", why))

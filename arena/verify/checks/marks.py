@@ -54,16 +54,16 @@ Key = tuple[str, str]
 
 
 class SnapshotPrice(NamedTuple):
-    """What a snapshot says of a market: a price, both ends, its age in seconds, whether a mark is stale."""
+    """What a snapshot says of a market's side: a price and its age in seconds, what a sale brings, whether a
+    mark is stale."""
 
     price: int | None
-    bid: int | None
-    ask: int | None
+    bid: int
     age: int
     stale: bool
 
 
-NOTHING = SnapshotPrice(None, None, None, 0, True)
+NOTHING = SnapshotPrice(None, 0, 0, True)
 
 
 @dataclass(slots=True)
@@ -83,8 +83,8 @@ class HoldingsSum:
             self.lots[key] = shares + row["shares"], cost + row["cost"]
 
 
-class SnapshotPrices(dict[str, SnapshotPrice]):
-    """What a snapshot says of each market's price, worked out for those that somebody holds."""
+class SnapshotPrices(dict[Key, SnapshotPrice]):
+    """What a snapshot says of the price of each market and side, worked out for those that somebody holds."""
 
     def __init__(self, snapshot: Row, places: Iterable[ListedPlace], frozen: FrozenCohort | None):
         super().__init__()
@@ -93,31 +93,31 @@ class SnapshotPrices(dict[str, SnapshotPrice]):
         self._places = {place.market_id: place for place in places}
         self._oldest = frozen.max_quote_age if frozen else None
 
-    def __missing__(self, market: str) -> SnapshotPrice:
-        place, price = self._places.get(market), NOTHING
+    def __missing__(self, key: Key) -> SnapshotPrice:
+        place, price = self._places.get(key[0]), NOTHING
         if place is not None and place.quote_market is not None:
             quoted = moment(place.quoted_at or "")
             age = self._taken_at - quoted if self._taken_at and quoted else timedelta()
             aged = self._oldest is not None and age.total_seconds() > self._oldest
-            own, stale = place.last if place.mid is None else place.mid, aged or place.mid is None
-            price = SnapshotPrice(own, place.bid, place.ask, age // timedelta(seconds=1), stale)
-        self[market] = price
+            own, bid = place.last if place.mid is None else place.mid, place.bid
+            if key[1] != "YES":
+                own = None if own is None else ONE - own
+                bid = None if place.ask is None else ONE - place.ask
+            past = 0 if own is None else age // timedelta(seconds=1)
+            price = SnapshotPrice(own, bid or 0, past, aged or place.mid is None)
+        self[key] = price
         return price
 
 
 def expected_mark(held: HoldingsSum, prices: SnapshotPrices) -> dict[str, int | str]:
     """What a mark of these holdings must say."""
     value = liquidation = costs = stale = age = 0
-    for (market, side), (shares, cost) in held.lots.items():
-        price, bid, ask, past, is_stale = prices[market]
-        if side != "YES":
-            price, bid = None if price is None else ONE - price, None if ask is None else ONE - ask
-        if price is None:
-            value += cost
-        else:
-            value += shares * price // ONE
-            age = max(age, past)
-        liquidation += 0 if bid is None else shares * bid // ONE
+    for key, (shares, cost) in held.lots.items():
+        price, bid, past, is_stale = prices[key]
+        value += cost if price is None else shares * price // ONE
+        if past > age:  # not by max(): of a year there are millions
+            age = past
+        liquidation += shares * bid // ONE
         stale += is_stale
         costs += cost
     return {

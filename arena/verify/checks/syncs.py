@@ -8,8 +8,9 @@ What was let go, and what was set aside.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
 
 from sqlalchemy import bindparam
@@ -58,6 +59,7 @@ class VenuePrices:
     new: dict[str, str] = field(default_factory=dict)
     prices: dict[str, str] = field(default_factory=dict)
     lost: set[str] = field(default_factory=set)
+    names: Callable[[str], str] = field(default_factory=lambda: cache(json_of))
 
     def has(self, market: str) -> bool:
         """Whether a market is there."""
@@ -75,7 +77,8 @@ class VenuePrices:
 
     def take_in(self) -> None:
         """The new prices count."""
-        self.prices |= {market: f"{json_of(market)}:{json_of(hash)}" for market, hash in self.new.items()}
+        names = self.names
+        self.prices |= {market: f'{names(market)}:"{hash}"' for market, hash in self.new.items()}
         self.new.clear()
         self.lost = {market for market in self.lost if market not in self.prices}
 
