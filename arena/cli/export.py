@@ -152,16 +152,17 @@ def write(address: str, output: Path, cohort: int | None) -> dict[str, Any]:
 def publish(
     chosen: Options,
     place: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The site's folder: a new one, or the same again.")
-    ],
+        Path | None,
+        typer.Argument(metavar="[DIR]", help="The site's folder: new, or the same again; else the config's."),
+    ] = None,
 ) -> None:
     """Write the season as a web site of plain files: arena, cohorts, agents, markets, badges, data.json.
 
     It needs no server: open DIR/index.html, or put DIR behind any web server or static host. Nothing in it
-    asks another machine for anything, and there are no prompts, full answers, keys or paths in it. Publish to
-    the same folder again after each round: only pages that have changed are drawn and written, a page is
-    replaced whole, and files that arena publish did not write are left alone. arena run publishes by itself
-    with publish: DIR in the config.
+    asks another machine for anything. No key and no path is in it, and prompts and answers only with
+    publish: {prompts: true} in the config; the reasons that agents give are quoted. Publish to the same
+    folder again after each round: only pages that have changed are drawn and written, each is replaced whole,
+    and files that arena publish did not write stay. With publish: DIR in the config, arena run does it.
 
     data.json has the figures of arena leaderboard --json. badges/NAME.json is a badge for shields.io, which
     says what is known of an agent and how surely: https://img.shields.io/endpoint?url=ADDRESS-OF-THE-FILE
@@ -170,12 +171,17 @@ def publish(
 
     Next: open site/index.html
     """
-    address = chosen.record()
+    config = chosen.known()
+    folder, address = place or (config.site if config else None), chosen.record()
+    if folder is None:
+        hint = "name one, as in arena publish site, or set publish: site in the config"
+        raise ArenaError("no_folder", "no folder was named for the site", hint, status=64)
     compute_missing(address)
+    more = ["--prompts"] if config and config.publish.prompts else []
     stopped = interruptible("publishing was stopped; the site is as it was", "arena publish starts again")
     with stopped, progress("Drawing the site") as moved:
-        found = draw_pages("publish", address, place, [], moved)
-    chosen.answer({"site": place} | found, say_site, place, found)
+        found = draw_pages("publish", address, folder, more, moved)
+    chosen.answer({"site": folder} | found, say_site, folder, found)
 
 
 def compute_missing(address: str) -> None:

@@ -201,7 +201,9 @@ def next_start(
     return None
 
 
-JOB_NAMES = ("quotes", "resolutions", "marks", "boards", "scores", "catalogue", "retention", "backup")
+JOB_NAMES = (
+    *("quotes", "resolutions", "marks", "boards", "scores", "catalogue", "publish", "retention", "backup"),
+)
 """The jobs, in the order in which they are done where several are due at the same time."""
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(minutes=1), timedelta(hours=1)
 

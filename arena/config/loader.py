@@ -18,6 +18,7 @@ from arena.config.model import AgentConfig, Config
 from arena.config.prompts import fit_prices, read_prompts
 from arena.config.sections import FixedSections, WatchSection
 from arena.config.validation import validate
+from arena.record.model.calendar import Cadence
 
 SEPARATE_SECTIONS = ("ask", "agents")
 """The sections that are read by the settings of kinds, not by a fixed list of keys."""
@@ -66,8 +67,9 @@ def load(
     own = (
         sections.database if "://" in sections.database else str((path.parent / sections.database).resolve())
     )
+    unpublished = {} if sections.publish.directory else {"publish": Cadence()}
     return Config(
-        **dict(sections) | {"database": database or own},
+        **dict(sections) | {"database": database or own, "run": sections.run.model_copy(update=unpublished)},
         file=path,
         venue_settings=venue,
         agents=tuple(agents.values()),

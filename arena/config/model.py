@@ -18,6 +18,7 @@ from arena.config.sections import (
     EvidenceSection,
     HeadsSection,
     MarketsSection,
+    PublishSection,
     RunSection,
     ScoresSection,
     WatchSection,
@@ -65,6 +66,7 @@ class Config:
     hash: str = ""
     scores: ScoresSection = field(default_factory=ScoresSection)
     heads: HeadsSection = field(default_factory=HeadsSection)
+    publish: PublishSection = field(default_factory=PublishSection)
     run: RunSection = field(default_factory=RunSection)
     watch: WatchSection = field(default_factory=WatchSection)
 
@@ -81,6 +83,11 @@ class Config:
     def backups(self) -> Path:
         """The folder that backups go to."""
         return self.folder / self.backup.folder
+
+    @property
+    def site(self) -> Path | None:
+        """The folder that the season is published to, if it is."""
+        return None if self.publish.directory is None else self.folder / self.publish.directory
 
     def with_seed(self, seed: int) -> "Config":
         """The same arena with another seed; a simulated world is another one then too."""

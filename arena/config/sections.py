@@ -322,6 +322,23 @@ class HeadsSection(ConfigSection):
         return self
 
 
+class PublishSection(ConfigSection):
+    """The season as a web site of plain files, as `arena publish` writes it.
+
+    `publish: DIR` is short for its directory alone; `run.publish` says how often it is brought up to date.
+    """
+
+    directory: str | None = Field(default=None, min_length=1)
+    """The site's folder, relative to the config's. It must be new, empty or a site already."""
+    prompts: bool = False
+    """Whether agents' pages show the prompts in use, and what was asked and answered in their newest turn."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, value: object) -> object:
+        return {"directory": value} if isinstance(value, str) else value
+
+
 class ScoresSection(ConfigSection):
     """How agents are scored.
 
@@ -353,6 +370,8 @@ class RunSection(ConfigSection):
     """Update what the dashboard shows of agents in depth, where something has resolved."""
     backup: When = cadence("1d")
     """Make a backup, as `arena db backup` does, and delete the oldest."""
+    publish: When = cadence("1h")
+    """Bring the web site of `publish` up to date, where something has changed."""
     retention: When = Cadence()
     """Delete old quotes that nothing depends on, as `arena db prune` does."""
     keep_quotes: Seconds = int(timedelta(days=90).total_seconds())
@@ -407,6 +426,8 @@ class FixedSections(ConfigSection):
     """Where backups of the record go, and how many of them are kept."""
     heads: HeadsSection = HeadsSection()
     """Where the heads of the record are published."""
+    publish: PublishSection = PublishSection()
+    """The season as a web site of plain files."""
     run: RunSection = Field(default_factory=RunSection)
     """What `arena run` does between rounds, and how often."""
     watch: WatchSection = Field(default_factory=WatchSection)

@@ -33,6 +33,7 @@ from arena.record.model.incident import (
     backup_not_kept,
     missed_round,
     round_incidents,
+    site_unpublished,
     venue_outage,
 )
 from arena.record.record import Record
@@ -141,6 +142,14 @@ def note_job(record: Record, name: str, venue: str, at: datetime, fault: BaseExc
             end_incidents(record.engine, "verify_failed", at)
         elif isinstance(fault, ArenaError) and fault.code in RECORD_FAULTS:
             add_incidents(record.engine, [backup_not_kept(at, fault)], unless="backup@")
+
+    if name == "publish":
+        if fault is None:
+            end_incidents(record.engine, "site_unpublished", at)
+        else:
+            code = fault.code if isinstance(fault, ArenaError) else "broken"
+            told = ArenaError(code, redact_keys(error_text(fault)))
+            add_incidents(record.engine, [site_unpublished(at, told)], unless="site@")
 
 
 def venue_trouble(fault: BaseException | None) -> CodedError | None:

@@ -17,11 +17,12 @@ from arena.cohorts.schedule import TICK
 from arena.config import Config
 from arena.errors import ArenaError, count_text
 from arena.operations.due import Due
+from arena.operations.page_programs import draw_pages, published_version
 from arena.record.files.backup import Backup
 from arena.record.files.backup import backup as make_backup
 from arena.record.model.cohort import RoundReport
 from arena.record.queries.cohorts import StoredCohort, has_marks, read_followed_markets, read_newest_time
-from arena.record.queries.progress import CohortProgress
+from arena.record.queries.progress import CohortProgress, season_version
 from arena.record.record import Record
 from arena.record.schema.database import open_read_only
 from arena.record.write.listings import add_quotes, prune_quotes
@@ -155,6 +156,23 @@ async def backup(context: JobContext, at: datetime) -> str:
     return f"{new.path.name}, {new.size:,} bytes, verified; {len(new.gone)} old deleted"
 
 
+async def publish(context: JobContext, _at: datetime) -> str:
+    """Bring the web site up to the record, where a page may have changed."""
+    config, site = context.config, context.config.site
+    if site is None:
+        return "no directory"
+    if context.record.read(season_version) == published_version(site):
+        return "nothing has changed"
+
+    def moved(_done: int, _of: int | None) -> None:
+        if context.world.under_way.closed:
+            raise Stopped("publishing was interrupted; the site is as it was")
+
+    more = ["--prompts"] if config.publish.prompts else []
+    drawn = await asyncio.to_thread(draw_pages, "publish", config.database, site, more, moved)
+    return f"{count_text(drawn['files'], 'file')}, {drawn['written']:,} written, {drawn['removed']:,} removed"
+
+
 class Stopped(Exception):
     """A job was broken off, for the arena is to stop. It is due again."""
 
@@ -171,7 +189,8 @@ class Unanswered(ArenaError):
 
 JobFunction = Callable[[JobContext, datetime], Awaitable[str]]
 JOB_FUNCTIONS: Mapping[str, JobFunction] = {
-    job.__name__: job for job in (quotes, resolutions, marks, boards, scores, catalogue, retention, backup)
+    job.__name__: job
+    for job in (quotes, resolutions, marks, boards, scores, catalogue, publish, retention, backup)
 }
 """The jobs by name; each says in a few words what it did."""
 

@@ -16,6 +16,8 @@ from typing import Any
 
 from arena.errors import ArenaError
 
+LIST = "arena-site.json"
+"""The file in a site's folder that lists all that we wrote there."""
 PAGES = "arena.pages"
 """The group of entry points by which the pages' programs are known: pyproject.toml has them."""
 NOWHERE = "http://127.0.0.1:9"
@@ -41,6 +43,15 @@ def page_command(name: str) -> list[str]:
         raise ArenaError("no_dashboard", "the dashboard is not installed", hint)
     start = f"import sys; from {found.module} import {found.attr}; sys.exit({found.attr}())"
     return [sys.executable, "-c", start]
+
+
+def published_version(site: Path) -> str | None:
+    """The version of the season that a site shows, by the list of its files; None where there is none."""
+    try:
+        found = json.loads((site / LIST).read_text("utf-8"))
+    except (FileNotFoundError, json.JSONDecodeError):
+        return None
+    return str(found.get("season")) if isinstance(found, dict) else None
 
 
 def draw_pages(

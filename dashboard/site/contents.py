@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from arena.record.queries.changes import MarketState, read_market_states, read_valued_snapshots
 from arena.record.queries.cohorts import read_cohorts, read_rounds
 from arena.record.queries.markets import BEGINNING, read_last_shown, read_newest_instant
-from arena.record.queries.progress import read_season_version
+from arena.record.queries.progress import season_version
 from arena.record.schema.database import Connection
 from arena.record.write.rollups import read_basis
 from arena.scores.comparisons import MARKET
@@ -51,6 +51,7 @@ class SeasonSite:
     """A season as it is published, in one look at the record. What files don't ask for is not read."""
 
     connection: Connection
+    with_prompts: bool = False
 
     @cached_property
     def known(self) -> SeasonOverview:
@@ -114,7 +115,7 @@ class SeasonSite:
             raise no_cohort()
         newest = self.known.cohorts[-1]
         mark = badge(newest.stamp, newest.venue)
-        season = digest([drawn_by(), read_season_version(self.connection)])
+        season = digest([drawn_by(), self.with_prompts, season_version(self.connection)])
         drawn = [*self._pages(season), (FIXED["arena"], season, self._home)]
         paths = {path for path, *_ in drawn}
 
@@ -170,6 +171,8 @@ class SeasonSite:
     def _agent(self, name: str, address: Address) -> Iterator[str | Markup]:
         line = next((line for line in self.lines if line.row.agent == name), None)
         yield from pages.one_agent(self.connection, self.known, line, self.curves[name], name, address)
+        if self.with_prompts:
+            yield from pages.prompts_of(self.connection, name)
 
     def _market(self, id: MarketId, address: Address) -> Iterator[str | Markup]:
         others = [one for one in self.events[self.states[id].event_id] if one != id]

@@ -18,10 +18,11 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from arena.errors import ArenaError
+from arena.operations.page_programs import LIST
 from dashboard.site.contents import SiteFile
 
-LIST, LOCK, NEW = "arena-site.json", ".arena-site.lock", ".arena-site.new"
-"""What is ours in the folder beside the site: the list of its files, a lock, and the files being made."""
+LOCK, NEW = ".arena-site.lock", ".arena-site.new"
+"""What is ours in the folder beside the site and the list of its files: a lock, and files being made."""
 FORMAT = 1
 Told = Callable[[int, int], None]
 """Told how many files of how many are made."""
@@ -38,9 +39,10 @@ class WrittenFile:
 
 @dataclass(frozen=True, slots=True)
 class SiteList:
-    """The files of a site by their paths."""
+    """The files of a site by their paths, and the version of the season that they show."""
 
     arena_site: int
+    season: str
     files: dict[str, WrittenFile]
 
 
@@ -58,12 +60,11 @@ class SiteChanges:
 READER = TypeAdapter(SiteList)
 
 
-def write_site(folder: Path, files: Sequence[SiteFile], told: Told) -> SiteChanges:
-    """Bring a folder up to these files."""
+def write_site(folder: Path, season: str, files: Sequence[SiteFile], told: Told) -> SiteChanges:
+    """Bring a folder up to these files, which show a version of the season."""
     with _locked(folder):
-        before = _known(folder)
         try:
-            return _brought_up(folder, before, files, told)
+            return _brought_up(folder, _known(folder), season, files, told)
         finally:
             shutil.rmtree(folder / NEW, ignore_errors=True)
 
@@ -96,11 +97,11 @@ def check_site_folder(folder: Path) -> None:
         raise ArenaError("not_a_site", f"{folder} holds files that arena publish did not write", hint)
 
 
-def _known(folder: Path) -> dict[str, WrittenFile]:
+def _known(folder: Path) -> SiteList:
     """What we wrote there, by the list of it."""
     place = folder / LIST
     if not place.exists():
-        return {}
+        return SiteList(FORMAT, "", {})
     try:
         found = READER.validate_json(place.read_bytes())
     except ValidationError as error:
@@ -109,7 +110,7 @@ def _known(folder: Path) -> dict[str, WrittenFile]:
     if found.arena_site != FORMAT or any(not _is_inside(path) for path in found.files):
         hint = "remove the folder, or name another one"
         raise ArenaError("not_a_site", f"{place} is not the list of a site by this version", hint)
-    return found.files
+    return found
 
 
 def _is_inside(path: str) -> bool:
@@ -118,9 +119,9 @@ def _is_inside(path: str) -> bool:
 
 
 def _brought_up(
-    folder: Path, before: dict[str, WrittenFile], files: Sequence[SiteFile], told: Told
+    folder: Path, known: SiteList, season: str, files: Sequence[SiteFile], told: Told
 ) -> SiteChanges:
-    after, made, changed = dict[str, WrittenFile](), 0, list[str]()
+    before, after, made, changed = known.files, dict[str, WrittenFile](), 0, list[str]()
     shutil.rmtree(folder / NEW, ignore_errors=True)
     for place, file in enumerate(files, start=1):
         old = before.get(file.path)
@@ -138,16 +139,16 @@ def _brought_up(
                 changed.append(file.path)
         told(place, len(files))
     gone = [path for path in before if path not in after]
-    if after != before:
+    if after != before or season != known.season:
         unsure = {path: replace(after[path], state="") for path in changed}
         with _unhurried():
-            _put_list(folder, before | after | unsure)
+            _put_list(folder, SiteList(FORMAT, "", before | after | unsure))
             for path in changed:
                 _make_folder((folder / path).parent)
                 (folder / NEW / path).replace(folder / path)
             for path in gone:
                 _remove(folder, path, before[path])
-            _put_list(folder, after)
+            _put_list(folder, SiteList(FORMAT, season, dict(sorted(after.items()))))
     size = sum(one.bytes for one in after.values())
     return SiteChanges(len(after), size, made, len(changed), len(gone))
 
@@ -189,9 +190,8 @@ def _make_folder(path: Path) -> None:
         path.chmod(0o755)
 
 
-def _put_list(folder: Path, files: dict[str, WrittenFile]) -> None:
-    found = asdict(SiteList(FORMAT, dict(sorted(files.items()))))
-    _put(folder / NEW / LIST, (json.dumps(found, indent=1) + "\n").encode())
+def _put_list(folder: Path, found: SiteList) -> None:
+    _put(folder / NEW / LIST, (json.dumps(asdict(found), indent=1) + "\n").encode())
     (folder / NEW / LIST).replace(folder / LIST)
 
 

@@ -6,6 +6,8 @@ from datetime import datetime
 
 from markupsafe import Markup
 
+from arena.record.queries.cohorts import read_prompts
+from arena.record.queries.turns import find_turn, read_attempts, read_call_texts, read_newest_turns
 from arena.record.schema.database import Connection
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard
@@ -136,6 +138,27 @@ def one_agent(
     if held := read_holdings(connection, name):
         yield heading("Open positions")
         yield holdings_table(held, address)
+
+
+def prompts_of(connection: Connection, name: str) -> Iterator[Markup]:
+    """The prompts that an agent is asked by, and what was asked and answered in its newest turn."""
+    hashes = agent.read_agent_page(connection, name).stays[-1].setup.prompts
+    texts = read_prompts(connection, tuple(hashes.values()))
+    shown = {f"Prompt {prompt}": texts.get(hash, "") for prompt, hash in hashes.items()}
+    for newest in read_newest_turns(connection, 1, name):
+        turn = find_turn(connection, newest.cohort, newest.round, name)
+        for number, call in enumerate(read_attempts(connection, turn) if turn else (), start=1):
+            said, where = (
+                read_call_texts(connection, call.id),
+                f"cohort {newest.cohort}, round {newest.round}",
+            )
+            for message in said.messages:
+                shown[f"Call {number} of {where}: {message.role}"] = message.content
+            shown[f"Call {number} of {where}: answer"] = said.reply or "–"
+    if shown:
+        yield heading("Prompts and answers")
+    for title, text in shown.items():
+        yield folded(title, Markup('<p class="text">{}</p>').format(text))
 
 
 def list_file(key: str, page: int = 1) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 
 from arena.clock import now
 from arena.errors import ArenaError
+from arena.record.queries.progress import season_version
 from arena.record.schema.database import Connection, open_read_only, reading
 from dashboard.site.contents import SeasonSite
 from dashboard.site.folder import write_site
@@ -25,8 +26,8 @@ def tell(**what: object) -> None:
 def report() -> int:
     """Write the standings as one file."""
 
-    def write(connection: Connection, place: Path, cohort: int | None) -> dict[str, Any]:
-        facts = gather(connection, cohort)
+    def write(connection: Connection, place: Path, chosen: Namespace) -> dict[str, Any]:
+        facts = gather(connection, chosen.cohort)
         place.write_text(report_page(facts, now()), encoding="utf-8")
         return {"agents": len(facts.ranking.rows), "cohorts": len(facts.lines)}
 
@@ -36,25 +37,26 @@ def report() -> int:
 def publish() -> int:
     """Bring the folder of a site up to the record."""
 
-    def write(connection: Connection, place: Path, _: int | None) -> dict[str, Any]:
-        site = SeasonSite(connection)
-        files = site.files()
-        changes = write_site(place, files, lambda done, whole: tell(done=done, whole=whole))
+    def write(connection: Connection, place: Path, chosen: Namespace) -> dict[str, Any]:
+        site = SeasonSite(connection, chosen.prompts)
+        version, files = season_version(connection), site.files()
+        changes = write_site(place, version, files, lambda done, whole: tell(done=done, whole=whole))
         return asdict(changes) | {"agents": len(site.known.agents), "cohorts": len(site.known.cohorts)}
 
     return _with_record(write)
 
 
-def _with_record(write: Callable[[Connection, Path, int | None], dict[str, Any]]) -> int:
+def _with_record(write: Callable[[Connection, Path, Namespace], dict[str, Any]]) -> int:
     """Do it in one look at the record; record and place are arguments."""
     arguments = ArgumentParser(prog="dashboard.site")
     arguments.add_argument("record")
     arguments.add_argument("place", type=Path)
     arguments.add_argument("--cohort", type=int)
+    arguments.add_argument("--prompts", action="store_true")
     wanted = arguments.parse_args()
     try:
         with open_read_only(wanted.record) as engine, reading(engine) as connection:
-            found = write(connection, wanted.place, wanted.cohort)
+            found = write(connection, wanted.place, wanted)
     except ArenaError as error:
         tell(error=error.as_dict(), status=error.status)
         return 1

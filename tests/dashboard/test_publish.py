@@ -175,6 +175,61 @@ def test_killed_while_it_draws_the_old_site_stands_and_the_next_one_is_whole(
     assert not (site.folder / ".arena-site.new").exists()
 
 
+CONFIG = """
+database: season.db
+publish: {{directory: site, prompts: {prompts}}}
+markets:
+  venue: simulator
+  show: 10
+  closes_within: 60d
+  min_volume: 0
+  max_spread: 0.1
+  simulator: {{start: 2026-01-04, weeks: 4, markets: 20, events: 10}}
+cohorts: {{start: sun 00:00, decide: weekly, rounds: 1, count: 1}}
+run:
+  {{quotes: off, resolutions: off, marks: 1w, boards: 1w, scores: 1w, catalogue: off, publish: 1w}}
+agents: [{{kind: market}}, {{kind: constant}}]
+"""
+
+
+def test_arena_run_publishes_what_it_played(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(CONFIG.format(prompts="false"))
+    done = arena(tmp_path, "run", "--json")
+    assert done.returncode == 0, done.stderr
+    site, found = PublishedSite(tmp_path / "site"), json.loads(done.stdout)
+    assert (found["rounds"], found["failed"]) == (1, 0)
+    assert site.broken()[1] == []
+    assert "ended" in site.pages()["cohorts/1.html"].text
+    told = arena(tmp_path, "publish", "--json")
+    assert json.loads(told.stdout)["written"] == 0, (
+        "the command goes to the config's folder, and finds it current"
+    )
+
+
+def test_a_site_that_cannot_be_published_stops_no_round_and_is_an_incident(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(CONFIG.format(prompts="false"))
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "mine.html").write_text("mine")
+    done = json.loads(arena(tmp_path, "run", "--once", "--json").stdout)
+    assert done["rounds"] == 1
+    assert done["failed"] > 0
+    found = json.loads(arena(tmp_path, "watch", "list", "--json").stdout)["incidents"]
+    assert [one["kind"] for one in found if one["kind"].startswith("site")] == ["site_unpublished"]
+    (tmp_path / "site" / "mine.html").unlink()
+    assert arena(tmp_path, "publish").returncode == 0
+
+
+def test_prompts_and_answers_are_shown_if_the_config_says_so(
+    demo: Path, site: PublishedSite, tmp_path: Path
+) -> None:
+    (tmp_path / "config.yaml").write_text(CONFIG.format(prompts="true"))
+    shown = PublishedSite(tmp_path / "shown")
+    shown.publish(demo, "--config", str(tmp_path / "config.yaml"))
+    for said in ("Prompts and answers", ": answer"):
+        assert any(said in page.text for page in shown.pages().values()), said
+        assert not any(said in page.text for page in site.pages().values()), said
+
+
 def test_hostile_words_are_words_and_no_page_acts(season: Path, tmp_path: Path) -> None:
     record, _ = hostile(season, tmp_path)
     site = PublishedSite(tmp_path / "site")

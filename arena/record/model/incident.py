@@ -24,6 +24,7 @@ IncidentKind = Literal[
     "venue_down",
     "verify_failed",
     "heads_unpublished",
+    "site_unpublished",
     "ping_failed",
     "cohort_finished",
 ]
@@ -34,6 +35,7 @@ LASTING_KINDS: frozenset[IncidentKind] = frozenset(
         "venue_down",
         "verify_failed",
         "heads_unpublished",
+        "site_unpublished",
         "ping_failed",
         "agent_failing",
         "cost_unknown",
@@ -189,6 +191,13 @@ def heads_unpublished(at: datetime, since: datetime, left: int, error: str) -> I
     )
     data = {"since": since.isoformat(), "heads": left, "message": error}
     return Incident("heads_unpublished", f"heads@{timestamp_text(since)}", at, words, data)
+
+
+def site_unpublished(at: datetime, trouble: CodedError) -> Incident:
+    """That the web site could not be brought up to the record."""
+    words = f"the web site could not be published: {trouble.message}"
+    data = {"since": at.isoformat(), "reason": trouble.code, "message": trouble.message}
+    return Incident("site_unpublished", f"site@{timestamp_text(at)}", at, words, data)
 
 
 def ping_failed(at: datetime, address: str, why: str) -> Incident:

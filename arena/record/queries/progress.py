@@ -33,6 +33,7 @@ from arena.record.schema.typed import (
 )
 from arena.record.schema.work import IncidentRow, JobRow
 from arena.record.schema.world import QuarantineRow, QuoteRow, ResolutionRow
+from markets.hashes import digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,6 +323,6 @@ def read_record_version(connection: Connection) -> tuple[str, ...]:
     return tuple(map(str, connection.execute(RECORD_VERSION).one()))
 
 
-def read_season_version(connection: Connection) -> tuple[str, ...]:
-    """The same without what an operator looks at: jobs, incidents, quarantined records."""
-    return tuple(map(str, connection.execute(SEASON_VERSION).one()))
+def season_version(connection: Connection) -> str:
+    """The same in short, without what an operator looks at: jobs, incidents, quarantined records."""
+    return digest([str(part) for part in connection.execute(SEASON_VERSION).one()])

@@ -39,6 +39,7 @@ from arena.record.model.incident import (
     heads_unpublished,
     ping_failed,
     round_incidents,
+    site_unpublished,
     venue_outage,
 )
 from arena.record.record import Record
@@ -351,6 +352,7 @@ def test_the_page_shows_every_message_as_it_is_sent() -> None:
         venue_outage("polymarket", due, VenueError("server_error", "gamma-api.polymarket.com answered 503")),
         backup_not_kept(due, ArenaError("differs", "1 difference: entry 1, sharp, 7, hash")),
         heads_unpublished(due + HOUR, due, 4, "./publish.sh ended with 1: no route to host"),
+        site_unpublished(due, ArenaError("no_folder", "there is no folder /srv")),
         ping_failed(due, "https://hc.example", "can't be reached"),
         cohort_finished(1, due, 5, 3),
     ]
