@@ -31,7 +31,7 @@ database: {database}
 seed: 7
 markets:
   venue: simulator
-  show: 20
+  show: {show}
   per_event: 3
   closes_within: 60d
   min_volume: 0
@@ -50,13 +50,17 @@ agents:
 
 
 def play(
-    folder: Path, agents: Sequence[str] = AGENTS, times: int | None = None, rules: str = "realistic"
+    folder: Path,
+    agents: Sequence[str] = AGENTS,
+    times: int | None = None,
+    rules: str = "realistic",
+    show: int = 20,
 ) -> Path:
     """The record of a season of two cohorts and five decision times, or of the first few of them."""
     database = folder / "season.db"
     lines = "".join(f"  - {agent}\n" for agent in agents)
     config = folder / "config.yaml"
-    config.write_text(CONFIG.format(database=database, rules=rules) + lines, encoding="utf-8")
+    config.write_text(CONFIG.format(database=database, rules=rules, show=show) + lines, encoding="utf-8")
     asyncio.run(_play(config, database, times))
     return database
 

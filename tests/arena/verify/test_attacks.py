@@ -44,10 +44,11 @@ CHAIN = ("head", "row")
 
 @pytest.fixture(scope="session")
 def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A season that models and rules have played, with its leaderboards; wide quotes are refused in it."""
+    """A season that models and rules have played; wide quotes are refused in it, and nothing is cached."""
+    rules = "{from: realistic, max_spread: 0.03}"
 
     def make(folder: Path) -> Path:
-        return worked_out(with_an_idle_end(play(folder, AGENTS, 4, "{from: realistic, max_spread: 0.03}")))
+        return with_an_idle_end(play(folder, AGENTS, 3, rules, show=10))
 
     return made_once("attacked", tmp_path_factory, make) / "season.db"
 
@@ -342,6 +343,8 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     ),
     "the end of a cohort": one("cohort", "ended_at = '2026-02-04T00:00:00.000000Z'"),
     "a prompt": one("prompt", "text = text || ' Be bold.'"),
+}
+OF_CACHES: dict[str, tuple[str, ...]] = {
     "a cached leaderboard": (
         "UPDATE rollup SET body = replace(body, 'sharp', 'crowd') WHERE name = 'board'",
     ),
@@ -366,6 +369,14 @@ def test_an_attack_is_found_whatever_is_written_back(
             database.execute(statement)
         assert database.total_changes > before, "the attack changed nothing"
     assert_found(path, heads, rewritten=attack != "what a head covers")  # to rewrite that is to mend it
+
+
+@pytest.mark.parametrize("attack", OF_CACHES)
+def test_a_cache_that_was_changed_is_found(attack: str, season: Path, tmp_path: Path) -> None:
+    path = worked_out(Path(shutil.copy(season, tmp_path / "record.db")))
+    assert found_in(path).listed == []
+    tamper(path, *OF_CACHES[attack])
+    assert {each.table for each in found_in(path).listed} == {"rollup"}
 
 
 def assert_found(path: Path, heads: list[str], rewritten: bool = True) -> None:
