@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,8 @@ collect_ignore = ["referee.py"]  # a program of its own, which tests run
 ROOT = Path(__file__).resolve().parent.parent
 CI = os.environ.get("CI") == "true"
 THOROUGH = os.environ.get("THOROUGH") == "1"
+LONG = ("browser", "chaos", "faults", "oracles", "season")
+"""Folders of tests that take seconds each."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 NO_BROWSER = (
     "no Chromium found: 'apt install chromium' or the like, or CHROMIUM=/path/to/it, gets this test played"
@@ -52,6 +54,25 @@ def find_chromium() -> str | None:
 def pytest_xdist_auto_num_workers() -> int:
     """One more than there are processors: many a test waits for another process."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes long comes first in each process's share: at the end none has a whole season left."""
+    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    slow: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        if item.path.parent.name in LONG:  # one browser serves many files
+            whole = item.path.parent.name == "browser"
+            slow.setdefault(item.path.parent if whole else item.path, []).append(item)
+    known = {item for tests in slow.values() for item in tests}
+    rest = iter([item for item in items if item not in known])
+    dealt, left = list(slow.values()), len(items)
+    items.clear()
+    for place in range(processes):  # as `--dist worksteal` divides them
+        share = [item for tests in dealt[place::processes] for item in tests]
+        size = (left - len(items)) // (processes - place)
+        items += [*share, *islice(rest, max(0, size - len(share)))]
+    items += rest
 
 
 def pytest_collection_finish() -> None:

@@ -9,7 +9,6 @@ from playwright.sync_api import BrowserContext, expect
 from arena.cli.leaderboard import read
 from tests.browser.watching import PATIENCE, Watched, choose, in_look, open_at, rows_of, settled
 from tests.dashboard.serving import Served
-from tests.records.seasons import HOSTILE
 
 pytestmark = pytest.mark.browser
 
@@ -62,13 +61,6 @@ def test_the_table_can_be_taken_home(served: Served, watched: Watched) -> None:
     lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith("agent,place,skill_low,")
     assert len(lines) == 6
-
-
-def test_a_name_from_elsewhere_is_text_and_nothing_else(served: Served, watched: Watched) -> None:
-    page = watched.page
-    open_at(page, f"{served.address}/leaderboard", "Leaderboard")
-    assert HOSTILE in rows_of(page)
-    assert page.locator("a[href*='//203.0.113.9'], img[src*='203.0.113.9']").count() == 0
 
 
 PLANT = """([tag, name, value]) => new Promise(told => {

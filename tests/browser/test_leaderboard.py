@@ -35,13 +35,6 @@ def test_it_is_searched_and_read_in_another_way_and_comes_back_by_its_link(
     expect(page.get_by_text("Score against return")).to_be_visible()
 
 
-def test_a_part_of_the_season_is_chosen_by_its_address(served: Served, watched: Watched) -> None:
-    page = watched.page
-    open_at(page, f"{served.address}/leaderboard?slice=price", "Leaderboard")
-    expect(page.get_by_text("in this part, the return of the whole season")).to_be_visible()
-    assert len(rows_of(page)) >= 2
-
-
 def test_a_row_leads_to_its_agent_and_back_leads_back(served: Served, watched: Watched) -> None:
     page = watched.page
     open_at(page, f"{served.address}/leaderboard", "Leaderboard")
