@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NewType
 
 from markets.millionths import ONE
 
+NEVER = datetime(9999, 1, 1, tzinfo=UTC)
+"""When a market closes for which the venue gives no time, or one beyond the calendar."""
 MarketId = NewType("MarketId", str)
 """`venue:id-at-the-venue`, the same in every table, prompt and export."""
 

@@ -39,7 +39,7 @@ class VenueError(Exception):
 
 VENUE_PAGES = {
     "polymarket": ("Polymarket", "https://gamma-api.polymarket.com/markets/{}", "[0-9]{1,20}"),
-    "kalshi": ("Kalshi", "https://api.elections.kalshi.com/trade-api/v2/markets/{}", "[A-Za-z0-9._-]{1,80}"),
+    "kalshi": ("Kalshi", "https://external-api.kalshi.com/trade-api/v2/markets/{}", "[A-Za-z0-9._-]{1,80}"),
     "manifold": ("Manifold", "https://api.manifold.markets/v0/market/{}", "[A-Za-z0-9]{1,40}"),
 }
 """Where a venue says what it knows of a market, and what its ids look like there. Its pages for people go by

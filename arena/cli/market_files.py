@@ -195,7 +195,8 @@ def check_bundle(
     """Check a bundle line by line; nothing is changed or imported.
 
     Every mistake is listed with its file, its line, what was found and what was expected. If there is any,
-    the exit status is 1, and no command will use the bundle.
+    the exit status is 1, and no command will use the bundle. A time that can't be right, such as an end
+    before its market opened, is a warning: the status is 0, and the bundle can be used.
 
     Example: arena markets check recordings/spring
 
@@ -212,6 +213,8 @@ def check_bundle(
 def say_check(folder: Path, report: "BundleReport") -> None:
     """The report for people."""
     if report.ok:
+        if report.warnings:
+            print_table(MISTAKES, report.warnings, "Times that can't be right")
         counted = (f"{report.markets:,} markets in {report.events:,} events", f"{report.prices:,} prices",
                    f"{report.books:,} books", f"{report.resolutions:,} resolutions")  # fmt: skip
         days = f", from {report.first:%Y-%m-%d} to {report.last:%Y-%m-%d}" if report.last else ""

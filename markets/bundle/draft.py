@@ -25,13 +25,17 @@ At = tuple[MarketId, datetime]
 
 @dataclass(slots=True)
 class Draft:
-    """What the files have said so far: pages, prices and books with their lines, and ends by version."""
+    """What the files have said so far: pages, prices and books with their lines, and ends by version.
+
+    `end_lines` are the file and line of each market's first end.
+    """
 
     mistakes: Mistakes = field(default_factory=Mistakes)
     pages: dict[At, tuple[int, rows.BundlePage]] = field(default_factory=dict)
     prices: dict[At, tuple[int, Quote]] = field(default_factory=dict)
     books: dict[At, tuple[int, Quote]] = field(default_factory=dict)
     ends: dict[MarketId, list[Resolution]] = field(default_factory=dict)
+    end_lines: dict[MarketId, tuple[str, int]] = field(default_factory=dict)
     listed: set[MarketId] = field(default_factory=set)
     missed: set[MarketId] = field(default_factory=set)
     daily: set[MarketId] = field(default_factory=set)
@@ -50,6 +54,7 @@ def read_markets(draft: Draft, numbered: Numbered, tell: MistakeSink) -> None:
         if end is not None and draft.ends.setdefault(end.market_id, [end]) != [end]:
             tell(line, f"another end of {end.market_id}", "one, and later versions in resolutions.csv")
         if end is not None:
+            draft.end_lines.setdefault(end.market_id, (MARKETS, line))
             _note_daily(draft, end.market_id, record, "resolution_date")
     draft.whole_list = draft.mistakes.count == before
 
@@ -86,6 +91,7 @@ def read_ends(draft: Draft, numbered: Numbered, tell: MistakeSink) -> None:
             tell(line, f"a version of {end.market_id} known before the last one", "versions in order of time")
         else:
             versions.append(end)
+            draft.end_lines.setdefault(end.market_id, (ENDS, line))
             _note_daily(draft, end.market_id, record, "known_at")
 
 

@@ -125,7 +125,7 @@ class _Front(io.RawIOBase):
 
 
 def hash_file(folder: Path) -> str:
-    """`content` of a bundle without looking into its files; nothing where they can't be used."""
+    """The hash of a bundle's files without looking into them; nothing where they can't be used."""
     mistakes, seen = Mistakes(), dict[str, Hash]()
     try:
         for name, part in find_files(folder, mistakes).items():
@@ -135,10 +135,10 @@ def hash_file(folder: Path) -> str:
                     seen[name].update(some)
     except (OSError, EOFError, zlib.error):
         return ""
-    return "" if mistakes.count else content(seen)
+    return "" if mistakes.count else hash_of_all(seen)
 
 
-def content(seen: dict[str, Hash]) -> str:
+def hash_of_all(seen: dict[str, Hash]) -> str:
     """One hash for all files of a bundle, as they are unpacked."""
     whole = hashlib.sha256()
     for name in sorted(seen):

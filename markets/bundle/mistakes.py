@@ -44,12 +44,13 @@ class Mistakes:
 
 
 def shown_value(value: object) -> str:
-    """A value as it is quoted in a mistake: on one line, and not too long.
+    """A value as it is quoted in a mistake: on one line, not too long, and nothing in it that can't be seen.
 
     >>> shown_value("five"), shown_value(None), shown_value("x" * 99)[-6:]
     ('"five"', 'nothing', 'xxxxx…')
     """
     if value is None:
         return "nothing"
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    whole = json.dumps(value, ensure_ascii=False, default=str)
+    text = "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in whole[:80])
     return text if len(text) <= 60 else f"{text[:59]}…"

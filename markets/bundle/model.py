@@ -36,10 +36,14 @@ class Recording:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Bundle:
-    """A whole recording, markets in the order of their ids. `content` is the hash of its files."""
+    """A whole recording, markets in the order of their ids.
+
+    `content` is the hash of what it says, in whatever order its lines stand, and `files` that of its files.
+    """
 
     markets: Mapping[MarketId, Recording]
     content: str
+    files: str
 
     @property
     def first_price(self) -> datetime | None:

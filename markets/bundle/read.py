@@ -2,25 +2,29 @@
 
 import hashlib
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
 from markets.bundle.draft import READERS, At, Draft
-from markets.bundle.files import content, find_files, hash_file, lines
-from markets.bundle.mistakes import Mistake
+from markets.bundle.files import find_files, hash_file, hash_of_all, lines
+from markets.bundle.mistakes import Mistake, Mistakes
 from markets.bundle.model import Bundle, Recording
 from markets.bundle.rows import EMPTY, BundlePage, with_book
-from markets.hashes import digest
+from markets.hashes import digest, market_hash, quote_hash, timestamp_text
 from markets.ladders import ladders
 from markets.model import MarketId, Quote
 from markets.venue import VenueError
 
 HELD: WeakValueDictionary[str, Bundle] = WeakValueDictionary()
-"""The recordings that are in use, by their content."""
+"""The recordings that are in use, by the hash of their files."""
+LATE_PRICES = timedelta(days=7)
+"""How long after its end prices of a market are odd: its end may bear a wrong date."""
 NAMED = 10
 """How many mistakes the message of a BadBundle names."""
 
@@ -28,6 +32,8 @@ NAMED = 10
 @dataclass(frozen=True, slots=True)
 class BundleReport:
     """What is in a bundle. `mistakes` are the first ones, `wrong` is how many there are.
+
+    `warnings` are times that can't be right, of which the bundle can be used all the same.
 
     Counted is what could be read. `events`, the time of the `first` and `last` price, and the hash
     `content` are there where nothing is wrong.
@@ -43,6 +49,7 @@ class BundleReport:
     content: str | None
     wrong: int
     mistakes: tuple[Mistake, ...]
+    warnings: tuple[Mistake, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -73,7 +80,7 @@ def read(folder: Path) -> Bundle:
     bundle, report = _examine(folder)
     if bundle is None:
         raise BadBundle(folder, report)
-    HELD[bundle.content] = bundle
+    HELD[bundle.files] = bundle
     return bundle
 
 
@@ -88,12 +95,44 @@ def _examine(folder: Path) -> tuple[Bundle | None, BundleReport]:
         seen[name] = hashlib.sha256()
         tell = partial(draft.mistakes.add, part.path.name)
         READERS[name](draft, lines(part, seen[name], tell), tell)
-    bundle = None if draft.mistakes.count else Bundle(_recordings(draft), content(seen))
+    if draft.mistakes.count:
+        return None, _report(draft, None)
+    markets = _recordings(draft)
+    bundle = Bundle(markets, content_hash(markets), hash_of_all(seen))
     return bundle, _report(draft, bundle)
 
 
+def content_hash(markets: Mapping[MarketId, Recording]) -> str:
+    """The hash of what a recording says: every page, price and end with the instant from which it counts."""
+    whole = hashlib.sha256()
+    for record in markets.values():
+        pages = zip(record.seen, map(market_hash, record.pages), strict=True)
+        prices = zip(record.known, map(quote_hash, record.quotes), strict=True)
+        known = [f"{hash} {timestamp_text(at)}" for at, hash in (*pages, *prices)]
+        known += [*map(digest, record.ends), str(record.daily)]
+        whole.update("\n".join(known).encode())
+    return whole.hexdigest()
+
+
+def _impossible_times(draft: Draft, markets: Mapping[MarketId, Recording]) -> list[Mistake]:
+    """Ends before their market opened, or long before its last price."""
+    mistakes = Mistakes()
+    for market, (file, line) in sorted(draft.end_lines.items(), key=itemgetter(1)):
+        record, end = markets[market], draft.ends[market][0]
+        opens_at = min(page.opens_at for page in record.pages)
+        last = record.known[-1] if record.known else end.known_at
+        found = f"{market} ended {end.known_at:%Y-%m-%d}"
+        if end.known_at <= opens_at:
+            mistakes.add(
+                file, line, found, f"an end after it opened, {opens_at:%Y-%m-%d}: it is never on offer"
+            )
+        elif last - end.known_at > LATE_PRICES:
+            mistakes.add(file, line, found, f"an end near its last price, {last:%Y-%m-%d}")
+    return mistakes.kept
+
+
 def _report(draft: Draft, bundle: Bundle | None) -> BundleReport:
-    whole = bundle or Bundle({}, "")
+    whole = bundle or Bundle({}, "", "")
     events = {record.pages[0].event_id for record in whole.markets.values()}
     return BundleReport(
         markets=len(draft.listed),
@@ -106,6 +145,7 @@ def _report(draft: Draft, bundle: Bundle | None) -> BundleReport:
         content=whole.content or None,
         wrong=draft.mistakes.count,
         mistakes=tuple(draft.mistakes.kept),
+        warnings=() if bundle is None else tuple(_impossible_times(draft, bundle.markets)),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from markets.bundle.mistakes import BadBundleValue, shown_value
 from markets.millionths import ONE, millionths
-from markets.model import Level, Market, MarketId, Quote, Resolution
+from markets.model import NEVER, Level, Market, MarketId, Quote, Resolution
 
 PRICE_COLUMNS = ("venue", "id", "date", "prob_yes")
 MORE_PRICE_COLUMNS = ("kind", "bid", "ask", "last", "volume")
@@ -54,7 +54,7 @@ class BundlePage:
 
 def page(record: Record) -> BundlePage:
     """The page of a line of `markets.jsonl`."""
-    opens_at, closes_at = moment(record, "open"), moment(record, "close")
+    opens_at, closes_at = moment(record, "open"), closing(record)
     if opens_at >= closes_at:
         raise BadBundleValue(
             f"open {shown_value(record['open'])} with close {shown_value(record['close'])}",
@@ -172,6 +172,20 @@ def moment(record: Record, key: str) -> datetime:
     '2026-01-31T00:00:00+00:00'
     """
     return _instant(record, key, timedelta())
+
+
+def closing(record: Record) -> datetime:
+    """When a market closes; a year after all that a bundle may tell of is never.
+
+    >>> closing({"close": "2525-06-01"}).year
+    9999
+    """
+    value = str(record.get("close"))
+    try:
+        beyond = DATE.match(value) is not None and date.fromisoformat(value[:10]).year > YEARS[-1]
+    except ValueError:
+        beyond = False
+    return NEVER if beyond else moment(record, "close")
 
 
 def bears_date(record: Record, key: str) -> bool:

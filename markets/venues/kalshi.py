@@ -42,7 +42,7 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
-    url: str = Field("https://api.elections.kalshi.com/trade-api/v2", exclude=True)
+    url: str = Field("https://external-api.kalshi.com/trade-api/v2", exclude=True)
     """The address of its API."""
     per_second: float = Field(10.0, gt=0, exclude=True)
     """The most requests per second."""

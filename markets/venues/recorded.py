@@ -87,7 +87,7 @@ class RecordedVenue:
 def venue(settings: Settings, _report: Report = ignore_report) -> RecordedVenue:
     """The recording in a folder. A bundle with mistakes, or another one than was frozen, is refused."""
     bundle = read(settings.path)
-    if settings.content not in ("", bundle.content):
+    if settings.content not in ("", bundle.content, bundle.files):  # cohorts of earlier versions froze files
         words = f"{settings.path} holds a different recording from the one that was played"
         raise VenueError("other_bundle", words, "restore the original recording, or play into another record")
     return RecordedVenue(bundle, settings)

@@ -13,7 +13,7 @@ from tests.program.running import arena
 LEADING = {"href", "src", "srcset", "action", "poster", "data", "background", "xlink:href", "formaction"}
 VENUES = (
     "https://gamma-api.polymarket.com/",
-    "https://api.elections.kalshi.com/",
+    "https://external-api.kalshi.com/",
     "https://api.manifold.markets/",
 )
 """Where a link may lead out of a site: to a market's own venue, and only by a click."""

@@ -10,11 +10,9 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from markets.millionths import ONE, millionths
-from markets.model import MarketId
+from markets.model import NEVER, MarketId
 from markets.venue import QuarantinedRecord, Report
 
-NEVER = datetime(9999, 1, 1, tzinfo=UTC)
-"""When a market closes for which the venue gives no time, or one beyond the calendar."""
 LONGEST_TEXT, SHOWN_OF_A_RECORD = 100_000, 2_000
 LARGEST_NUMBER = 10**12
 """More of anything than a venue has; in millionths it still fits into the record."""

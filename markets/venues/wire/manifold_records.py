@@ -10,9 +10,8 @@ from pydantic.alias_generators import to_camel
 
 from markets.ladders import event_of
 from markets.millionths import ONE
-from markets.model import Market, MarketId, Quote, Resolution
+from markets.model import NEVER, Market, MarketId, Quote, Resolution
 from markets.venues.wire.fields import (
-    NEVER,
     Chance,
     MaybeText,
     Moment,

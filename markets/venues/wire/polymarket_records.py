@@ -14,9 +14,8 @@ from pydantic import BeforeValidator, ConfigDict, PlainValidator
 from pydantic.alias_generators import to_camel
 
 from markets.millionths import ONE, decimal, millionths
-from markets.model import Market, MarketId
+from markets.model import NEVER, Market, MarketId
 from markets.venues.wire.fields import (
-    NEVER,
     MaybeText,
     Name,
     RejectedRecord,

@@ -1,7 +1,6 @@
 """A bundle is read whole or not at all, and every mistake is told with its place."""
 
 import gzip
-import hashlib
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -142,14 +141,40 @@ def test_packed_or_not_it_is_the_same_recording(tmp_path: Path) -> None:
 
 
 def test_the_content_is_another_when_anything_is(tmp_path: Path) -> None:
-    contents = [
-        read(a_bundle(tmp_path, prices=[f"v,a,2026-01-03,{price}"])).content for price in ("0.4", "0.40")
+    """It goes by what is said, not by how it is written or in which order."""
+    first, second = "v,a,2026-01-03,0.4", "v,a,2026-01-05,0.7"
+    plain = read(a_bundle(tmp_path / "plain", [page("a"), page("b")], [first, second]))
+    turned = read(a_bundle(tmp_path / "turned", [page("b"), page("a")], [second, "v,a,2026-01-03,0.40"]))
+    assert (turned.content, turned.markets) == (plain.content, plain.markets)
+    assert turned.files != plain.files
+    others = [
+        a_bundle(tmp_path / "price", [page("a"), page("b")], [first, "v,a,2026-01-05,0.71"]),
+        a_bundle(tmp_path / "time", [page("a"), page("b")], [first, "v,a,2026-01-06,0.7"]),
+        a_bundle(tmp_path / "rules", [page("a", rules="Other."), page("b")], [first, second]),
+        a_bundle(tmp_path / "end", [page("a", **ended("2026-01-09", 1)), page("b")], [first, second]),
+        a_bundle(tmp_path / "paid", [page("a", **ended("2026-01-09", 0)), page("b")], [first, second]),
     ]
-    assert contents[0] != contents[1]
-    names = {"markets.jsonl", "prices.csv"}
-    hashes = {name: hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() for name in names}
-    whole = "".join(f"{name} {hashes[name]}\n" for name in sorted(names))
-    assert contents[1] == hashlib.sha256(whole.encode()).hexdigest()
+    assert len({plain.content, *(read(folder).content for folder in others)}) == len(others) + 1
+
+
+def test_a_close_beyond_all_that_a_bundle_tells_of_is_never(tmp_path: Path) -> None:
+    pages = [page("a", close="2525-06-01"), page("b", close="2199-12-31T23:59:59Z")]
+    markets = read(a_bundle(tmp_path, pages)).markets
+    assert [markets[each].pages[0].closes_at.year for each in (A, B)] == [9999, 2199]
+
+
+def test_times_that_cannot_be_right_are_warnings_with_their_lines(tmp_path: Path) -> None:
+    pages = [page("a"), page("b", **ended("2025-06-01", 1)), page("c", **ended("2026-01-05", 0))]
+    prices = ["v,a,2026-01-03,0.4", "v,a,2026-01-30,0.9", "v,c,2026-01-12,0.5"]
+    report = check(a_bundle(tmp_path, pages, prices, ends=["v:a,1,2026-01-10,1,"]))
+    assert report.ok
+    early, late = map(str, report.warnings)
+    assert early.startswith(
+        "markets.jsonl:2: found v:b ended 2025-06-02, expected an end after it opened, 2026"
+    )
+    assert late == (
+        "resolutions.csv:2: found v:a ended 2026-01-11, expected an end near its last price, 2026-01-31"
+    )
 
 
 def test_a_recording_in_use_is_read_once_and_again_when_a_byte_has_changed(tmp_path: Path) -> None:
@@ -202,7 +227,9 @@ def test_the_report_counts_what_is_there(tmp_path: Path) -> None:
         (page("b", close="tomorrow"), 'found close "tomorrow", expected a date such as "2026-01-31", or an'),
         (page("b", close="2026-02-30"), 'found close "2026-02-30", expected a date such as'),
         (page("b", close="2026-02-01T10:00:00"), "expected a date such as"),
-        (page("b", close="9999-12-31"), "expected a year from 1970 to 2199"),
+        (page("b", close="9999-13-31"), 'found close "9999-13-31", expected a date such as'),
+        (page("b", open="2200-01-01"), "expected a year from 1970 to 2199"),
+        (page("b", close="\u202e2026"), r'found close "\u202e2026", expected a date such as'),
         (page("b", tick=2), "found tick 2, expected a number from 0 to 1"),
         (page("b", resolved="yes"), 'found resolved "yes" with resolution nothing, expected resolved true'),
         (page("b", resolution=1), "found resolved false with resolution 1, expected resolved true"),
