@@ -26,6 +26,7 @@ from arena.record.write.cohorts import add_snapshot
 from arena.record.write.evidence import GatheredEvidence, add_evidence, read_evidence
 from arena.record.write.quarantine import quarantine_records
 from arena.record.write.reservations import read_spent, renew_reservations, reserve
+from arena.record.write.sync import SyncResult, add_catalogue
 from arena.record.write.turns import claim_turns
 from markets.model import MarketId, Snapshot
 from portfolio.model import Holdings
@@ -63,6 +64,7 @@ class DryRunRecord(Record):
         replace(read_calls, lambda *_: {})  # no answer is known yet: the model shall be asked
         replace(read_evidence, self._read_evidence)
         replace(read_spent, self._read_spent)
+        replace(add_catalogue, lambda _source, listings, at, **_: SyncResult(0, at, len(listings)))
         replace(claim_turns, lambda _round, entrant_ids, *_: dict.fromkeys(entrant_ids, 0))
         replace(add_snapshot, lambda _cohort, _number, snapshot, _round: self.snapshots.append(snapshot))
         replace(add_evidence, lambda _round, _place, gathered: self.evidence.append(gathered))

@@ -42,12 +42,12 @@ class SyncResult:
     number: int
     at: datetime
     markets: int
-    new: int
-    changed: int
-    quotes: int
-    unchanged: int
-    gone: tuple[MarketId, ...]
-    hash: str
+    new: int = 0
+    changed: int = 0
+    quotes: int = 0
+    unchanged: int = 0
+    gone: tuple[MarketId, ...] = ()
+    hash: str = ""
 
 
 def add_catalogue(

@@ -1,11 +1,12 @@
 """What a record has seen is in the bundle that is made of it, for whoever plays it at any time."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from arena.record.files.recording import read_sightings
-from arena.record.queries.cohorts import read_resolutions
+from arena.record.queries.cohorts import read_learnt_resolutions
 from arena.record.queries.markets import (
     BEGINNING,
     read_known_ids,
@@ -56,7 +57,8 @@ def test_a_season_that_was_watched_reads_the_same_from_its_bundle(record: Record
             listings = read_listings_as_of(connection, ids, at)
             assert [bundle.markets[x.market.id].page(at) for x in listings] == [x.market for x in listings]
             assert [bundle.markets[x.market.id].quote(at) for x in listings] == [x.quote for x in listings]
-        ends = record.read(read_resolutions, list(bundle.markets), looks[-1])
+        learnt = record.read(read_learnt_resolutions, list(bundle.markets), looks[-1])
+    ends = [replace(end, known_at=max(end.known_at, learnt_at)) for end, learnt_at in learnt]
     told = [end for recording in bundle.markets.values() for end in recording.ends]
     assert ends
     assert sorted(told, key=str) == sorted(ends, key=str)
