@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from arena.errors import ArenaError
 from dashboard.html import badge, bar
 from dashboard.pages import FIRST, DashboardPage, arrive, page_of, pages, put
-from dashboard.record import CohortLine, RecordSource, season, source
+from dashboard.record import SOON, CohortLine, RecordSource, season, source
 from dashboard.words import code
 
 ADDRESS = "ARENA_DATABASE"
@@ -42,7 +42,7 @@ def open_page(page: DashboardPage) -> None:
     except ArenaError as error:
         if record is None:
             _bar(page, (), bar_place)
-        _say(page, f"The record can't be shown: {code(error.message)}.", error.hint)
+        _say(page, f"The record can't be shown: {code(error.message)}.", f"{error.hint.rstrip('.')}. {SOON}")
     if address:
         follow(address, record)
 
@@ -62,7 +62,8 @@ def _show(page: DashboardPage, record: RecordSource | None, cohorts: Sequence[Co
             "`arena dashboard --database PATH` opens one, `arena demo` makes one.",
         )
     elif page.needs_a_cohort and not cohorts:
-        _say(page, "The record holds no cohort yet.", "`arena round` plays the first, `arena demo` a season.")
+        how = "`arena round` plays the first, `arena demo` a season."
+        _say(page, "The record holds no cohort yet.", f"{how} {SOON}")
     else:
         if not page.is_headed:
             st.title(page.title, anchor=False)

@@ -19,7 +19,7 @@ from dashboard.columns import FOUNDING, UNRANKED, Figure, LeaderboardColumn, col
 from dashboard.html import HtmlCell, HtmlColumn, html_table, number, picture, tag, words
 from dashboard.pages import Address, Way, in_app, put, way
 from dashboard.record import CohortLine, LeaderboardLine, SeasonOverview
-from dashboard.svg import REST, AgentLook, Scale, before_band, cell_scale, interval, sparkline
+from dashboard.svg import REST, AgentLook, Scale, before_band, cell_scale, interval, shortened, sparkline
 from dashboard.words import count, day, plain, with_true_minus, written
 from markets.millionths import ONE
 from portfolio.rules import DEPTH_UNKNOWN, SEED, UNLIMITED
@@ -192,7 +192,7 @@ def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
     if brief is None:
         return "being computed", ""
     if brief.sure is None:
-        return "–", "gives no side 70%"
+        return "–", "nothing resolved yet" if brief.miscalibration is None else "gives no side 70%"
     sure, p = brief.sure, brief.miscalibration_p
     verdict = verdict_on(sure.said, sure.came, p)
     return f"says {sure.said:.0%}, happens {sure.came:.0%}", f"{verdict}, n = {sure.forecasts:,}"
@@ -238,7 +238,8 @@ def short_board(
     money = " (invented)" if known.is_invented else ""
     data: dict[str, list[object]] = {
         "rank": [
-            Markup('<span class="rank">{}</span>').format("" if r.kind == MARKET else place(r)) for r in rows
+            Markup('<span class="rank">{}</span>').format("" if r.place_best is None else place(r))
+            for r in rows
         ],
         "agent": [HtmlCell(name, name, known.about(name)) for name in agents],
         "skill": [_skill(line, look[line.row.agent], scale) for line in lines],
@@ -295,7 +296,7 @@ def _verdict(line: LeaderboardLine, bar: float) -> HtmlCell:
     if row.kind == MARKET:
         return HtmlCell("", "")
     if row.copies:
-        return HtmlCell(tag("copy", "copy"), "copy", f"of {row.copies}")
+        return HtmlCell(tag("copy", "copy"), "copy", f"of {shortened(row.copies, 24)}")
     below = "" if row.evidence is None else f"{times_text(row.evidence)} of {times_text(bar)}"
     if row.verdict == "none":
         return (

@@ -72,6 +72,7 @@ def _orders(frozen: Rules) -> list[str]:
     fill = FILLS.get(frozen.fill, f"Orders are filled by the rule {flat(frozen.fill)}.")
     fee = "The venue's fee is paid." if frozen.fee == "venue" else "There is no fee."
     age, gap = span(timedelta(seconds=frozen.max_quote_age)), cents(frozen.max_spread)
+    stale = f"Orders are refused when the quote is over {age} old or the spread over {gap}."
     depth = "Fills are unlimited." if frozen.unlimited else ""
     if frozen.max_of_volume is not None and frozen.max_of_volume_cohort is not None:
         parts = share(frozen.max_of_volume), share(frozen.max_of_volume_cohort)
@@ -80,7 +81,7 @@ def _orders(frozen: Rules) -> list[str]:
     return [
         *([late] if frozen.fill_at == "answer" else []),
         f"{fill.format(worst=cents(frozen.worst_price))} {fee} {depth}".rstrip(),
-        f"A quote older than {age}, or wider than {gap}, takes no order.",
+        stale,
     ]
 
 

@@ -9,7 +9,6 @@ from markupsafe import Markup
 from arena.record.queries.cohorts import read_prompts
 from arena.record.queries.turns import find_turn, read_attempts, read_call_texts, read_newest_turns
 from arena.record.schema.database import Connection
-from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS
 from arena.scores.profiles.detailed_profile import PROFILE
@@ -82,14 +81,14 @@ def one_cohort(
     """Its money beside its calibration, then standings and rules; with the way to all others, or without."""
     page = cohort.read_cohort_page(connection, number)
     curves = cohort.by_agent(cohort.read_cohort_curves(connection, number, None).points)
-    yield cohort.heading(number, curves)
+    yield cohort.heading(number, cohort.playing(known, curves))
     if with_pills:
         yield cohort.cohort_pills(cohort.read_cohort_returns(connection), number, address)
     yield quiet(" ".join([f"{day(page.line.starts_at)}: {progress(page.line)}.", *stamps([page.line])]))
     if page.board is not None:
         yield quiet(with_true_minus(page.board.value.sentence))
     yield quiet(cache_note(page.board)) if page.board and not page.board.is_current else ""
-    players = [name for name in cohort.by_gain(curves) if name != MARKET]
+    players = cohort.by_gain(cohort.playing(known, curves))
     colours = dict(zip(players, CHOSEN[: cohort.NAMED], strict=False))
     calibration = CALIBRATIONS.read(connection, number)
     money = cohort.money_box(curves, colours, "dollars", known)

@@ -197,7 +197,7 @@ HEADED = True
 ORDER = 3
 
 PARTS = {"record": "Record", "forecasts": "Forecasts", "money": "Money", "setup": "Set-up"}
-LATER = "What was worked out of its forecasts and money"
+LATER = "The profile of its forecasts and money"
 COLUMNS = {
     "Cohort": number("Cohort", "%d", "Its number."),
     "Skill": number(
@@ -354,7 +354,11 @@ def figures(
             gain_look(pnl) if known else "",
             sparkline([point.dollars for point in points], "c1"),
         ),
-        Tile(told, below or "calibration", "Of forecasts that gave one side 70% or more."),
+        Tile(
+            told,
+            f"when 70% sure or more: {below}" if told.startswith("says") else below or "calibration",
+            "Of forecasts that gave one side 70% or more.",
+        ),
         Tile(
             cost(page.stays),
             f"cost of {count(forecasts, 'forecast')} stated{invented}",
@@ -371,12 +375,13 @@ def equity(points: Sequence[PnlPoint], found: DetailedProfile | None) -> Markup:
         return box("Profit and loss", Markup('<p class="quiet">{}</p>').format(NOT_VALUED))
     luck = None if money is None else money.luck
     end = written(line[-1][1], "short")
+    band = luck_band(line, luck)
     chart = line_chart(
         [Line("P/L", line, "c1", end)],
         "Profit or loss over all cohorts",
         "short",
-        luck_band(line, luck),
-        "shaded: what luck alone makes of its bets, 95 in 100",
+        band,
+        "shaded: what luck alone makes of its bets, 95 in 100" if band else "",
         frames=HALVES,
     )
     return box("Profit and loss", chart, luck_words(luck) if luck else "All its accounts together.")

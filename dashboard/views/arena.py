@@ -149,13 +149,13 @@ def show(record: RecordSource) -> None:
 def racing(known: SeasonOverview, lines: Sequence[LeaderboardLine]) -> list[str]:
     """Whose curves are drawn: the first of the board; before there is one, of the line-up."""
     ranked = [line.row.agent for line in lines if line.is_on_board and line.row.kind != MARKET]
-    return (ranked or [name for name, _ in known.agents])[:RACED]
+    return (ranked or [name for name, kind in known.agents if kind != MARKET])[:RACED]
 
 
 def opening(drawn: Markup, board: Leaderboard | None, newest: Markup) -> Markup:
     """The tiles over the race, beside the newest decisions."""
-    left = box("Equity, all cohorts", drawn)
-    return columns(tiles(figures(board)) + left if board else left, newest, look="lead")
+    left, shown = box("Equity, all cohorts", drawn), figures(board) if board else []
+    return columns(tiles(shown) + left if shown else left, newest, look="lead")
 
 
 def _about(known: SeasonOverview, status: Status, board: Leaderboard | None) -> str:
@@ -167,7 +167,7 @@ def _about(known: SeasonOverview, status: Status, board: Leaderboard | None) -> 
         at = status.calendar.next_round
         said += f"; {next_round(at, status.at, known.cohorts[-1].stamp)}." if at else "."
     marks = stamps(known.cohorts)
-    return "  \n".join([" ".join([plain(said), *marks]), *([leading(board.sentence)] if board else [])])
+    return "  \n".join([" ".join([said, *marks]), *([leading(board.sentence)] if board else [])])
 
 
 def what_this_is(known: SeasonOverview, board: Leaderboard | None) -> str:
@@ -196,9 +196,11 @@ def next_round(at: datetime, now: datetime, stamp: str) -> str:
 def figures(board: Leaderboard) -> list[Tile]:
     """How many beat the market, who does most surely, and how many events it takes until more is known."""
     ranked = [row for row in board.rows if row.ranked and row.kind != MARKET]
+    if not any(row.skill is not None for row in ranked):
+        return []
     proven, ahead = (sum(row.verdict == name for row in ranked) for name in ("proven", "ahead"))
     surest = next((row for row in ranked if row.skill_low is not None and row.skill is not None), None)
-    said = f"ahead of the market, {proven} of them proven" if proven + ahead else "ahead of the market"
+    said = f"ahead of the market, {proven or 'none'} proven" if proven + ahead else "ahead of the market"
     found = [Tile(f"{proven + ahead} of {len(ranked)}", said)]
     if surest is not None and surest.skill is not None:
         help = "Brier points better than the price on the same forecasts."
@@ -208,7 +210,7 @@ def figures(board: Leaderboard) -> list[Tile]:
     elif board.events_needed:
         found.append(Tile(f"≈ {board.events_needed:,} events", "more until the lead is decided"))
     else:
-        found.append(Tile("Open", "how many more events decide it can't be told yet"))
+        found.append(Tile("Undecided", "too early to say how many more events it takes"))
     return found
 
 

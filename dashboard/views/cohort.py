@@ -229,7 +229,8 @@ def show(record: RecordSource) -> None:
     put(cohort_pills(offered, number), "cohorts")
     page = cohort_page(record, number)
     whole = by_agent(curves_of(record, number, "all").points)
-    st.title(plain(heading(number, whole)), anchor=False)
+    players = playing(known, whole)
+    st.title(plain(heading(number, players)), anchor=False)
     _lead(page)
     ranked = by_gain(whole)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -238,7 +239,7 @@ def show(record: RecordSource) -> None:
         reading = choice("Reading", "reading", READINGS, "stated")
         agents = {FIRST: "Highlight one agent"} | {name: name for name in ranked}
         one = choice("Highlight", "agent", agents, FIRST, "list")
-    chosen = [one] if one != FIRST else [name for name in ranked if name != MARKET][:NAMED]
+    chosen = [one] if one != FIRST else [name for name in ranked if name in players][:NAMED]
     colours = dict(zip(chosen, CHOSEN, strict=False))
     found = whole if back == "all" else by_agent(curves_of(record, number, back).points)
     put(
@@ -283,14 +284,18 @@ def _return_words(one: CohortReturn) -> str:
 def heading(number: int, curves: Curves) -> str:
     """Who leads, and by how much.
 
-    >>> heading(3, {})
-    'Cohort 3: no account has been valued yet.'
+    >>> from datetime import datetime
+    >>> at = datetime(2026, 1, 4)
+    >>> heading(3, {}), heading(3, {"ann": [PnlPoint("ann", at, -2.0, -0.1)]})
+    ('Cohort 3: no account has been valued yet.', 'Cohort 3: nobody has made money yet.')
     """
     ends = sorted(((points[-1].dollars, name) for name, points in curves.items()), reverse=True)
     if not ends:
         return f"Cohort {number}: no account has been valued yet."
     (most, name), rest = ends[0], [end for end, _ in ends[1:]]
     ahead = most - rest[0] if rest else most
+    if most < 0:
+        return f"Cohort {number}: nobody has made money yet."
     if ahead < 0.005:
         return f"Cohort {number}: nobody leads."
     return f"Cohort {number}: {name} leads by {whole(ahead)}." if rest else f"Cohort {number}: {name}."
@@ -313,6 +318,12 @@ def by_agent(points: Sequence[PnlPoint]) -> dict[str, list[PnlPoint]]:
     return found
 
 
+def playing(known: SeasonOverview, curves: Curves) -> Curves:
+    """The curves without that of the price, which never trades."""
+    kinds = dict(known.agents)
+    return {name: points for name, points in curves.items() if kinds.get(name) != MARKET}
+
+
 def by_gain(curves: Curves) -> list[str]:
     """The names of agents, who made most first."""
     return sorted(curves, key=lambda name: -curves[name][-1].dollars)
@@ -320,7 +331,9 @@ def by_gain(curves: Curves) -> list[str]:
 
 def money_box(curves: Curves, colours: Mapping[str, str], unit: str, known: SeasonOverview) -> Markup:
     """The curves, and what they come to."""
-    return box("Profit and loss", money_chart(curves, colours, unit, known), _said_of_money(curves))
+    return box(
+        "Profit and loss", money_chart(curves, colours, unit, known), _said_of_money(playing(known, curves))
+    )
 
 
 def money_chart(curves: Curves, colours: Mapping[str, str], unit: str, known: SeasonOverview) -> Markup:
@@ -354,9 +367,12 @@ def _said_of_money(curves: Curves) -> str:
         return ""
     ends = [points[-1].dollars for points in curves.values()]
     made = sum(end > 0.005 for end in ends)
+    said = f"{made} of {len(ends)} made money; open positions at mid."
+    if all(len(points) < 2 for points in curves.values()):
+        return said
     return (
-        f"{made} of {len(ends)} made money; open positions at mid. Shaded: where the first's ups and downs "
-        "would have led by luck alone, each with its sign tossed, 95 in 100."
+        f"{said} Shaded: where the first's ups and downs would have led by luck alone, each with its sign "
+        "tossed, 95 in 100."
     )
 
 

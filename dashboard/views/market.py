@@ -420,7 +420,7 @@ def price_chart(page: MarketPage, found: History, known: SeasonOverview, agent: 
         Line(agent, _steps(theirs, until), CHOSEN[2], _end(theirs)),
     ]
     says = "The price of YES over time, with the median and the range of agents’ probabilities"
-    note = "shaded: from the lowest to the highest agent" if band else ""
+    note = "shaded: from the lowest to the highest agent" if len(band) > 1 else ""
     return line_chart(shown, says, "%.0f%", band, note)
 
 

@@ -32,7 +32,7 @@ from dashboard.html import Tile, box, light, meanings, number, tiles, words
 from dashboard.pages import choice, listing, put, way
 from dashboard.record import RecordSource, arena_status, ask, cached, known_config, season
 from dashboard.svg import LONG, HeatRow, Line, heat_map, line_chart, meter
-from dashboard.words import count, escaped, far, flat, moment, plain, usd, written
+from dashboard.words import count, day, escaped, far, flat, moment, plain, usd, written
 from markets.millionths import ONE
 
 FAILED = 40
@@ -139,8 +139,8 @@ def figures(status: Status, outcomes: Sequence[TurnOutcome], invented: str) -> l
     stale = f", {count(status.held.stale, 'price')} stale" if status.held.stale else ""
     return [
         Tile(
-            "none" if coming is None else far(coming, at),
-            "next round",
+            _when(coming, at, status.calendar.live),
+            "next round" if status.calendar.live else "next round, in its own time",
             "None is planned." if coming is None else moment(coming),
         ),
         Tile(
@@ -161,6 +161,15 @@ def figures(status: Status, outcomes: Sequence[TurnOutcome], invented: str) -> l
             "Prices are read with each round." if read_at is None else moment(read_at),
         ),
     ]
+
+
+def _when(coming: datetime | None, now: datetime, is_live: bool) -> str:
+    """When a round comes: what is not live has a time of its own."""
+    if coming is None:
+        return "none"
+    if not is_live:
+        return day(coming)
+    return "due now" if coming <= now else far(coming, now)
 
 
 def turn_map(outcomes: Sequence[TurnOutcome], agents: Sequence[str]) -> Markup:

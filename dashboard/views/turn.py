@@ -33,7 +33,19 @@ from arena.record.schema.database import Connection
 from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
 from arena.record.write.evidence import read_evidence
-from dashboard.html import Quotation, box, folded, number, picture, quotes, time, venue_cells, words
+from dashboard.html import (
+    Quotation,
+    Tile,
+    box,
+    folded,
+    number,
+    picture,
+    quotes,
+    tiles,
+    time,
+    venue_cells,
+    words,
+)
 from dashboard.pages import Way, choice, link, listing, long_text, put, step, way
 from dashboard.record import RecordSource, ask, cached, season
 from dashboard.svg import looks
@@ -182,6 +194,7 @@ def held_until_now(fill: Fill, claim: Claim) -> int | None:
 
 TITLE = "Turn"
 NEEDS_A_COHORT = True
+HEADED = True
 ORDER = None
 
 
@@ -189,10 +202,12 @@ def show(record: RecordSource) -> None:
     """The turn that the address names, or the list of the newest."""
     cohort, round, agent = (st.query_params.get(key, "") for key in ("cohort", "round", "agent"))
     if not (cohort and round):
+        st.title("Turns", anchor=False)
         show_list(record)
         return
     page = turn_page(record, _number(cohort), _number(round), agent)
     if page is None:
+        st.title(TITLE, anchor=False)
         whose = f" of {code(agent[:200])}" if agent else ""
         said = (
             f"The record holds no turn{whose} in round {code(round[:20])} of cohort {code(cohort[:20])}, "
@@ -297,10 +312,12 @@ def show_turn(record: RecordSource, page: TurnPage) -> None:
     """The page of one turn, from how it ended down to the words of every call."""
     turn = page.turn
     _ways(page)
-    st.subheader(plain(summary(page)), anchor=False)
+    st.title(plain(summary(page)), anchor=False)
     where = f"Decided {moment(turn.at)}, in round {turn.round} of cohort {turn.cohort}"
     st.caption(f"{where} · kind {code(turn.kind)} · version {code(turn.code_version)}")
-    _figures(page)
+    if turn.status not in ("played", "partly"):
+        st.caption(MEANT[turn.status])
+    put(tiles(figures(page)), "tiles")
     if turn.note:
         st.markdown(f"**Note:** {plain(turn.note, most=5_000)}")
     for failure in page.failures:
@@ -373,24 +390,28 @@ def _ways(page: TurnPage) -> None:
         step("All turns", "turn")
 
 
-def _figures(page: TurnPage) -> None:
+def figures(page: TurnPage) -> list[Tile]:
+    """How it ended, what it stated and traded, and what that cost."""
     turn = page.turn
     bought = [fill for fill in page.fills if fill.action == "buy"]
     said = sum(claim.said.final is not None for claim in page.claims)
     shown = sum(claim.seen.shown for claim in page.claims)
-    with st.container(horizontal=True):
-        st.metric("Status", turn.status, help=MEANT.get(turn.status), border=True)
-        st.metric("Forecasts", f"{said} of {shown}", help="Stated, of the markets shown.", border=True)
-        spent = dollars(sum(fill.amount for fill in bought))
-        st.metric("Bet", spent, help=f"{count(len(bought), 'purchase')}, fees included.", border=True)
-        sold = len(page.fills) - len(bought)
-        st.metric("Sales", f"{sold}", help="Of positions, in full or in part.", border=True)
-        refused = f"{len(page.rejections)}"
-        st.metric(
-            "Rejected", refused, help="Orders, and items of the answer, that were refused.", border=True
-        )
-        st.metric("Cash before", dollars(turn.cash), help="What caps are measured by.", border=True)
-        st.metric("Cost", cost_of(page.attempts), help="Of all its calls, in dollars.", border=True)
+    sold, refused = len(page.fills) - len(bought), len(page.rejections)
+    return [
+        Tile(turn.status, "status", MEANT.get(turn.status, "")),
+        Tile(f"{said:,} of {shown:,}", "markets forecast"),
+        Tile(
+            dollars(sum(fill.amount for fill in bought)),
+            f"bet, of {dollars(turn.cash)} in cash",
+            f"{count(len(bought), 'purchase')}, fees included; caps are measured by the cash before.",
+        ),
+        Tile(
+            f"{sold:,} and {refused:,}",
+            "sales, and orders rejected",
+            "Sales of positions, in full or in part; orders and items of the answer that were refused.",
+        ),
+        Tile(cost_of(page.attempts), f"cost of {count(len(page.attempts), 'call')}", "In dollars."),
+    ]
 
 
 ORDERS = {

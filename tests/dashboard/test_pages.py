@@ -10,7 +10,7 @@ import pytest
 
 from arena.record.schema.database import connect, reading
 from arena.scores.leaderboard import LeaderboardRow, read_scores
-from tests.dashboard.opening import healthy, in_address, opened, tables, words
+from tests.dashboard.opening import healthy, in_address, opened, tables, tiles, words
 
 VIEWS = ("leaderboard", "cohort")
 
@@ -126,6 +126,13 @@ def test_nothing_resolved_is_said_and_not_ranked(first_round: Path, monkeypatch:
     assert "Nothing is resolved yet, so nobody leads." in words(board)
     assert tables(board)[0]["skill"].isna().all()
     assert "No market has resolved yet." in words(cohort)
+    assert "nobody has made money yet." in cohort.title[0].value
+    assert "Shaded" not in words(cohort)
+    home, agent = (opened(view, first_round, monkeypatch) for view in ("arena", "agent"))
+    assert "`arena round` plays the next" in words(home)
+    assert not tiles(home)
+    assert "every bet was refunded" not in words(agent)
+    assert "shaded" not in words(agent)
     assert "1 of 4 rounds decided" in words(cohort)
 
 

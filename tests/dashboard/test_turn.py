@@ -8,7 +8,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from arena.record.record import Record
-from tests.dashboard.opening import healthy, in_address, markup, opened, tables, with_reasons, words
+from dashboard.words import dollars
+from tests.dashboard.opening import healthy, in_address, markup, opened, tables, tiles, with_reasons, words
 from tests.dashboard.spoiled import SECRETLY_LONG, TEXT, spoiled
 
 MILLION = 1_000_000
@@ -102,10 +103,7 @@ def test_a_turn_shows_what_it_got_level_by_level(season: Path, monkeypatch: pyte
     shown = table[["price", "shares", "amount", "fee"]].values.tolist()
     assert shown == [[p / 10_000, s / MILLION, a / MILLION, f / MILLION] for p, s, a, f in levels]
     cash = ask(season, "SELECT cash FROM turn WHERE id = ?", turn)[0][0]
-    figures = {metric.label: metric.value for metric in page.metric}
-    assert float(figures["Cash before"].strip("$").replace(",", "")) == pytest.approx(
-        cash / MILLION, abs=0.01
-    )
+    assert f"bet, of {dollars(cash)} in cash" in {label for label, _ in tiles(page)}
 
 
 def test_held_until_its_end_a_bet_gains_what_was_settled(
@@ -134,11 +132,11 @@ def test_a_turn_says_what_it_did_and_why_before_all_else(
     bets = "SELECT sum(amount), count(DISTINCT market_id) FROM fill WHERE turn_id = ? AND action = 'buy'"
     ((spent, markets),) = ask(season, bets, turn)
     sold = ask(season, "SELECT count(*) FROM fill WHERE turn_id = ? AND action = 'sell'", turn)[0][0]
-    said = page.subheader[0].value.replace("\\", "")
+    said = page.title[0].value.replace("\\", "")
     assert f"bet ${round(spent / MILLION):,} on {markets} market" in said
     assert (f", sold {sold}" in said) == bool(sold)
     reasons = ask(season, "SELECT reason FROM forecast WHERE turn_id = ? AND stage = 'final'", turn)
-    head = ET.fromstring(markup(page)[1])
+    head = ET.fromstring("".join(("<p>", *markup(page)[1:3], "</p>")))
     quoted = [(quote.text or "").strip("“”") for quote in head.iter("p") if quote.get("class") == "why"]
     assert quoted
     assert sorted(quoted) == sorted(reason for (reason,) in reasons)
@@ -178,7 +176,7 @@ def test_every_call_is_shown_and_its_words_as_they_are(
     assert list(calls["tokens_in"]) == [0, 1_234, 10]
     assert calls["cost"][1] == 0.0015
     assert calls["error"][0] == f"slow down {TEXT} (may be tried again)"
-    assert {metric.label: metric.value for metric in page.metric}["Cost"] == "unknown"
+    assert ("cost of 3 calls", "unknown") in tiles(page)
     assert [code.value for code in page.code][:2] == [f"answer {TEXT}", f"rules {TEXT}"]
     assert all(not part.allow_html for part in page.markdown)
 

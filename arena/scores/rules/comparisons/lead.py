@@ -235,8 +235,9 @@ def _unproven(judged: Sequence[Gain], field: _Field) -> LeadStatement:
     first = judged[0]
     name, skill = first.agent, first.skill or 0.0
     if field.verdicts[name].name == "none":
+        nearest = max(judged, key=lambda gain: gain.skill or 0.0)
         closest = " the closest," if len(judged) > 1 else ""
-        behind = f"{name},{closest} is behind by {gain_text(_mirrored(first))}"
+        behind = f"{nearest.agent},{closest} is behind by {gain_text(_mirrored(nearest))}"
         return LeadStatement(f"No agent beats the market: {behind}.")
     so_far = f"{gain_text(first, '+')}."
     if len(judged) == 1:
@@ -267,16 +268,23 @@ def _too_early(gains: Sequence[Gain], players: Sequence[Gain], unranked: int) ->
     return f"Too early to rank: {most:.1f} effective events, {ENOUGH_EVENTS:.0f} are needed."
 
 
+MOST_COPIES = 4
+"""More copies are counted, not named."""
+
+
 def _notes(gains: Sequence[Gain], copies: Copies, unjudged: int, unranked: int) -> str:
     """Who copies whom, and how many are left out."""
     by_head: dict[str, list[str]] = {}
     for gain in gains:
         if gain.agent in copies.of:
             by_head.setdefault(copies.of[gain.agent], []).append(gain.agent)
+    copied = sum(map(len, by_head.values()))
     notes = [
         f"{list_names(names)} {'copies' if len(names) == 1 else 'copy'} {head}."
         for head, names in by_head.items()
     ]
+    if copied > MOST_COPIES:
+        notes = [f"{_count(copied, 'agent')} copy others."]
     if unjudged:
         notes.append(f"{_count(unjudged, 'agent')} {_has(unjudged)} too few events to judge.")
     if unranked:

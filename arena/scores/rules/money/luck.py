@@ -73,7 +73,7 @@ def luck(
     events, fair = _events(markets, ends)
     fixed = pnl - round(fair)
     if not events:
-        words = "nothing was at risk: every bet was refunded"
+        words = "nothing was at risk: every bet was refunded" if markets else "no bet has resolved yet"
         return Luck(pnl, fixed, None, None, None, 0, 0, words)
     drawn = np.rint(fixed + _seasons(events, ties, seasons, rng))
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])

@@ -168,6 +168,17 @@ SENTENCES = {
         led([gain("ann", -0.03), gain("bob", -0.2), gain("cho", 0.0)], copies=Copies({"cho": PRICE})),
         f"No agent beats the market: ann, the closest, is behind by 0.0300 {CI}. cho copies the price.",
     ),
+    "many copies are counted": (
+        led([gain(name, 0.0) for name in "abcde"], copies=Copies(dict.fromkeys("abcde", PRICE))),
+        "Every ranked agent copies the price, so nobody leads. Five agents copy others.",
+    ),
+    "the closest has the highest skill, whoever is first": (
+        led([replace(gain("ann", -0.05), low=-0.055, high=-0.045), replace(gain("bob", -0.04), low=-0.07)]),
+        (
+            "No agent beats the market: bob, the closest, is behind by 0.0400 (95% CI 0.0200 to 0.0700, "
+            "60 events)."
+        ),
+    ),
     "copies, few events and agents not ranked are counted": (
         led([gain("ann", 0.03), gain("bob", 0.03), few("cho")], copies=Copies({"bob": "ann"}), unranked=1),
         (
