@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import streamlit as st
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from arena.errors import VERDICTS, times_text
 from arena.record.queries.accounts import AccountEquity
@@ -323,7 +323,7 @@ def show_founding(
 ) -> None:
     """A row an agent; and where the rules take implied confidence from another base."""
     st.subheader("By the founding text", anchor=False)
-    table, *said = founding(lines, cohorts, drawn)
+    table, said = founding(lines, cohorts, drawn)
     put(table, "table of the founding text")
     for sentence in said:
         st.caption(sentence)
@@ -331,14 +331,14 @@ def show_founding(
 
 def founding(
     lines: Sequence[LeaderboardLine], cohorts: Sequence[CohortLine], drawn: Mapping[str, AgentLook]
-) -> tuple[Markup, ...]:
+) -> tuple[Markup, list[str]]:
     """The same as markup: the table, and what has to be said of it."""
     data = who([line.row.agent for line in lines], drawn) | cells(lines, FOUNDING)
     says = "Scores of the founding text, a row an agent"
     table = html_table(data, config(FOUNDING), says, sortable=True)
     said = ["Brier skill is the share of the reference's error that is gone: above 0 beats it."]
     said += [BASE] if any(line.rules.base != SEED.base for line in cohorts) else []
-    return table, *map(escape, said)
+    return table, said
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ def one_cohort(
         ranked = [line for line in every if line.is_on_board]
         yield short_board(ranked, known, equity, colours, page.board.value.bar, more, address)
         yield from _unranked(every, known, address)
-        table, *said = founding(every, [page.line], drawn)
+        table, said = founding(every, [page.line], drawn)
         yield folded("By the founding text", table + quiet(lines(said)))
     frozen = points(rules(page.cohort)) + cohort.line_up(page.cohort, address)
     yield folded("How this cohort plays: rules and line-up, frozen at its start", frozen)
