@@ -89,6 +89,7 @@ async def work_until_stopped(
 ) -> None:
     """Work until it is over. When told to stop, calls to models have so many seconds; then all is broken off.
 
+    They have them too where the work is broken off from outside, since another leads: they are paid for.
     What is broken off is not half done: a call that may have to be paid is kept so, a turn is whole or not.
     """
     working, asked, hurry, quiet = (
@@ -97,20 +98,23 @@ async def work_until_stopped(
         asyncio.create_task(stop.hurry.wait()),
         asyncio.create_task(under_way.quiet.wait()),
     )
+
+    async def answers_come() -> None:
+        under_way.close()
+        ends = {working, hurry, quiet}
+        await asyncio.wait(ends, timeout=grace, return_when=asyncio.FIRST_COMPLETED)
+        ends = {working, hurry}
+        await asyncio.wait(ends, timeout=LAST_WRITES, return_when=asyncio.FIRST_COMPLETED)
+
     try:
         await asyncio.wait({working, asked}, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
-            under_way.close()
-            ends = {working, hurry, quiet}
-            await asyncio.wait(ends, timeout=grace, return_when=asyncio.FIRST_COMPLETED)
-            ends = {working, hurry}
-            await asyncio.wait(ends, timeout=LAST_WRITES, return_when=asyncio.FIRST_COMPLETED)
+            await answers_come()
             working.cancel()
         await working
     except asyncio.CancelledError:
         if not stop.asked.is_set() or not working.done():
-            under_way.close()
-            await asyncio.wait({working}, timeout=LAST_WRITES)  # what has arrived is kept
+            await answers_come()
             raise
     finally:
         for task in (working, asked, hurry, quiet):

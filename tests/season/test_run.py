@@ -13,6 +13,7 @@ import pytest
 from arena.calls.rate_limit import RunningCalls
 from arena.cohorts.freeze import plan_of
 from arena.config import load
+from arena.operations import leader
 from arena.operations.progress import RunEvent
 from arena.operations.run import Run
 from arena.record.files.backup import set_application_id
@@ -97,6 +98,29 @@ def test_a_failing_model_takes_no_time_on_a_pretended_clock(
         an_arena(tmp_path, agents=eve, rounds=1, count=1)
         rehearse(tmp_path)
     assert rows(tmp_path, "SELECT count(*) > 2 FROM call WHERE error_code = 'rate_limit'") == [(1,)]
+
+
+def test_calls_under_way_are_paid_once_when_the_lease_cannot_be_renewed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For longer than it is held; the answers come seconds after that."""
+    keep, lost = leader.keep_lease, list[int]()
+    with faulty(latency=3.0) as provider:
+
+        async def keep_until_asked(record: Record, token: int) -> None:
+            while not (lost or provider.log):
+                await asyncio.sleep(0.02)
+            lost.append(token)
+            if len(lost) > 1:
+                await keep(record, token)
+
+        monkeypatch.setattr(leader, "keep_lease", keep_until_asked)
+        a, b = (f'  - {{name: {x}, model: openai/plays, base_url: "{provider.url}"}}\n' for x in "ab")
+        an_arena(tmp_path, agents=a + b, rounds=1, count=1)
+        board, events = rehearse(tmp_path)
+        asked = len(provider.log)
+    assert (board.failed, "superseded" in {event.kind for event in events}) == (0, True)
+    assert rows(tmp_path, "SELECT count(*) FROM call WHERE error_code IS NULL") == [(asked,)] == [(2,)]
 
 
 def test_prices_read_between_rounds_are_no_reason_to_refuse_a_backup(tmp_path: Path) -> None:
