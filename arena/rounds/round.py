@@ -118,8 +118,13 @@ def round_report(
 
 
 async def track_cohort(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:
-    """Settle and mark a cohort that decides nothing at this time."""
+    """Settle and mark a cohort that decides nothing at this time.
+
+    One that was paused in a round of this time is marked as that round ends: its fills come before.
+    """
     await finish_earlier_rounds(stored, at, world, record)
+    if any(round.at == at and not round.done for round in record.read(read_rounds, stored.id)):
+        return
     if record.read(read_taken_at, stored.id, at) is None:
         await settle_cohort(stored, at, world, record, decides=False)
         record.write(

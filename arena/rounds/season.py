@@ -228,11 +228,12 @@ def is_interrupted_at(newest: datetime, stored: StoredCohort, record: Record) ->
     """Whether a time was broken off for a cohort; one that only has failed turns left was not."""
     if stored.cohort.starts_at > newest:
         return False
+    round = next((round for round in record.read(read_rounds, stored.id) if round.at == newest), None)
+    if round is not None and not round.done and (stored.paused_at or stored.stopped_at):
+        return False
     if not record.read(has_marks, stored.id, newest):
         return True
-    round = next((round for round in record.read(read_rounds, stored.id) if round.at == newest), None)
-    halted = stored.paused_at is not None or stored.stopped_at is not None
-    if round is None or round.done or halted:
+    if round is None or round.done:
         return False
     statuses = record.read(read_turn_statuses, round.id)
     return not unfinished_turns(stored, statuses, {"failed"}) or bool(unfinished_turns(stored, statuses))

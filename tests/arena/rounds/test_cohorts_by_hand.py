@@ -13,7 +13,7 @@ from arena.cohorts.schedule import Plan
 from arena.errors import ArenaError
 from arena.record.model.calendar import Cadence
 from arena.record.model.cohort import Cohort
-from arena.record.queries.cohorts import StoredCohort, read_rounds, read_turn_statuses
+from arena.record.queries.cohorts import StoredCohort, has_marks, read_rounds, read_turn_statuses
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.cohorts import pause_cohort, stop_cohort
@@ -204,7 +204,9 @@ def test_a_round_that_was_broken_off_keeps_nobody_waiting_once_its_cohort_is_hal
             play(NOW, plan, world, record)
     assert next_decision_time(plan, record, live=False, now=NOW) == NOW
     record.write_unfenced(halt, one(record, 1).id, NOW)
-    assert play_next(plan, world, record, 2) == [NOW, NOW + WEEK]
+    play(NOW, plan, world, record)
+    assert not record.read(has_marks, one(record, 1).id, NOW), "its fills would come after its marks"
+    assert play_next(plan, world, record) == [NOW + WEEK]
     (round,) = record.read(read_rounds, one(record, 1).id)
     assert set(record.read(read_turn_statuses, round.id).values()) == {"late"}
     assert round.done
