@@ -14,7 +14,7 @@ markets:
   closes_within: 20d
   leaky: {start: 2026-01-04, weeks: 2, markets: 20, events: 8}
 cohorts: {rounds: 1, count: 1}
-run: {quotes: 1d, resolutions: 1d, marks: 1w, catalogue: off, backup: off}
+run: {quotes: 1d, resolutions: 1d, marks: 1w, boards: 1w, scores: 1w, catalogue: off, backup: off}
 agents: [{kind: oracle}, {kind: leaks}]
 """
 VENUE = """\

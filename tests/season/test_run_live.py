@@ -33,7 +33,7 @@ markets:
   min_volume: 0
   polymarket: {{url: "{venue}{gamma}", book_url: "{venue}{clob}", per_second: 1000}}
 cohorts: {{first: 2026-01-04, rounds: {rounds}, count: 1, catch_up: {catch_up}}}
-run: {{catalogue: 1d, quotes: 1d, resolutions: 1d, marks: 1d, scores: 1d, backup: off}}
+run: {{catalogue: 1d, quotes: 1d, resolutions: 1d, marks: 1d, boards: 1d, scores: 1d, backup: off}}
 agents:
   - kind: market
   - {{name: eve, model: openai/eve, base_url: "{provider}", price: {{input: 1, output: 1}}}}

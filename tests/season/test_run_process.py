@@ -30,7 +30,7 @@ from tests.provider.server import FaultyProvider, faulty
 from tests.season.paid import asked_in, stored_questions
 
 WEEK = timedelta(weeks=1)
-OFF = "catalogue: off, quotes: off, resolutions: off, scores: off, backup: off"
+OFF = "boards: 1w, catalogue: off, quotes: off, resolutions: off, scores: off, backup: off"
 SEASON = f"""\
 markets: {{venue: simulator, show: 8, simulator: {{start: 2026-01-04, weeks: 6, markets: 30, events: 10}}}}
 cohorts: {{rounds: 2, count: 1}}
@@ -85,7 +85,7 @@ markets:
   show: 6
   simulator: {{start: 2026-01-04, weeks: {weeks}, markets: {markets}, events: {events}}}
 cohorts: {{rounds: 2, count: {cohorts}}}
-run: {{marks: 2d, quotes: 4d, catalogue: 1w, resolutions: off, backup: off}}
+run: {{marks: 2d, quotes: 4d, catalogue: 1w, boards: 4d, scores: 1w, resolutions: off, backup: off}}
 agents:
   - {{name: three, model: demo/sharp, samples: 3}}
   - {{name: parts, model: demo/hasty, batch: 3}}

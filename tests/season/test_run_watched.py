@@ -22,7 +22,7 @@ markets:
   closes_within: 20d
   simulator: {{start: 2026-01-04, weeks: 3, markets: 20, events: 8}}
 cohorts: {{rounds: 1, count: 1, bankroll: 1000}}
-run: {{marks: sun 00:00, catalogue: off, quotes: off, resolutions: off, scores: off, backup: off}}
+run: {{marks: 1w, boards: 1w, catalogue: off, quotes: off, resolutions: off, scores: off, backup: off}}
 watch: {{webhook_env: ARENA_WEBHOOK, health: 127.0.0.1:{port}}}
 agents:
   - kind: market

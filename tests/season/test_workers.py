@@ -41,7 +41,8 @@ markets: {{venue: simulator, show: 6, simulator: {{start: 2026-01-04, weeks: 5, 
 cohorts: {{rounds: 3, count: 1}}
 calls: {{at_once: 50, per_provider: {per_provider}}}
 budget: {{arena: {budget}}}
-run: {{workers: true, marks: 1w, catalogue: off, quotes: off, resolutions: off, scores: off, backup: off}}
+run: {{workers: true, marks: 1w, boards: off, scores: off,
+  catalogue: off, quotes: off, resolutions: off, backup: off}}
 agents:
 {agents}
   - {{kind: crowd, of: [a0, a1]}}
@@ -52,7 +53,8 @@ WORLD_ALONE = """\
 database: {database}
 markets: {{venue: simulator, show: 6, simulator: {{start: 2026-01-04, weeks: 5, markets: 30, events: 10}}}}
 cohorts: {{rounds: 3, count: 1}}
-run: {{workers: {workers}, marks: 1w, catalogue: off, quotes: off, resolutions: off, backup: off}}
+run: {{workers: {workers}, marks: 1w, boards: 1w, scores: 1w,
+  catalogue: off, quotes: off, resolutions: off, backup: off}}
 agents: [{{kind: random}}, {{kind: oracle}}, {{kind: kelly, of: oracle}}]
 """
 AGENTS, LATENCY, PATIENCE = 8, 0.5, 120.0

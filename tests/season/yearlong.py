@@ -43,6 +43,7 @@ run:
   quotes: {year.looks}
   resolutions: {year.looks}
   marks: {year.looks}
+  boards: {year.looks}
   scores: {year.looks}
   retention: 1w
   keep_quotes: 4w
