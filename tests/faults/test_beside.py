@@ -40,7 +40,9 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     """A season that was played whole, `whole.db`, and one of which another process holds the first round."""
     write_config(tmp_path)
     with (tmp_path / "config.yaml").open("a", encoding="utf-8") as config:
-        config.write("run: {resolutions: 1w, boards: 1w, backup: off, catalogue: off, quotes: off, scores: off}\n")
+        config.write(
+            "run: {resolutions: 1w, boards: 1w, backup: off, catalogue: off, quotes: off, scores: off}\n"
+        )
     with closing(Record.open(str(tmp_path / "whole.db"))) as record:
         play(record, tmp_path)
     play_first_round(tmp_path, cohort=1, killed=True)
