@@ -152,7 +152,8 @@ async def _work(run: Run, record: Record, me: str) -> None:
             dispatch = run.open_dispatch(run.config, partial(_emit_workers, run))
             world = replace(world, dispatch=await stack.enter_async_context(dispatch))
         quarantined: list[QuarantinedRecord] = []
-        venue = open_venue(run.config, report=quarantined.append)
+        timed = not isinstance(clock, PretendedClock)
+        venue = open_venue(run.config, report=quarantined.append, timed=timed)
         stack.push_async_callback(venue.close)
         source = VenueSource(run.config.markets.venue, stamp_of(run.config))
         lead_run = LeaderRun(

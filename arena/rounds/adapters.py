@@ -1,11 +1,14 @@
 """Models, venues and what a kind of agent is handed, opened by themselves: none of it needs a record."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from pydantic import BaseModel
@@ -48,18 +51,29 @@ def kind_inputs(config: Config, prompts: Mapping[str, str], truth: Truth | None 
     )
 
 
-def open_venue(config: Config, name: str = "", report: Report = ignore_report) -> Venue:
+def open_venue(config: Config, name: str = "", report: Report = ignore_report, timed: bool = True) -> Venue:
     """A venue by itself, for those who only look: that of the config unless another one is named.
 
-    Another one is as its own defaults have it.
+    Another one is as its own defaults have it. On a pretended clock it is not `timed`.
     """
     module = load("markets.venues", name or config.markets.venue, config.extensions("venues"))
     settings: dict[str, Any] = {}
     if not name or name == config.markets.venue:
         where = unfrozen_settings(config.venue_settings, config.folder)
         settings = {**config.venue_settings.model_dump(), **where}
-    venue: Venue = module.venue(module.Settings.model_validate(settings), report)
+    return connect(module, module.Settings.model_validate(settings), report, timed)
+
+
+def connect(module: ModuleType, settings: BaseModel, report: Report, timed: bool = True) -> Venue:
+    """A venue's client. On a clock that is not `timed` it waits without time, where the venue lets it."""
+    waits = {} if timed or "sleep" not in signature(module.venue).parameters else {"sleep": no_time}
+    venue: Venue = module.venue(settings, report, **waits)
     return venue
+
+
+async def no_time(_seconds: float) -> None:
+    """A pause on a rehearsal clock: others have their turn, and no time passes."""
+    await asyncio.sleep(0)
 
 
 def unfrozen_settings(own: BaseModel, folder: Path) -> dict[str, Any]:

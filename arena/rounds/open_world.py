@@ -36,7 +36,9 @@ from arena.record.queries.cohorts import read_address, read_prompts
 from arena.record.record import Record
 from arena.rounds.adapters import (
     OpenModels,
+    connect,
     kind_inputs,
+    no_time,
     provider_of,
     unfrozen_settings,
 )
@@ -54,8 +56,8 @@ async def open_world(config: Config, record: Record, clock: Clock | None = None)
     os.environ.update(environment(config.folder, os.environ))
     async with AsyncExitStack() as stack:
         stack.push_async_callback(close)
-        adapters, name = OpenAdapters(config, record, stack, OpenModels(stack)), holder_name()
-        timed = not isinstance(clock, PretendedClock)
+        timed, name = not isinstance(clock, PretendedClock), holder_name()
+        adapters = OpenAdapters(config, record, stack, OpenModels(stack), timed)
         yield World(
             venue=adapters.venue,
             player=adapters.player,
@@ -71,11 +73,6 @@ async def open_world(config: Config, record: Record, clock: Clock | None = None)
             pretended=not timed,
             corrected_within=timedelta(seconds=config.cohorts.corrected_within),
         )
-
-
-async def no_time(_seconds: float) -> None:
-    """A pause on a rehearsal clock: others have their turn, and no time passes."""
-    await asyncio.sleep(0)
 
 
 @asynccontextmanager
@@ -119,6 +116,7 @@ class OpenAdapters:
     record: Record
     stack: AsyncExitStack
     models: OpenModels
+    timed: bool = True
     venues: dict[str, Any] = field(default_factory=dict)
     players: dict[str, Player] = field(default_factory=dict)
     sources: dict[str, Research] = field(default_factory=dict)
@@ -134,7 +132,7 @@ class OpenAdapters:
             own = cohort.venue == self.config.markets.venue
             where = unfrozen_settings(self.config.venue_settings, self.config.folder) if own else {}
             settings = module.Settings.model_validate({**cohort.venue_settings, **where})
-            self.venues[key] = module.venue(settings, self.quarantined.append)
+            self.venues[key] = connect(module, settings, self.quarantined.append, self.timed)
             self.stack.push_async_callback(self.venues[key].close)
         venue: Venue = self.venues[key]
         return venue

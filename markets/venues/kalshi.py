@@ -4,6 +4,7 @@ Its volume counts contracts of one dollar. Books are read for chosen markets onl
 0.07 · p · (1 − p), the general table of its fee schedule, times what the event or its series says.
 """
 
+import asyncio
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
@@ -17,7 +18,7 @@ from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, igno
 from markets.venues.wire import kalshi_records as wire
 from markets.venues.wire import kalshi_requests as asking
 from markets.venues.wire.fields import RecordSorter, own_names, read
-from markets.venues.wire.http import HttpClient
+from markets.venues.wire.http import HttpClient, Sleep
 from markets.venues.wire.kalshi_records import (
     USUAL_FEE,
     KalshiEvent,
@@ -168,8 +169,7 @@ class Kalshi:
             self._series[series.ticker] = series
 
 
-def venue(settings: Settings, report: Report = ignore_report) -> Kalshi:
+def venue(settings: Settings, report: Report = ignore_report, sleep: Sleep = asyncio.sleep) -> Kalshi:
     """Kalshi behind the door of a venue."""
-    return Kalshi(
-        settings, HttpClient(settings.url, per_second=settings.per_second, timeout=settings.timeout), report
-    )
+    pace, timeout = settings.per_second, settings.timeout
+    return Kalshi(settings, HttpClient(settings.url, per_second=pace, timeout=timeout, sleep=sleep), report)

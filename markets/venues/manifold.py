@@ -4,6 +4,7 @@ Its markets have a price but no book: rules that fill at the mid or at a spread 
 that walk a book refuse. Nothing is charged. Markets that trade in cash rather than mana are left out.
 """
 
+import asyncio
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
@@ -17,7 +18,7 @@ from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, igno
 from markets.venues.wire import manifold_records as wire
 from markets.venues.wire import manifold_requests as asking
 from markets.venues.wire.fields import RecordSorter, own_names
-from markets.venues.wire.http import HttpClient
+from markets.venues.wire.http import HttpClient, Sleep
 from markets.venues.wire.paging import CatalogueReader
 
 __all__ = ["Manifold", "Settings", "stamp", "venue"]
@@ -102,7 +103,7 @@ class Manifold:
         return Listing(wire.market(page), self._sorter.made(partial(wire.quote, raw, page.id, at), raw))
 
 
-def venue(settings: Settings, report: Report = ignore_report) -> Manifold:
+def venue(settings: Settings, report: Report = ignore_report, sleep: Sleep = asyncio.sleep) -> Manifold:
     """Manifold behind the door of a venue."""
-    http = HttpClient(settings.url, per_second=settings.per_second, timeout=settings.timeout)
-    return Manifold(settings, http, report)
+    pace, timeout = settings.per_second, settings.timeout
+    return Manifold(settings, HttpClient(settings.url, per_second=pace, timeout=timeout, sleep=sleep), report)

@@ -5,6 +5,7 @@ an event that may still get outcomes, the places held for them are left out. Boo
 markets only. A share's fee is rate · p · (1 − p), at the rate on the market's page.
 """
 
+import asyncio
 from collections.abc import Collection, Iterable
 from datetime import datetime
 from functools import partial
@@ -17,7 +18,7 @@ from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, igno
 from markets.venues.wire import polymarket_records as wire
 from markets.venues.wire import polymarket_requests as asking
 from markets.venues.wire.fields import RecordSorter, RejectedRecord, label, own_names, read
-from markets.venues.wire.http import HttpClient
+from markets.venues.wire.http import HttpClient, Sleep
 from markets.venues.wire.paging import CatalogueReader
 from markets.venues.wire.polymarket_prices import offer, past_quote, quote, quote_with_book
 from markets.venues.wire.polymarket_prices import yes_token as token_of
@@ -161,10 +162,10 @@ class Polymarket:
         return found
 
 
-def venue(settings: Settings, report: Report = ignore_report) -> Polymarket:
+def venue(settings: Settings, report: Report = ignore_report, sleep: Sleep = asyncio.sleep) -> Polymarket:
     """Polymarket behind the door of a venue."""
     gamma, clob = (
-        HttpClient(url, per_second=settings.per_second, timeout=settings.timeout)
+        HttpClient(url, per_second=settings.per_second, timeout=settings.timeout, sleep=sleep)
         for url in (settings.url, settings.book_url)
     )
     return Polymarket(settings, gamma, clob, report)

@@ -33,6 +33,8 @@ HINTS = {
     "not_json": "check the venue's url in the config: something else may have answered in its place",
     "too_large": "check the venue's url in the config; a page should not be that long",
 }
+Sleep = Callable[[float], Awaitable[None]]
+"""How a client waits: really, or on a pretended clock without any time."""
 Parameter = str | int | Sequence[str] | None
 
 
@@ -59,7 +61,7 @@ class HttpClient:
         per_second: float,
         timeout: float = 20.0,
         attempts: int = 4,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        sleep: Sleep = asyncio.sleep,
     ):
         self._base_url, self._timeout, self._attempts = base_url.rstrip("/"), timeout, attempts
         self._gap, self._sleep = 1 / per_second, sleep
