@@ -29,7 +29,7 @@ FOR_ALL = "// For tables, wherever they stand.\n"
 """Where in arena.js that begins which a site needs too."""
 FOR_SITE = """document.querySelectorAll(".table").forEach((place) => {
   number(place);
-  place.onclick = (event) => sorted(place, event);
+  place.addEventListener("click", (event) => sorted(place, event));
 });
 """
 

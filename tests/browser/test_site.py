@@ -1,0 +1,73 @@
+"""A published site in a real browser, opened from disk: it asks for nothing else, and fits."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from tests.browser.watching import LOOKS, in_look, names_of
+from tests.dashboard.hostile import hostile
+from tests.dashboard.sites import PublishedSite
+from tests.records.seasons import shared_season
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> PublishedSite:
+    """That of a season in which every word from outside is a hostile one."""
+    folder = tmp_path_factory.mktemp("published")
+    record, _ = hostile(shared_season(tmp_path_factory), folder)
+    found = PublishedSite(folder / "site")
+    found.publish(record)
+    return found
+
+
+def shown(site: PublishedSite) -> list[Path]:
+    """A page of each sort, and every market: those have words of strangers."""
+    folder = site.folder
+    some = [*folder.glob("*.html"), *sorted(folder.glob("cohorts/*")), *sorted(folder.glob("agents/*"))]
+    return [*some, *sorted(folder.glob("markets/*"))]
+
+
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
+def test_it_opens_without_a_server_and_asks_for_nothing_else(
+    site: PublishedSite, context: BrowserContext, width: int, theme: str
+) -> None:
+    watched = in_look(context, width, theme)
+    watched.page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
+    pages = shown(site)
+    assert len(pages) > 40
+    for file in pages:
+        watched.page.goto(file.as_uri())
+        assert watched.page.evaluate("document.documentElement.scrollWidth") <= width, file.name
+        ground = watched.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (ground == "rgb(250, 251, 252)") == (theme == "light"), "the style is there"
+        assert watched.page.locator("script:not([src]), img, iframe").count() == 0
+    watched.page.close()
+    assert watched.errors == []
+    own = site.folder.as_uri()
+    assert [url for url in watched.requests if not url.startswith(own)] == []
+    assert len(set(watched.requests)) == len(pages) + 2, "each page, one style, one script"
+
+
+def test_tables_sort_and_clicks_lead_from_the_arena_to_an_agent_and_back(
+    site: PublishedSite, context: BrowserContext
+) -> None:
+    watched = in_look(context, 1440, "light")
+    page = watched.page
+    page.goto((site.folder / "index.html").as_uri())
+    values = "all => all.map(one => one.dataset.value)"
+    before = names_of(page).evaluate_all(values)
+    header = page.get_by_role("button", name="Agent").first
+    header.click()
+    assert names_of(page).evaluate_all(values) == sorted(before)
+    assert header.locator("..").get_attribute("aria-sort") == "ascending"
+    names_of(page).get_by_role("link", name="constant").click()
+    expect(page).to_have_url(re.compile("/agents/constant.html$"))
+    expect(page.get_by_role("heading", level=1)).to_have_count(1)
+    page.get_by_role("link", name="Paper Arena").first.click()
+    expect(page).to_have_url((site.folder / "index.html").as_uri())
+    page.close()
+    assert watched.errors == []
