@@ -295,9 +295,7 @@ def shortened(name: str, letters: int) -> str:
 
 
 def _text(x: float, y: float, text: str, look: str, anchor: str = "start") -> Markup:
-    return Markup('<text class="{}" x="{}" y="{}" text-anchor="{}">{}</text>').format(
-        look, x, y, anchor, text
-    )
+    return Markup('<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>') % (look, x, y, anchor, text)
 
 
 def _charts(frames: Sequence[Frame], drawn: Sequence[Markup], says: str) -> Markup:

@@ -16,7 +16,7 @@ from arena.record.queries.cohorts import read_cohorts, read_rounds
 from arena.record.queries.markets import BEGINNING, read_last_shown, read_newest_instant
 from arena.record.queries.progress import season_version
 from arena.record.schema.database import Connection
-from arena.record.write.rollups import read_basis
+from arena.record.write.rollups import read_rollup_text
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard, LeaderboardRow, read_leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS
@@ -28,7 +28,7 @@ from dashboard.record import LeaderboardLine, PnlPoint, SeasonOverview, read_sea
 from dashboard.site import pages
 from dashboard.site.addresses import FIXED, address_from, file_name
 from dashboard.site.shell import drawn_by, look_files, site_page
-from dashboard.site.standings import no_cohort
+from dashboard.site.standings import gather, no_cohort
 from dashboard.views.arena import INSTANTS
 from dashboard.views.cohort import read_cohort_returns
 from dashboard.views.markets import PILLS
@@ -134,22 +134,23 @@ class SeasonSite:
 
     def _pages(self, season: str) -> Iterator[tuple[str, str, pages.Draw]]:
         rest, connection = drawn_by(), self.connection
-        yield FIXED["leaderboard"], season, partial(pages.all_agents, connection)
+        yield FIXED["leaderboard"], season, self._agents
         yield FIXED["how"], digest([rest, len(self.known.cohorts)]), partial(pages.how_it_works, connection)
         yield FIXED["glossary"], rest, pages.all_words
         yield "cohorts.html", season, partial(self._cohort, None)
         valued = read_valued_snapshots(connection)
         for line in self.known.cohorts:
-            kept = [
-                [read_basis(connection, kind.name_of(line.number)), kind.basis(connection, line.number)]
-                for kind in (LEADERBOARD, CALIBRATIONS)
-            ]
+            names = [kind.name_of(line.number) for kind in (LEADERBOARD, CALIBRATIONS)]
+            kept = [read_rollup_text(connection, name) for name in names]
+            if line.ended_at is None:  # it says how fresh its figures are
+                kept += [kind.basis(connection, line.number) for kind in (LEADERBOARD, CALIBRATIONS)]
             state = digest([rest, repr(line), kept, valued.get(line.number, [])])
             yield f"cohorts/{line.number}.html", state, partial(self._cohort, line.number)
         for name, _ in self.known.agents:
             yield f"agents/{file_name(name)}.html", season, partial(self._agent, name)
         for id, one in self.states.items():
-            related = [self.states[other].hash for other in self.events[one.event_id]]
+            others = [self.states[other] for other in self.events[one.event_id]]
+            related = [[each.listed, each.closes_at <= self.now] for each in others]
             state = digest([rest, one.hash, related, one.closes_at <= self.now])
             yield f"markets/{file_name(id)}.html", state, partial(self._market, id)
         for place in range(max(1, ceil(len(self.states) / MOST))):
@@ -167,6 +168,9 @@ class SeasonSite:
         """One of the cohorts; without a number the one that tells most, with the way to all."""
         shown = number or read_cohort_returns(self.connection).telling
         yield from pages.one_cohort(self.connection, self.known, shown, address, number is None)
+
+    def _agents(self, address: Address) -> Iterator[str | Markup]:
+        yield from pages.all_agents(gather(self.connection, None, self.board), address)
 
     def _agent(self, name: str, address: Address) -> Iterator[str | Markup]:
         line = next((line for line in self.lines if line.row.agent == name), None)

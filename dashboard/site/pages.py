@@ -20,7 +20,7 @@ from dashboard.pages import Address
 from dashboard.profile import holdings_table, read_holdings
 from dashboard.record import LeaderboardLine, PnlPoint, SeasonOverview, cache_note
 from dashboard.rules import rules
-from dashboard.site.standings import gather, heading, standings
+from dashboard.site.standings import ReportFacts, heading, standings
 from dashboard.svg import CHOSEN, looks
 from dashboard.views import agent, arena, cohort, glossary, how, market
 from dashboard.views.markets import PILLS
@@ -29,6 +29,10 @@ from markets.model import MarketId
 
 Draw = Callable[[Address], Iterator[str | Markup]]
 """A page that is told where links lead: its heading, then its parts."""
+
+
+TRADES = 100
+"""So many trades of a market are listed."""
 
 
 def quiet(text: str | Markup) -> Markup:
@@ -69,10 +73,10 @@ def _unranked(shown: Sequence[LeaderboardLine], known: SeasonOverview, address: 
         yield board_table(says, UNRANKED, others, looks(known.agents), address)
 
 
-def all_agents(connection: Connection, address: Address) -> Iterator[str | Markup]:
+def all_agents(facts: ReportFacts, address: Address) -> Iterator[str | Markup]:
     """The standings whole, each row of which leads to its agent."""
     yield "All agents"
-    yield from standings(gather(connection, None), address)
+    yield from standings(facts, address)
 
 
 def one_cohort(
@@ -87,10 +91,13 @@ def one_cohort(
     yield quiet(" ".join([f"{day(page.line.starts_at)}: {progress(page.line)}.", *stamps([page.line])]))
     if page.board is not None:
         yield quiet(with_true_minus(page.board.value.sentence))
-    yield quiet(cache_note(page.board)) if page.board and not page.board.is_current else ""
+    if page.board is not None and not page.board.is_current and page.line.ended_at is None:
+        yield quiet(cache_note(page.board))
     players = cohort.by_gain(cohort.playing(known, curves))
     colours = dict(zip(players, CHOSEN[: cohort.NAMED], strict=False))
     calibration = CALIBRATIONS.read(connection, number)
+    if calibration is not None and page.line.ended_at is not None:
+        calibration = replace(calibration, is_current=True)  # that others go on changes nothing of it
     money = cohort.money_box(curves, colours, "dollars", known)
     yield columns(money, cohort.calibration_box(calibration, "stated", colours))
     drawn = looks(known.agents)
@@ -204,13 +211,14 @@ def one_market(
         yield market.positions_table(page.positions, address)
         yield quiet(market.about_positions(page.positions))
     if page.dealt:
-        yield folded(f"Trades: {len(page.dealt):,}", market.trades_table(page.dealt, address))
+        of = f"the newest {TRADES} of {len(page.dealt):,}" if len(page.dealt) > TRADES else len(page.dealt)
+        yield folded(f"Trades: {of}", market.trades_table(page.dealt[:TRADES], address))
     if page.ends:
         yield heading("Resolution")
         yield Markup("<p>{}</p>").format(bold(market.about_resolution(page.ends[-1].resolution)))
     if related:
         yield heading("Related markets")
-        yield market_table(related, ("question", "price", "spread", "status", "closes"), address)
+        yield market_table(related, ("question", "status", "closes"), address)
     if page.market.rules.strip():
         rules = Markup('<p class="text">{}</p>').format(page.market.rules)
         yield folded("The rules, as the venue has them", rules)

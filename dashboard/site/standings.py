@@ -58,20 +58,23 @@ class ReportFacts:
     ranking: Leaderboard
     curves: tuple[ReportCurves, ...]
     calibrations: tuple[ForecasterCalibration, ...]
-    price: ForecasterCalibration
+    price: ForecasterCalibration | None
     looks: Mapping[str, AgentLook]
 
 
-def gather(connection: Connection, cohort: int | None) -> ReportFacts:
-    """All that is said, of every cohort or of one."""
+def gather(connection: Connection, cohort: int | None, board: Leaderboard | None = None) -> ReportFacts:
+    """All that is said, of every cohort or of one; with the board given, but for calibration.
+
+    On a site each agent has that on a page of its own.
+    """
     stored = read_cohorts(connection)
     if not stored:
         raise no_cohort()
-    found = read_leaderboard(connection, cohort)
+    found = board or read_leaderboard(connection, cohort)
     chosen = [one for one in stored if cohort in (None, one.cohort.number)]
     kinds = {entrant.name: entrant.kind for one in stored for entrant in one.cohort.entrants}
     kinds.setdefault(MARKET, MARKET)
-    shown = read_forecast_columns(connection, cohort)
+    shown = read_forecast_columns(connection, cohort) if board is None else None
     depths = read_cohort_depths(connection)
     names = [row.agent for row in found.rows if row.kind != MARKET][:MOST_PANELS]
     return ReportFacts(
@@ -79,8 +82,8 @@ def gather(connection: Connection, cohort: int | None) -> ReportFacts:
         lines=tuple(line_of(connection, one, depths) for one in chosen),
         ranking=found,
         curves=tuple(_curves(connection, one) for one in reversed(chosen[-MOST_COHORTS:])),
-        calibrations=agent_calibrations(shown, names),
-        price=price_calibration(shown),
+        calibrations=agent_calibrations(shown, names) if shown else (),
+        price=price_calibration(shown) if shown else None,
         looks=looks(kinds.items()),
     )
 
@@ -178,7 +181,7 @@ def _profit(one: ReportCurves, facts: ReportFacts, colours: Mapping[str, str]) -
 def _panel(agent: ForecasterCalibration, facts: ReportFacts, look: str) -> Markup:
     """One agent's calibration beside that of the price."""
     curves = [(agent.agent, agent.diagram, look)]
-    if facts.price.scored:
+    if facts.price is not None and facts.price.scored:
         curves.append(("price", facts.price.diagram, REST))
     chart = calibration_chart(curves, f"Calibration of {agent.agent}")
     band = "Shaded: where 90 of 100 calibrated forecasters would lie."

@@ -52,10 +52,14 @@ def read_valued_snapshots(connection: Connection) -> dict[int, list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class MarketState:
-    """What a market's page is made of, as a hash; its event, and when it closes."""
+    """What a market's page is made of, as a hash; beside it its event, and when it closes.
+
+    `listed` are the newest version of its page, and of its resolution if it has one.
+    """
 
     event_id: str
     closes_at: datetime
+    listed: tuple[int, int | None]
     hash: str
 
 
@@ -78,5 +82,6 @@ def read_market_states(
     for id, round in shown.items():
         newest = [rows[id].id if id in rows else None for rows in (pages, quotes, ends)]
         parts = [newest, round.round_id, [count.get(id, 0) for count in counts], valued[id]]
-        found[id] = MarketState(pages[id].event_id, pages[id].closes_at, digest(parts))
+        listed = pages[id].id, ends[id].id if id in ends else None
+        found[id] = MarketState(pages[id].event_id, pages[id].closes_at, listed, digest(parts))
     return found

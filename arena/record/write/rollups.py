@@ -51,6 +51,12 @@ def read_basis(connection: Connection, name: str) -> str | None:
     return found
 
 
+def read_rollup_text(connection: Connection, name: str) -> str | None:
+    """A cached value as its text; None where there is none."""
+    found: str | None = connection.scalar(select(RollupRow.body).where(RollupRow.name == name))
+    return found
+
+
 def read_rollup(connection: Connection, name: str) -> Rollup | None:
     """What was computed last under a name."""
     row = connection.execute(ROLLUP_BY_NAME, {"name": name}).one_or_none()
