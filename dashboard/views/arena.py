@@ -34,7 +34,7 @@ from dashboard.record import (
     season,
 )
 from dashboard.svg import CHOSEN, REST, Line, line_chart, looks, luck_band
-from dashboard.words import cents, count, dollars, flat, moment, outcome, plain, written
+from dashboard.words import cents, count, dollars, escaped, flat, in_dollars, moment, outcome, plain, written
 
 ROUNDS = 4
 """So many rounds, the newest, are looked through."""
@@ -160,7 +160,7 @@ def opening(drawn: Markup, board: Leaderboard | None, newest: Markup) -> Markup:
 
 def _about(known: SeasonOverview, status: Status, board: Leaderboard | None) -> str:
     """What this is, in a line: play money, how much was played, when it goes on; then the whole verdict."""
-    said = what_this_is(known, board)
+    said = escaped(what_this_is(known, board))
     newest = max((one.at for one in status.last), default=None)
     if newest:
         said += f" Newest round: {moment(newest)}"
@@ -171,10 +171,16 @@ def _about(known: SeasonOverview, status: Status, board: Leaderboard | None) -> 
 
 
 def what_this_is(known: SeasonOverview, board: Leaderboard | None) -> str:
-    """Play money, and how much was played."""
-    said = f"{count(len(known.agents), 'agent')}, play money, {count(len(known.cohorts), 'cohort')}"
+    """Play money, how much was played and by whom, and what it cost."""
+    live = [line.number for line in known.cohorts if line.ended_at is None]
+    which = f"{live[0]}–{live[-1]}" if len(live) > 1 else f"{live[0]}" if live else "none"
+    cohorts = f"{count(len(known.cohorts), 'cohort')} ({which} playing)"
+    said = f"{count(len(known.agents), 'agent')}, play money, {cohorts}"
     events = max((row.events for row in board.rows), default=0) if board else 0
-    return said + (f", {count(events, 'event')} resolved." if events else ".")
+    spent = sum(row.cost_usd or 0.0 for row in board.rows) if board else 0.0
+    said += f", {count(events, 'event')} resolved" if events else ""
+    cost = in_dollars(spent) + (", invented" if known.is_invented else "")
+    return f"{said}, calls cost {cost}." if spent else f"{said}."
 
 
 def next_round(at: datetime, now: datetime, stamp: str) -> str:

@@ -317,7 +317,7 @@ def show_turn(record: RecordSource, page: TurnPage) -> None:
     st.caption(f"{where} · kind {code(turn.kind)} · version {code(turn.code_version)}")
     if turn.status not in ("played", "partly"):
         st.caption(MEANT[turn.status])
-    put(tiles(figures(page)), "tiles")
+    put(tiles(figures(page, ", invented" if season(record).is_invented else "")), "tiles")
     if turn.note:
         st.markdown(f"**Note:** {plain(turn.note, most=5_000)}")
     for failure in page.failures:
@@ -390,7 +390,7 @@ def _ways(page: TurnPage) -> None:
         step("All turns", "turn")
 
 
-def figures(page: TurnPage) -> list[Tile]:
+def figures(page: TurnPage, invented: str) -> list[Tile]:
     """How it ended, what it stated and traded, and what that cost."""
     turn = page.turn
     bought = [fill for fill in page.fills if fill.action == "buy"]
@@ -410,7 +410,11 @@ def figures(page: TurnPage) -> list[Tile]:
             "sales, and orders rejected",
             "Sales of positions, in full or in part; orders and items of the answer that were refused.",
         ),
-        Tile(cost_of(page.attempts), f"cost of {count(len(page.attempts), 'call')}", "In dollars."),
+        Tile(
+            cost_of(page.attempts),
+            f"cost of {count(len(page.attempts), 'call')}{invented if page.attempts else ''}",
+            "In dollars.",
+        ),
     ]
 
 

@@ -1,5 +1,6 @@
 """The first page: its verdict, race, board and quotes say what the record and the leaderboard say."""
 
+import re
 import sqlite3
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -74,7 +75,11 @@ def test_decisions_are_quoted_with_the_agents_own_reason(demo: Path, monkeypatch
 
 
 def test_money_that_a_simulation_invents_says_so(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "Skill per $ (invented)" in "".join(markup(opened("arena", demo, monkeypatch)))
+    page = opened("arena", demo, monkeypatch)
+    assert "Skill per $ (invented)" in "".join(markup(page))
+    assert re.search(
+        r"cohorts? \((none|\d+(–\d+)?) playing\).*, calls cost \\\$\d+\.\d\d, invented\.", words(page)
+    )
 
 
 def a_board(*verdicts: str, **more: Any) -> Leaderboard:
