@@ -52,6 +52,8 @@ class LongVenue(VenueServer):
         super().__init__()
         self.folder, self.sent = folder, Counter[str]()
         self.raws = {raw["id"]: raw for raw in polymarket(count, seed)}
+        self.by_token = {token(name): name for name in self.raws}
+        self.by_condition = {condition(name): name for name in self.raws}
         rng = Random(f"{seed}/faults")
         hours = [SUNDAY + number * HOUR for number in range(24 * days)]
         self.faults = {at: rng.choice(FAULTS) for at in hours if rng.random() < SHARE_OF_HOURS}
@@ -121,19 +123,15 @@ class LongVenue(VenueServer):
         return raw | {"bestBid": round(bid, 2), "bestAsk": round(bid + 0.02, 2), "outcomePrices": prices}
 
     def book(self, asked: str) -> Raw:
-        name = next((each for each in self.chosen() if token(each) == asked), "")
+        name = self.by_token[asked]
         page = self.page(name, self.now())
         bid, ask = f"{page['bestBid']:.2f}", f"{page['bestAsk']:.2f}"
         return a_book(name, [(bid, "5000")], [(ask, "5000")])
 
-    def chosen(self) -> list[str]:
-        """The markets that were asked for by their names."""
-        return [name for asked in self.log[-9:] for name in asked.query.get("id", ()) if name in self.raws]
-
     def end(self, asked: Asked) -> Any:
-        name = next((each for each in self.raws if condition(each) == asked.path.rpartition("/")[2]), "")
+        name = self.by_condition[asked.path.rpartition("/")[2]]
         won = "Yes" if int(sha256(name), 16) % 2 else "No"
-        return a_book_end(name, won=won) if name and self.over(name, self.now()) else status(404)
+        return a_book_end(name, won=won) if self.over(name, self.now()) else status(404)
 
 
 def played(folder: Path, venue: LongVenue, days: int) -> dict[str, Any]:
