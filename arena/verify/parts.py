@@ -30,14 +30,14 @@ from arena.verify.checks.heads import check_chain
 from arena.verify.checks.markets import check_markets, check_prices, check_resolutions
 from arena.verify.checks.marks import UNPAID
 from arena.verify.checks.rows import check_own_hashes, check_parents
-from arena.verify.checks.syncs import check_prunes, check_rejected, check_syncs
+from arena.verify.checks.syncs import check_catalogues, check_prunes, check_rejected, check_syncs
 from arena.verify.checks.turns import check_attempts, check_calls
 from arena.verify.differences import Difference, Differences, Found
 from arena.verify.reader import RecordReader, RowPart, RowsQuery, VerifiedHead, rows_of
 from arena.verify.row_names import named
 from arena.verify.verified import NUMBERED
 
-WHOLE = (check_parents, check_markets, check_dates, check_syncs)
+WHOLE = (check_parents, check_markets, check_dates, check_syncs, check_catalogues)
 """Checks of how a whole record hangs together: left out where only what is new is verified."""
 CHECKS: dict[str, Callable[[RecordReader], Found]] = {
     check.__name__: check

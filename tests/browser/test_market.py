@@ -55,7 +55,7 @@ def test_a_turn_leads_to_the_turn_after_and_to_all_turns(served: Served, watched
     expect(page).to_have_url(re.compile(r"/turn$"), timeout=PATIENCE)
     settled(page)
     follow(page, 0, leads=r"/turn\?cohort=\d+&round=\d+&agent=")
-    expect(page.get_by_text("Cash before")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("heading", name="Orders")).to_be_visible(timeout=PATIENCE)
     back(page)
     expect(names_of(page).first).to_be_visible(timeout=PATIENCE)
     settled(page)

@@ -5,7 +5,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -48,7 +47,6 @@ def serving(database: Path | str, *more: str) -> Iterator[Served]:
     )
     served = Served(_address(process), process)
     try:
-        _wait_for(served)
         yield served
     finally:
         if process.poll() is None:
@@ -61,14 +59,6 @@ def _address(process: subprocess.Popen[str]) -> str:
         if found := re.search(r"http://(127\.0\.0\.1|0\.0\.0\.0|\[::1\]):\d+[\w/]*", line):
             return found[0]
     raise AssertionError(f"the dashboard ended with {process.wait()} and named no address")
-
-
-def _wait_for(served: Served) -> None:
-    """Until the port is taken: the address is told before Streamlit has started."""
-    while served.process.poll() is None:
-        with suppress(OSError), socket.create_connection(("127.0.0.1", served.port), timeout=5):
-            return
-        time.sleep(0.05)
 
 
 def a_free_port(port: int = 0) -> int:

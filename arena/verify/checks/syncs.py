@@ -15,12 +15,20 @@ from itertools import islice
 
 from sqlalchemy import bindparam
 
-from arena.record.schema.typed import col, joined, select
+from arena.record.schema.cohort import SnapshotRow
+from arena.record.schema.typed import clause, col, joined, select
 from arena.record.schema.world import PruneRow, QuarantineRow, QuoteRow, SightingRow, SyncRow
 from arena.verify.differences import Difference, Found, Row, check_numbers
 from arena.verify.hashes import hash_of, json_of, sha256_of, without
 from arena.verify.reader import RecordReader, RowPart, RowsByParent, RowsQuery, rows_of, rows_query
 
+DRAWN = rows_query(
+    joined(SnapshotRow).outerjoin(SyncRow.__table__, clause(SnapshotRow.catalogue == SyncRow.hash)),
+    SnapshotRow,
+    RowPart(SyncRow, "at"),
+    where=SnapshotRow.catalogue != "",
+)
+"""The snapshots that were drawn from a sync, with its time."""
 STAMPS = ("live", "replay", "simulated")
 WINDOW = 1_000
 """So many syncs at a time have the prices until them sorted by the database."""
@@ -86,6 +94,16 @@ class VenuePrices:
     def seen(self) -> str:
         """The hash of the prices of all markets that are there."""
         return hash_of(f"{{{','.join(map(self.prices.__getitem__, self.there))}}}")
+
+
+def check_catalogues(facts: RecordReader) -> Found:
+    """Snapshots that were drawn from what no sync has seen, or from one that came later."""
+    for row, sync in facts.read(DRAWN):
+        why = "a live round is drawn from what a sync has seen"
+        if sync is None:
+            yield row.differs("catalogue", "the hash of a sync", why)
+        elif sync["at"] >= row["taken_at"]:
+            yield row.differs("catalogue", f"a sync before {row['taken_at']}", why)
 
 
 def check_syncs(facts: RecordReader) -> Found:

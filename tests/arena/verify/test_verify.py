@@ -290,6 +290,7 @@ APART = {
     "parts.py": "no check: it gives the checks out, to other processes too",
     "verified.py": "it keeps what was verified, beside the record",
     "answers.py": "it decides again, which the agents do, and writes nothing",
+    "draws.py": "it draws again, by the rule that rounds are drawn by, and writes nothing",
     "caches.py": "it computes again what the scores compute, and writes nothing",
 }
 
