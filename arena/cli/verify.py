@@ -111,7 +111,8 @@ def say(found: "Differences", address: str, head: int, draws: int | None) -> Non
     if unproved := [f"{what} ({count:,})" for what, count in sorted(found.unproved.items()) if count]:
         print(f"Not proved: {'; '.join(unproved)}.")
     if draws is not None:
-        print(f"{count_text(draws, 'live round')} drew the same markets again.")
+        same = f"the same markets were drawn again in {count_text(draws, 'live round')}"
+        print(f"Draws: {same if draws else 'no live round could be drawn again'}.")
     if not found.count:
         print(f"{address} agrees with itself: every hash, balance, fill, settlement and mark is right.")
         return
