@@ -11,10 +11,12 @@ python -m benchmarks.live_weeks [--markets N] [--days N]
 import json
 import resource
 import signal
+import sqlite3
 import subprocess
 import tempfile
 import time
 from collections import Counter
+from contextlib import closing
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
@@ -151,15 +153,15 @@ def played(folder: Path, venue: LongVenue, days: int) -> dict[str, Any]:
         raise SystemExit((folder / "log").read_text("utf-8")[-2000:])
     proved = arena_json(folder, "verify", "--draws", "--database", RECORD)
     whole = sum(len(json.dumps(raw)) for raw in venue.raws.values())
-    reads = max(
-        1, sum(1 for asked in venue.log if "id" not in asked.query and "after_cursor" not in asked.query)
-    )
+    with closing(sqlite3.connect(folder / RECORD)) as base:
+        [reads] = base.execute("SELECT count(*) FROM sync").fetchone()
     return {
         "markets": len(venue.raws),
         "days": days,
         "faults": len(venue.faults),
         "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 1),
         "peak_mb": round(usage.ru_maxrss / 1024),
+        "readings": reads,
         "bytes_a_reading": venue.sent["a list"] // reads,
         "of_the_whole_list": round(venue.sent["a list"] / reads / whole, 3),
         "record_mb": round((folder / RECORD).stat().st_size / 1e6, 1),
