@@ -34,7 +34,8 @@ def _schedule(cohort: Cohort) -> str:
 
 
 def _universe(rule: Universe) -> str:
-    shown = f"A round shows up to {count(rule.show, 'market')}, at most {rule.per_event} of an event"
+    whole = "an event" if rule.per_story is None else "an event or a story"
+    shown = f"A round shows up to {count(rule.show, 'market')}, at most {rule.per_event} of {whole}"
     soon = span(timedelta(seconds=rule.closes_within))
     traded, apart = dollars(rule.min_volume), cents(rule.max_spread)
     return f"{shown}. They close within {soon}, have traded {traded} or more, and are quoted within {apart}."

@@ -86,7 +86,8 @@ _AMOUNTS = (
     rf"(\b(?i:top) )\d+{_END}",
 )
 
-_WHENS = tuple(re.compile(pattern) for pattern in _DATES)
+DATES = tuple(re.compile(pattern) for pattern in _DATES)
+"""How a question says a date, the surest first; with what leads to it."""
 _MUCHES = tuple(re.compile(pattern) for pattern in _AMOUNTS)
 _SEVERAL = re.compile(
     rf"(?:\b(?:from|between) )?{WHEN}(?:[ ,-]*(?:to|and|through|at)? ?{WHEN})*", re.IGNORECASE
@@ -104,15 +105,30 @@ def event_key(question: str) -> str:
     >>> event_key("Will Meta close above $440 end of August?")
     'will meta close @much @when'
     """
-    text = " ".join(unicodedata.normalize("NFC", question).translate(_LOOKS).split())
+    text = normalized(question)
     masked = text
-    for pattern in _WHENS:
+    for pattern in DATES:
         masked = pattern.sub(f" {WHEN} ", masked)
-    masked = _SEVERAL.sub(WHEN, " ".join(masked.split()))
+    masked = mask_amounts(_SEVERAL.sub(WHEN, " ".join(masked.split())))
+    key = key_words(masked)
+    return key if set(key.split()) - {WHEN, MUCH, ""} else key_words(text)
+
+
+def normalized(question: str) -> str:
+    """A question with one sign for each dash, quote and space."""
+    return " ".join(unicodedata.normalize("NFC", question).translate(_LOOKS).split())
+
+
+def mask_amounts(text: str) -> str:
+    """A normalized question with its amounts masked."""
     for pattern in _MUCHES:
-        masked = " ".join(pattern.sub(rf"\1 {MUCH} ", masked).split())
-    key = _words(masked)
-    return key if set(key.split()) - {WHEN, MUCH, ""} else _words(text)
+        text = " ".join(pattern.sub(rf"\1 {MUCH} ", text).split())
+    return text
+
+
+def key_words(text: str) -> str:
+    """Small letters, and no punctuation but what holds a name together."""
+    return " ".join(word.strip(".'-") for word in re.sub(r"[^\w@#'.+-]+", " ", text.casefold()).split())
 
 
 def event_of(market: MarketId, question: str) -> str:
@@ -131,11 +147,6 @@ def ladders(questions: Mapping[MarketId, str]) -> dict[MarketId, str]:
     keys = {market: event_key(question) for market, question in questions.items()}
     shared = Counter(keys.values())
     return {market: key for market, key in keys.items() if key and shared[key] > 1}
-
-
-def _words(text: str) -> str:
-    """Small letters, and no punctuation but what holds a name together."""
-    return " ".join(word.strip(".'-") for word in re.sub(r"[^\w@#'.+-]+", " ", text.casefold()).split())
 
 
 FamilyShape = Literal["exhaustive", "exclusive", "nested"]

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from markets.millionths import ONE
-from markets.model import Listing, Quote
+from markets.model import Listing, Market, Quote
 from markets.venue import EVERY_MARKET, CatalogueFilter
 
 Stratum = Literal["price", "horizon", "category"]
@@ -46,6 +46,8 @@ class Universe(BaseModel):
     not_categories: tuple[str, ...] = ()
     price_only: bool = False
     strata: tuple[Stratum, ...] = ()
+    per_story: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """At most so many of one story; None where a draw goes by events alone."""
 
 
 def filter_for(rules: Iterable[Universe], at: datetime) -> CatalogueFilter:
@@ -65,6 +67,8 @@ def draw(listings: Sequence[Listing], rule: Universe, seed: int, at: datetime) -
     room. So of a stratum's n markets each has the same chance, k in n where the stratum gets k places,
     and no two strata differ by more than one place unless the smaller one is used up: a market of a
     small stratum is likelier to be drawn. Without strata all are one.
+
+    An event, or a story, has room for so many of its markets as the rule says.
 
     The draw depends neither on the order of the listings nor on markets that are not drawn. The drawn
     ones are sorted by event and id, so that a reader finds the markets of an event side by side.
@@ -105,15 +109,23 @@ def _in_turns(waiting: deque[deque[Listing]], rule: Universe) -> list[Listing]:
     """One market of each stratum after the other, until there are enough or none is left."""
     chosen: list[Listing] = []
     of_event: Counter[str] = Counter()
+    of_story: Counter[str] = Counter()
     while waiting and len(chosen) < rule.show:
         turn = waiting.popleft()
-        while turn and of_event[turn[0].market.event_id] >= rule.per_event:
+        while turn and not _has_room(turn[0].market, rule, of_event, of_story):
             turn.popleft()
         if turn:
             chosen.append(turn.popleft())
             of_event[chosen[-1].market.event_id] += 1
+            of_story[chosen[-1].market.story] += 1
             waiting.append(turn)
     return chosen
+
+
+def _has_room(market: Market, rule: Universe, of_event: Counter[str], of_story: Counter[str]) -> bool:
+    if of_event[market.event_id] >= rule.per_event:
+        return False
+    return not market.story or rule.per_story is None or of_story[market.story] < rule.per_story
 
 
 def _wanted(category: str, rule: Universe) -> bool:

@@ -66,6 +66,9 @@ def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Coh
     """The cohort that the config starts at a time, and the texts of its prompts by hash."""
     names = sorted({name for agent in config.agents for name in prompt_names(agent.settings)})
     prompts = {name: digest(config.prompts[name]) for name in names}
+    stamp, universe = stamp_of(config), config.markets.universe
+    if stamp == "live":  # what is recorded or simulated is drawn by its own events, as ever
+        universe = universe.model_copy(update={"per_story": universe.per_event})
     cohort = Cohort(
         number=number,
         starts_at=starts_at,
@@ -73,11 +76,11 @@ def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Coh
         every=config.cohorts.decide.every,
         bankroll=config.cohorts.bankroll,
         rules=config.cohorts.rules,
-        universe=config.markets.universe,
+        universe=universe,
         seed=seed_for(config.seed, "cohort", number),
         venue=config.markets.venue,
         venue_settings=config.venue_settings.model_dump(mode="json"),
-        stamp=stamp_of(config),
+        stamp=stamp,
         prompts=prompts,
         entrants=entrants_of(config.agents),
         evidence=config.evidence.source,

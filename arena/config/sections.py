@@ -57,7 +57,7 @@ class MarketsSection(ConfigSection):
     show: Count = 40
     """How many markets a round shows, drawn by rule and seed, the same to every agent."""
     per_event: Count = 2
-    """At most this many of them from one event."""
+    """At most this many of them from one event, or one story of a live venue."""
     closes_within: Seconds = int(timedelta(days=60).total_seconds())
     """Only markets that close within this time."""
     min_volume: Dollars = 10_000 * ONE

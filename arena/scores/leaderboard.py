@@ -231,7 +231,7 @@ def _forecast_scores(rows: ForecastColumns) -> dict[str, Any]:
         "shown": counted.outcome.size,
         "answered": int(np.count_nonzero(counted.stated)),
         "resolved": done.outcome.size,
-        "events": np.unique(done.event).size,
+        "events": np.unique(done.story).size,
         "unscored": int(np.count_nonzero(rows.outcome == NO_SCORE)),
         "early": int(np.count_nonzero((rows.outcome >= 0) & rows.early)),
         "coverage": float(done.stated.mean()) if done.stated.size else None,

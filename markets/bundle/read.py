@@ -19,6 +19,7 @@ from markets.bundle.rows import EMPTY, BundlePage, with_book
 from markets.hashes import digest, market_hash, quote_hash, timestamp_text
 from markets.ladders import ladders
 from markets.model import MarketId, Quote
+from markets.stories import subject
 from markets.venue import VenueError
 
 HELD: WeakValueDictionary[str, Bundle] = WeakValueDictionary()
@@ -153,11 +154,15 @@ def _recordings(draft: Draft) -> dict[MarketId, Recording]:
     pages, quotes = defaultdict[MarketId, list[tuple[datetime, BundlePage]]](list), _quotes(draft)
     for (market, seen), (_, page) in sorted(draft.pages.items(), key=lambda item: item[0]):
         pages[market].append((seen, page))
-    events = _events({market: versions[0][1] for market, versions in pages.items()})
+    firsts = {market: versions[0][1] for market, versions in pages.items()}
+    events, stories = _events(firsts), {market: _story(page) for market, page in firsts.items()}
     return {
         market: Recording(
             seen=tuple(seen for seen, _ in versions),
-            pages=tuple(replace(page.market, event_id=events[market]) for _, page in versions),
+            pages=tuple(
+                replace(page.market, event_id=events[market], story=page.market.story or stories[market])
+                for _, page in versions
+            ),
             known=tuple(quote.at for quote in quotes[market]),
             quotes=tuple(quotes[market]),
             ends=tuple(draft.ends.get(market, ())),
@@ -165,6 +170,14 @@ def _recordings(draft: Draft) -> dict[MarketId, Recording]:
         )
         for market, versions in pages.items()
     }
+
+
+def _story(page: BundlePage) -> str:
+    """The story as a market's first page names it; where it names no event either, its subject."""
+    market = page.market
+    if market.story or market.event_id:
+        return market.story
+    return f"{market.id.partition(':')[0]}:{subject(market.question, market.closes_at)}"
 
 
 def _quotes(draft: Draft) -> defaultdict[MarketId, list[Quote]]:

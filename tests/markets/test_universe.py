@@ -2,6 +2,7 @@
 
 import hashlib
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
@@ -304,3 +305,18 @@ def test_one_market_more_pushes_out_one_at_most(crowd: list[Listing], seed: int)
     before = {x.market.id for x in draw(crowd, rule, seed, NOW)}
     after = {x.market.id for x in draw([*crowd, a_listing("new", "a")], rule, seed, NOW)}
     assert len(after - before) <= 1
+
+
+def test_the_markets_of_one_story_have_the_room_of_an_event_where_the_rule_says_so() -> None:
+    game = [
+        a_listing(f"{event}-{n}", event=event) for event in ("spread", "total", "winner") for n in range(3)
+    ]
+    told = [replace(one, market=replace(one.market, story="the game")) for one in game]
+    other = [a_listing("other", event="another")]
+    by_events = a_rule(show=9, per_event=2)
+    by_stories = by_events.model_copy(update={"per_story": 2})
+    assert len(draw([*told, *other], by_events, 7, NOW)) == 7
+    drawn = draw([*told, *other], by_stories, 7, NOW)
+    assert Counter(one.market.story for one in drawn) == {"the game": 2, "": 1}
+    assert draw([*game, *other], by_stories, 7, NOW) == draw([*game, *other], by_events, 7, NOW)
+    assert "per_story" not in by_events.model_dump_json(), "a rule without it is written as it always was"

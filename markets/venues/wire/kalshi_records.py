@@ -6,6 +6,7 @@ book holds bids only, on YES and on NO: a bid for NO is an offer of YES. A marke
 is final and has a value in dollars.
 """
 
+import re
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated
@@ -77,6 +78,16 @@ def fee_rate(event: KalshiEvent, series: KalshiSeries | None) -> int:
         raise RejectedRecord("market", "unknown_fee", f"{words}: using the general ones")
     return millionths(Decimal(USUAL_FEE) * Decimal(repr(multiplier)) / ONE)
 
+
+_GAME = re.compile(r"[0-9]{2}[A-Z]{3}[0-9]{2}(?:[0-9]{4})?[A-Z]{3}[A-Z0-9]*")
+"""How the ticker of an event names a game: its day, maybe its hour, and who plays."""
+_DAY = re.compile(r"([0-9]{2}[A-Z]{3}[0-9]{2})(?:H?[0-9]{2,6})?")
+_ASSET = re.compile(r"(?:KX)?([A-Z0-9]+?)(?:DUD|15M|[DHW])?")
+"""How a series is called whose prices are asked for by the day, hour or quarter of an hour."""
+_MONTH, _YEAR = re.compile(r"[0-9]{2}[A-Z]{3}"), re.compile(r"(?:20)?([0-9]{2})")
+_MEETING = re.compile(r"(?:KX)?(?:FED(?:DECISION|COMBO)?|FOMC[A-Z]*)")
+_CUTS = re.compile(r"(?:KX)?(?:RATE|LARGE|EMER|ZERO)(?:CUTS?|RATE)(?:COUNT)?")
+"""Series about what the Federal Reserve does at one meeting, and within a year."""
 
 STATUSES = frozenset(
     ("initialized", "inactive", "active", "closed", "determined", "disputed", "amended", "finalized")
@@ -164,7 +175,28 @@ def market(page: KalshiPage, event: KalshiEvent, rate: int) -> Market:
         closes_at=page.close_time,
         tick=tick(page),
         fee_rate=rate,
+        story=story(page.event_ticker),
     )
+
+
+def story(event: str) -> str:
+    """The game, the day of an asset's prices or the bank's meeting of an event; empty where there is none.
+
+    >>> story("KXNFLSPREAD-26NOV22KCDEN") == story("KXNFLGAME-26NOV22KCDEN"), story("KXBTC15M-26JUL250215")
+    (True, 'kalshi:BTC-26JUL25')
+    >>> story("KXFOMCDISSENTCOUNT-26SEP"), story("KXNEWPOPE-70")
+    ('kalshi:FED-26SEP', '')
+    """
+    series, _, rest = event.partition("-")
+    if _GAME.fullmatch(rest):
+        return f"kalshi:game:{rest}"
+    if (when := _MONTH.match(rest)) is not None and _MEETING.fullmatch(series):
+        return f"kalshi:FED-{when[0]}"
+    if (when := _YEAR.match(rest)) is not None and _CUTS.fullmatch(series):
+        return f"kalshi:FED-{when[1]}"
+    if (day := _DAY.fullmatch(rest)) is not None and (name := _ASSET.fullmatch(series)) is not None:
+        return f"kalshi:{name[1]}-{day[1]}"
+    return ""
 
 
 def tick(page: KalshiPage) -> int:

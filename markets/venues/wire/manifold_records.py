@@ -11,6 +11,7 @@ from pydantic.alias_generators import to_camel
 from markets.ladders import event_of
 from markets.millionths import ONE
 from markets.model import NEVER, Market, MarketId, Quote, Resolution
+from markets.stories import subject
 from markets.venues.wire.fields import (
     Chance,
     MaybeText,
@@ -111,6 +112,7 @@ def market(page: ManifoldPage) -> Market:
         category="other",
         opens_at=page.created_time,
         closes_at=page.close_time,
+        story=f"manifold:{subject(page.question, page.close_time)}",
     )
 
 

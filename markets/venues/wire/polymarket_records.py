@@ -15,6 +15,7 @@ from pydantic.alias_generators import to_camel
 
 from markets.millionths import ONE, decimal, millionths
 from markets.model import NEVER, Market, MarketId
+from markets.stories import subject
 from markets.venues.wire.fields import (
     MaybeText,
     Name,
@@ -79,10 +80,15 @@ def slugs(value: object) -> tuple[str, ...]:
 
 
 class PolymarketEvent(NamedTuple):
-    """What a market is about; an augmented event may get more outcomes later, and holds places for them."""
+    """What a market is about; an augmented event may get more outcomes later, and holds places for them.
+
+    `game` is the contest on the field that it belongs to, empty where there is none.
+    """
 
     event: str
     augmented: bool
+    title: str
+    game: str
 
 
 def event_of_market(value: object) -> PolymarketEvent | None:
@@ -93,7 +99,14 @@ def event_of_market(value: object) -> PolymarketEvent | None:
     name = events[0].get("id")
     if not isinstance(name, str) or not is_name(name):
         raise ValueError(f"{shown_value(name)} is not a valid event id")
-    return PolymarketEvent(name, any(event.get("negRiskAugmented") is True for event in events))
+    augmented = any(event.get("negRiskAugmented") is True for event in events)
+    title, game = (events[0].get(key) for key in ("title", "gameId"))
+    return PolymarketEvent(name, augmented, title if isinstance(title, str) else "", game_name(game))
+
+
+def game_name(value: object) -> str:
+    """What the venue calls a contest on the field; empty where it names none that makes sense."""
+    return str(value) if type(value) is int or (isinstance(value, str) and is_name(value)) else ""
 
 
 class PolymarketFees(NamedTuple):
@@ -232,6 +245,7 @@ class PolymarketPage(GammaRecord):
     fee_schedule: Schedule = None
     tags: Slugs = ()
     events: Events = None
+    game_id: Annotated[str, PlainValidator(game_name)] = ""
     group_item_title: MaybeText = ""
     neg_risk_other: bool | None = None
     uma_resolution_status: MaybeText = ""
@@ -311,7 +325,19 @@ def market(page: PolymarketPage, rate: int, at: datetime) -> Market:
         tick=tick or 10_000,
         fee_rate=rate,
         min_shares=page.order_min_size or 0,
+        story=story_of(page.events, page.game_id, page.end_date or NEVER),
     )
+
+
+def story_of(event: PolymarketEvent | None, game: str, ends_at: datetime) -> str:
+    """The game that a market is about, else what its event's title is about at a time.
+
+    A title without a date may be that of many events: it tells nothing.
+    """
+    if name := game or (event.game if event else ""):
+        return f"{PREFIX}game:{name}"
+    about = subject(event.title.replace("___", "$1"), ends_at) if event else ""
+    return f"{PREFIX}{about}" if "@" in about else ""
 
 
 def _created_at(page: PolymarketPage) -> datetime:

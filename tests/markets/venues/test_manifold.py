@@ -53,6 +53,7 @@ def test_a_market_and_its_price_are_read_field_by_field(server: VenueServer) -> 
         category="other",
         opens_at=datetime(2025, 12, 1, tzinfo=UTC),
         closes_at=datetime(2026, 3, 1, tzinfo=UTC),
+        story="manifold:will it rain",
     )
     price = usd("0.41")
     assert listing.quote == Quote(RAIN, NOW, None, None, price, price, usd("1234.56"))

@@ -1,0 +1,163 @@
+"""Which questions are about one subject at one time: their ends hang together, whatever the venue calls them.
+
+A key is what a question is about, with its date. Rungs of a ladder share it, and so do the candidates of one
+contest and an asset's prices of one day or one year. Where a question asks whether something happens by a
+date, the date is left out: what happens by June has happened by December. A date at which something is
+measured or decided stays: two meetings of a bank are two stories.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from functools import lru_cache
+
+from markets.ladders import DATES, MUCH, key_words, mask_amounts, normalized
+from markets.model import NEVER
+
+DATE, BY = "@date", "@by"
+"""What stands in a question for a date, and in a key for one by which something is to happen."""
+MOST_WORDS = 6
+"""So many words may name an asset."""
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = re.compile(rf"(?i)\b({'|'.join(_MONTHS)})[a-z]*\b")
+_DAY = re.compile(r"(?i)(?<![\d:-])(\d{1,2})(?:st|nd|rd|th)?\b(?! ?[ap]\.?m|[:\d])")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_IN_FIGURES = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
+_DEADLINE = re.compile(r"(?i)^(?:by|before|until|till|through|within|since)\b")
+_WHOLE_YEAR = re.compile(r"(?i)^(?:(?:in|during) )?(?:(?:19|20)\d\d|this year)$")
+_NEAR = re.compile(
+    r"(?i)\b(?:today|tonight|tomorrow|this (?:morning|afternoon|evening|weekend)|next (?:week|weekend))\b"
+)
+_LATE = timedelta(hours=36)
+"""How long after the date that its question names a market may close."""
+
+_CONTEST = re.compile(
+    r"(?i)^will (?!there\b|(?:19|20)\d\d\b)(?:the )?.+? (win \S+ .+|"
+    r"(?:be(?: named| elected| nominated)?|become|have|lead|finish|gain|control|make|qualify|advance|perform"
+    rf"|attend|reach) (?!{MUCH})(?=.*\b(?:the|next|first|best|most|second|head of state|runoff|nominee"
+    r"|nominated|champion|winner|person of the year)\b|.*#\d).+)$"
+)
+_OFFICE = re.compile(
+    r"(?i)^(?:(?:will|who will) the next (.+?) be\b.*"
+    r"|.*\b(?:be|become|is)(?: named| elected)?(?: as)? the next (.+))$"
+)
+_CHOICE = re.compile(r"(?i)^(will .+? (?:nominate|appoint|pick|choose|name)) .+? ((?:as|for|to be) .+)$")
+_RATES = re.compile(
+    rf"(?i)\b(fed|federal reserve|ecb|boe|boj|bank of \w+)\b.*\brates?\b.* ({DATE}\w+) meeting\b"
+)
+_LEVEL = re.compile(
+    r"(?i)^(?:will )?+(?:the )?+(?:(?:closing |share )?price of )?+(.+?)(?:'s)?(?: price)?"
+    r"(?: (?:be|close[sd]?|settles?|finish(?:es)?|trades?))*(?: at)? "
+    r"(?:up or down|all[- ]time high|reach(?:es)?|hits?|dips?|falls?|rises?|drops?|exceeds?|cross(?:es)?"
+    rf"|surpass(?:es)?|{MUCH})(?!\w)"
+)
+_UP_OR_DOWN = re.compile(r"(?i)\bup or down\b|\ball[- ]time high\b")
+_TICKER = re.compile(r"\((?!HIGH|LOW)([A-Z]{1,6})\)")
+_OTHER_NAMES = {"btc": "bitcoin", "eth": "ethereum", "sol": "solana", "doge": "dogecoin"}
+"""What an asset is called besides."""
+
+
+@lru_cache(maxsize=65_536)
+def subject(question: str, closes_at: datetime) -> str:
+    """What a question is about, and when: one key for all questions of a story.
+
+    >>> from datetime import UTC
+    >>> june, year = datetime(2026, 6, 30, tzinfo=UTC), datetime(2026, 12, 31, tzinfo=UTC)
+    >>> subject("Will Peru win the 2026 World Cup?", june), subject("Kraken IPO by June 30?", june)
+    ('win the 2026 world cup', 'kraken ipo @by')
+    >>> subject("Will Bitcoin dip to $45,000 in June?", june), subject("BTC above $90k by December 31?", year)
+    ('bitcoin @2026', 'bitcoin @2026')
+    >>> subject("Will there be no change in Fed rates after the April 2026 meeting?", june)
+    'fed rates @2026-04 meeting'
+    """
+    text, dates = _masked_dates(normalized(question), closes_at)
+    masked = mask_amounts(text)
+    key = key_words(_meeting(masked, dates) or _level(masked, dates) or _with_dates(_contest(masked), dates))
+    return key if set(key.split()) - {BY, MUCH} else key_words(normalized(question))
+
+
+def _meeting(masked: str, dates: Mapping[str, str]) -> str:
+    """A bank's decision on its rates, whichever way it goes."""
+    found = _RATES.search(masked)
+    if found is None or dates[found[2]].startswith("by "):
+        return ""
+    return f"{found[1].casefold().replace('federal reserve', 'fed')} rates @{dates[found[2]]} meeting"
+
+
+def _contest(masked: str) -> str:
+    """What several compete for, without who does; all of a question about anything else."""
+    if (office := _OFFICE.match(masked)) is not None:
+        return f"the next {office[1] or office[2]}"
+    if (choice := _CHOICE.match(masked)) is not None:
+        return f"{choice[1]} {choice[2]}"
+    contest = _CONTEST.match(masked)
+    return contest[1] if contest else masked
+
+
+def _level(masked: str, dates: Mapping[str, str]) -> str:
+    """An asset with its day, or else its year: any level of its price, on either side."""
+    found = _LEVEL.match(masked)
+    if found is None or not (MUCH in masked or _UP_OR_DOWN.search(masked)):
+        return ""
+    ticker = _TICKER.search(masked)
+    asset = key_words(ticker[1] if ticker else re.sub(r"\(.*?\)", "", found[1]))
+    said = [date for mark, date in dates.items() if mark in masked.split() and date]
+    if not said or not asset or "@" in asset or len(asset.split()) > MOST_WORDS:
+        return ""
+    day = next((date for date in said if len(date) == len("2026-01-01")), "")
+    year = said[0].removeprefix("by ")[:4]
+    return f"{_OTHER_NAMES.get(asset, asset)} @{day or year}"
+
+
+def _masked_dates(text: str, closes_at: datetime) -> tuple[str, dict[str, str]]:
+    """A question with a mark in the place of each date, and what the marks stand for."""
+    dates: dict[str, str] = {}
+
+    def mark(found: re.Match[str]) -> str:
+        name = f"{DATE}{chr(ord('a') + len(dates) % 26)}"
+        dates[name] = _date(found[0].strip(), closes_at)
+        return f" {name} "
+
+    for pattern in (*DATES, _NEAR):
+        text = pattern.sub(mark, text)
+    return " ".join(text.split()), dates
+
+
+def _date(said: str, closes_at: datetime) -> str:
+    """A date as a question says it, `by YEAR` for a deadline; where it says no year, it is that of the close.
+
+    >>> from datetime import UTC
+    >>> close = datetime(2027, 1, 1, 5, tzinfo=UTC)
+    >>> _date("by December 31", close), _date("before 2027", close), _date("on May 1", close)
+    ('by 2026', 'by 2026', '2026-05-01')
+    """
+    close = closes_at if closes_at == NEVER else closes_at - _LATE
+    if _NEAR.match(said):
+        return f"{close:%Y-%m-%d}"
+    if (figures := _IN_FIGURES.search(said)) is not None:
+        year, month, day = figures.groups()
+    else:
+        year, month, day = _in_words(said, close.year)
+    if _DEADLINE.match(said) or _WHOLE_YEAR.match(said):
+        return f"by {year}"
+    return "-".join(part for part in (year, month, day) if part) if month or _YEAR.search(said) else ""
+
+
+def _in_words(said: str, year_of_close: int) -> tuple[str, str, str]:
+    year, month = _YEAR.search(said), _MONTH.search(said)
+    if month is None:
+        before = year is not None and said.casefold().startswith("before")
+        return str((int(year[0]) if year else year_of_close) - before), "", ""
+    day = _DAY.search(_YEAR.sub(" ", said))
+    number = _MONTHS.index(month[1].casefold()) + 1
+    return year[0] if year else str(year_of_close), f"{number:02}", f"{int(day[1]):02}" if day else ""
+
+
+def _with_dates(masked: str, dates: Mapping[str, str]) -> str:
+    """A question with its dates put back: of a deadline by which an amount or a meeting is due, its year."""
+    of_a_year = MUCH in masked or "meeting" in masked.casefold()
+    for mark, date in dates.items():
+        deadline = f"@{date[3:]}" if of_a_year else BY
+        masked = masked.replace(mark, deadline if date.startswith("by ") else f"@{date}" if date else "")
+    return masked
