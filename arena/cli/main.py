@@ -20,6 +20,7 @@ from arena.cli.dashboard import dashboard
 from arena.cli.db import db
 from arena.cli.demo import demo
 from arena.cli.export import export, import_record, publish, report
+from arena.cli.history import history
 from arena.cli.init import init
 from arena.cli.leaderboard import duel, leaderboard
 from arena.cli.markets import markets
@@ -176,6 +177,7 @@ app.command()(score)
 app.command()(tournament)
 app.command()(positions)
 app.command()(whatif)
+app.command()(history)
 app.command()(replay)
 app.command()(verify)
 app.command()(export)

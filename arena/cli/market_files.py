@@ -1,7 +1,7 @@
 """`arena markets sync`, `record` and `check`: a venue read into the record, and the record as files."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -180,11 +180,16 @@ def say_record(folder: Path, written: "WriteCounts", quarantined: "list[Quaranti
     """In words."""
     parts = (f"{written.pages:,} pages", f"{written.prices:,} prices", f"{written.resolutions:,} resolutions")
     print(f"{folder}: {', '.join(parts)} added")
+    say_rejected(quarantined)
+    print(f"Next: {program()} markets check {folder}")
+
+
+def say_rejected(quarantined: "Sequence[QuarantinedRecord]") -> None:
+    """The first records that were left out, and why."""
     for aside in quarantined[:10]:
         print(f"  left out: {aside.venue}:{aside.record}: {aside.reason}")
     if len(quarantined) > 10:
         print(f"  and {len(quarantined) - 10:,} more; --json lists them all")
-    print(f"Next: {program()} markets check {folder}")
 
 
 @command(record=False)

@@ -31,7 +31,11 @@ def append(folder: Path, rows: Mapping[str, Rows], columns: Columns) -> None:
     """
     places = {name: place(folder, name) for name in rows}
     grow = [name for name, path in places.items() if rows[name] or (name in NEEDED and not path.exists())]
-    added = {places[name]: _text(places[name], rows[name], columns.get(name)) for name in grow}
+    add_all(folder, {places[name]: _text(places[name], rows[name], columns.get(name)) for name in grow})
+
+
+def add_all(folder: Path, added: Mapping[Path, bytes]) -> None:
+    """Add to files of a bundle, to all or to none."""
     if not added:
         return
     try:

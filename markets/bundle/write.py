@@ -93,12 +93,12 @@ def _add(sighting: Sighting, contents: _BundleContents, report: Report) -> None:
         try:
             _add_listing(listing, sighting.at, contents)
         except BadBundleValue as error:
-            report(_quarantine("market", listing.market.id, error))
+            report(quarantine("market", listing.market.id, error))
     for end in sorted(sighting.resolutions, key=lambda end: (end.market_id, end.version)):
         try:
             _add_end(end, contents)
         except BadBundleValue as error:
-            report(_quarantine("resolution", end.market_id, error))
+            report(quarantine("resolution", end.market_id, error))
 
 
 def _add_listing(listing: Listing, at: datetime, contents: _BundleContents) -> None:
@@ -143,9 +143,10 @@ def _add_end(end: Resolution, contents: _BundleContents) -> None:
     contents.ends[end.market_id] = end.version, end.known_at
 
 
-def _quarantine(
+def quarantine(
     kind: Literal["market", "resolution"], market: MarketId, error: BadBundleValue
 ) -> QuarantinedRecord:
+    """What is told of something that no bundle can hold."""
     venue, _, own = market.partition(":")
     return QuarantinedRecord(venue, own, kind, "not_recordable", f"{error}, so it is left out")
 

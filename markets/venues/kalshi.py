@@ -5,7 +5,7 @@ Its volume counts contracts of one dollar. Books are read for chosen markets onl
 """
 
 import asyncio
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -13,10 +13,12 @@ from functools import partial
 from pydantic import BaseModel, ConfigDict, Field
 
 from markets.garbage_collection import gc_paused
-from markets.model import Listing, MarketId, Quote, Resolution
+from markets.model import NEVER, Listing, MarketId, Quote, Resolution
+from markets.past import PastMarket, PastRequest, PastSelection
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, ignore_report
 from markets.venues.wire import kalshi_records as wire
 from markets.venues.wire import kalshi_requests as asking
+from markets.venues.wire.answers import AnswerStore
 from markets.venues.wire.fields import RecordSorter, own_names, read
 from markets.venues.wire.http import HttpClient, Sleep
 from markets.venues.wire.kalshi_records import (
@@ -30,7 +32,7 @@ from markets.venues.wire.kalshi_records import (
 )
 from markets.venues.wire.kalshi_requests import candle_quote, candles
 from markets.venues.wire.order_books import book_gap
-from markets.venues.wire.paging import CatalogueReader
+from markets.venues.wire.paging import CatalogueReader, new_records
 
 __all__ = ["Kalshi", "Settings", "stamp", "venue"]
 
@@ -92,10 +94,45 @@ class Kalshi:
         ends = [self._sorter.made(partial(resolution, raw, at), raw) for raw in raws.values()]
         return [end for end in ends if end is not None]
 
-    async def history(self, market: MarketId, start: datetime, end: datetime) -> list[Quote]:
-        """A market's prices at the end of each hour, or day if that is too many, between two instants."""
+    async def past_markets(self, request: PastRequest) -> PastSelection:
+        """The markets that are wanted of those that were open at some time; a tag is a series' ticker."""
+        selection = PastSelection(request)
+        if request.slugs:
+            raws = await asking.records(self._http, self._sorter, request.slugs)
+            selection.add(self._past(raws.values(), request.at))
+        if request.events or request.tags or not request.slugs:
+            for path, asked in await asking.past_lists(self._http, request):
+                ask = partial(asking.past_page, self._http, path, asked)
+                async for page in new_records(ask, "ticker", self._sorter, self._pages):
+                    selection.add(self._past(page, request.at))
+        return selection
+
+    def _past(self, raws: Iterable[object], at: datetime) -> Iterable[PastMarket | str]:
+        for raw in raws:
+            if (page := self._page(raw)) is not None:
+                market = self._sorter.made(partial(wire.market, page, wire.event_unseen(page), 0), raw)
+                past = market and self._sorter.made(partial(wire.past_market, raw, page, market, at), raw)
+                yield past or "unusable"
+            else:
+                yield wire.left_out(raw) or "unusable"
+
+    async def completed(self, markets: Sequence[PastMarket], at: datetime) -> list[PastMarket]:
+        """The same with their events' categories and fees, and how they ended."""
+        pages = {each.market.id: page for each in markets if (page := self._page(each.raw)) is not None}
+        await self._learn(pages.values())
+        found = []
+        for each in markets:
+            listing = self._listing(pages[each.market.id], each.raw, NEVER)
+            end = self._sorter.made(partial(resolution, each.raw, at), each.raw)
+            if listing is not None:
+                market = replace(listing.market, closes_at=each.market.closes_at)
+                found.append(replace(each, market=market, end=end))
+        return found
+
+    async def history(self, market: MarketId, start: datetime, end: datetime, hours: int = 1) -> list[Quote]:
+        """A market's prices at the end of each hour, or of each day if that will do, between two instants."""
         names = own_names(PREFIX, [market])
-        raws = await candles(self._http, self._sorter, names[0], start, end) if names else []
+        raws = await candles(self._http, self._sorter, names[0], start, end, hours) if names else []
         made = (self._sorter.made(partial(candle_quote, raw, names[0]), raw) for raw in raws)
         quotes = [quote for quote in made if quote is not None and start <= quote.at <= end]
         return sorted(quotes, key=lambda quote: quote.at)
@@ -169,7 +206,13 @@ class Kalshi:
             self._series[series.ticker] = series
 
 
-def venue(settings: Settings, report: Report = ignore_report, sleep: Sleep = asyncio.sleep) -> Kalshi:
-    """Kalshi behind the door of a venue."""
+def venue(
+    settings: Settings,
+    report: Report = ignore_report,
+    sleep: Sleep = asyncio.sleep,
+    answers: AnswerStore | None = None,
+) -> Kalshi:
+    """Kalshi behind the door of a venue; what is among the answers is not asked."""
     pace, timeout = settings.per_second, settings.timeout
-    return Kalshi(settings, HttpClient(settings.url, per_second=pace, timeout=timeout, sleep=sleep), report)
+    http = HttpClient(settings.url, per_second=pace, timeout=timeout, sleep=sleep, answers=answers)
+    return Kalshi(settings, http, report)

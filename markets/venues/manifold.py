@@ -5,7 +5,7 @@ that walk a book refuse. Nothing is charged. Markets that trade in cash rather t
 """
 
 import asyncio
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -14,17 +14,28 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from markets.garbage_collection import gc_paused
 from markets.model import Listing, MarketId, Quote, Resolution
-from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, ignore_report
+from markets.past import PastMarket, PastRequest, PastSelection
+from markets.venue import (
+    EVERY_MARKET,
+    Catalogue,
+    CatalogueFilter,
+    Report,
+    VenueError,
+    ignore_report,
+)
 from markets.venues.wire import manifold_records as wire
 from markets.venues.wire import manifold_requests as asking
+from markets.venues.wire.answers import AnswerStore
 from markets.venues.wire.fields import RecordSorter, own_names
 from markets.venues.wire.http import HttpClient, Sleep
-from markets.venues.wire.paging import CatalogueReader
+from markets.venues.wire.paging import CatalogueReader, new_records
 
 __all__ = ["Manifold", "Settings", "stamp", "venue"]
 
 stamp = "live"
 PREFIX = "manifold:"
+MOST_PAGES = 2_000
+"""Of a thousand records each: more markets or bets than there are."""
 
 
 class Settings(BaseModel):
@@ -71,10 +82,48 @@ class Manifold:
         ends = [self._sorter.made(partial(wire.resolution, raw, at), raw) for raw in raws]
         return [end for end in ends if end is not None]
 
-    async def history(self, market: MarketId, start: datetime, end: datetime) -> list[Quote]:
-        """The price after each bet on a market from `start` to `end`, oldest first, of its newest bets."""
+    async def past_markets(self, request: PastRequest) -> PastSelection:
+        """The markets that are wanted of those that were open at some time; a tag is a topic."""
+        if request.events:
+            raise VenueError(
+                "no_events", "Manifold has no events", "name markets with --slug, topics with --tag"
+            )
+        selection = PastSelection(request)
+        for slug in request.slugs:
+            selection.add(self._past([await self._http.get(f"/v0/slug/{slug}")], request.at))
+        lists = [partial(asking.topic_markets, self._http, tag) for tag in request.tags]
+        for ask in lists or ([] if request.named else [partial(asking.every_market, self._http)]):
+            async for raws in new_records(ask, "id", self._sorter, MOST_PAGES):
+                selection.add(self._past(raws, request.at))
+        return selection
+
+    def _past(self, raws: Iterable[object], at: datetime) -> Iterable[PastMarket | str]:
+        for raw in raws:
+            if why := wire.left_out(raw):
+                yield why
+            for _, page in self._pages([raw]):
+                past = self._sorter.made(partial(wire.past_market, raw, page, at), raw)
+                yield past or "unusable"
+
+    async def completed(self, markets: Sequence[PastMarket], at: datetime) -> list[PastMarket]:
+        """The same with their descriptions, and how they ended."""
+        names = own_names(PREFIX, [each.market.id for each in markets])
+        raws = await asking.records(self._http, self._sorter, names)
+        pages = {wire.market(page).id: (raw, page) for raw, page in self._pages(raws)}
+        found = []
+        for each in markets:
+            if each.market.id in pages:
+                raw, page = pages[each.market.id]
+                end = self._sorter.made(partial(wire.resolution, raw, at), raw)
+                market = replace(wire.market(page), closes_at=each.market.closes_at)
+                found.append(replace(each, market=market, end=end))
+        return found
+
+    async def history(self, market: MarketId, start: datetime, end: datetime, hours: int = 1) -> list[Quote]:
+        """The price after each bet on a market from `start` to `end`, oldest first."""
         names = own_names(PREFIX, [market])
-        raws = await asking.bets(self._http, self._sorter, names[0], self._newest) if names else []
+        asked = partial(asking.bets, self._http, self._sorter, start=start, end=end, pages=MOST_PAGES)
+        raws = await asked(names[0]) if names else []
         made = (self._sorter.made(partial(wire.trade_quote, raw, names[0]), raw) for raw in reversed(raws))
         quotes = [quote for quote in made if quote is not None and start <= quote.at <= end]
         return sorted(quotes, key=lambda quote: quote.at)
@@ -103,7 +152,13 @@ class Manifold:
         return Listing(wire.market(page), self._sorter.made(partial(wire.quote, raw, page.id, at), raw))
 
 
-def venue(settings: Settings, report: Report = ignore_report, sleep: Sleep = asyncio.sleep) -> Manifold:
-    """Manifold behind the door of a venue."""
+def venue(
+    settings: Settings,
+    report: Report = ignore_report,
+    sleep: Sleep = asyncio.sleep,
+    answers: AnswerStore | None = None,
+) -> Manifold:
+    """Manifold behind the door of a venue; what is among the answers is not asked."""
     pace, timeout = settings.per_second, settings.timeout
-    return Manifold(settings, HttpClient(settings.url, per_second=pace, timeout=timeout, sleep=sleep), report)
+    http = HttpClient(settings.url, per_second=pace, timeout=timeout, sleep=sleep, answers=answers)
+    return Manifold(settings, http, report)

@@ -6,23 +6,26 @@ markets only. A share's fee is rate · p · (1 − p), at the rate on the market
 """
 
 import asyncio
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from markets.garbage_collection import gc_paused
-from markets.model import Listing, Market, MarketId, Quote, Resolution
+from markets.model import NEVER, Listing, Market, MarketId, Quote, Resolution
+from markets.past import PastMarket, PastRequest, PastSelection
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, ignore_report
 from markets.venues.wire import polymarket_records as wire
 from markets.venues.wire import polymarket_requests as asking
+from markets.venues.wire.answers import AnswerStore
 from markets.venues.wire.fields import RecordSorter, RejectedRecord, label, own_names, read
 from markets.venues.wire.http import HttpClient, Sleep
-from markets.venues.wire.paging import CatalogueReader
+from markets.venues.wire.paging import AskPage, CatalogueReader, new_records
 from markets.venues.wire.polymarket_prices import offer, past_quote, quote, quote_with_book
 from markets.venues.wire.polymarket_prices import yes_token as token_of
-from markets.venues.wire.polymarket_resolutions import confirm_resolution, resolution
+from markets.venues.wire.polymarket_resolutions import confirm_resolution, past_market, resolution
 
 __all__ = ["Polymarket", "Settings", "stamp", "venue"]
 
@@ -59,6 +62,7 @@ class Polymarket:
         self._sorter = RecordSorter("polymarket", ("id", "conditionId"), report)
         self._reader = CatalogueReader("id", self._sorter)
         self._agreed: dict[str, int | None] = {}
+        self._past_raws: asking.Raw = {}
 
     async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
         """Every market that can be traded on, with its best prices but without its book."""
@@ -82,7 +86,12 @@ class Polymarket:
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
         """What those of these markets paid that are final."""
         names = own_names(wire.PREFIX, markets)
-        raws = await asking.records(self._gamma, self._sorter, names, first="closed")
+        return await self._confirmed(
+            await asking.records(self._gamma, self._sorter, names, first="closed"), at
+        )
+
+    async def _confirmed(self, raws: asking.Raw, at: datetime) -> list[Resolution]:
+        """The final ends that these records tell of, as far as the order book doesn't contradict."""
         made = {name: self._sorter.made(partial(resolution, raw, at), raw) for name, raw in raws.items()}
         ends = {name: end for name, end in made.items() if end is not None}
         new = {name: raws[name] for name, end in ends.items() if self._agreed.get(name) != end.payout}
@@ -94,14 +103,63 @@ class Polymarket:
                 ends[name], self._agreed[name] = sure, sure.payout
         return list(ends.values())
 
-    async def history(self, market: MarketId, start: datetime, end: datetime) -> list[Quote]:
-        """A market's prices, one for each hour between two instants."""
+    async def past_markets(self, request: PastRequest) -> PastSelection:
+        """The markets that are wanted of those that were open at some time."""
+        selection = PastSelection(request)
+        add = partial(self._add_past, selection)
+        if request.slugs:
+            raws = await asking.market_slugs(self._gamma, request.slugs)
+            for slug in set(request.slugs) - {label(raw, "slug") for raw in raws}:
+                self._sorter.tell(RejectedRecord("market", "missing", "the venue has no such market"), slug)
+            add(raws)
+        for event in request.events:
+            names = await asking.event_markets(self._gamma, event)
+            add((await asking.records(self._gamma, self._sorter, names, first="closed")).values())
+        tags: list[str | None] = [await asking.tag_number(self._gamma, slug) for slug in request.tags]
+        for tag in tags or ([] if request.named else [None]):
+            for closed in (True, False):
+                await self._add_list(partial(asking.past_markets, self._gamma, request, closed, tag), add)
+        return selection
+
+    async def _add_list(self, ask: AskPage, add: Callable[[Iterable[object]], bool]) -> None:
+        """The markets of a list, as long as its volumes are still wanted, if they do fall as was asked."""
+        async for raws in new_records(ask, "id", self._sorter, self._pages):
+            if add(raws):
+                return
+
+    def _add_past(self, selection: PastSelection, raws: Iterable[object]) -> bool:
+        """Take in some records; whether all that comes after them in the order of volume is too little."""
+        found = [made for raw in raws if (made := self._sorter.made(partial(self._past, raw), raw))]
+        selection.add(found)
+        volumes = [each.volume for each in found if not isinstance(each, str)]
+        falling = volumes == sorted(volumes, reverse=True)
+        return bool(volumes) and falling and selection.passed_by(volumes[0])
+
+    def _past(self, raw: object) -> PastMarket | str:
+        page = read(wire.PolymarketPage, raw, "market")
+        if (why := wire.unplayable(page)) is not None:
+            return why.code.replace("_", " ")
+        market = self._market(page, raw, NEVER)
+        return "unusable" if market is None else past_market(raw, market)
+
+    async def completed(self, markets: Sequence[PastMarket], at: datetime) -> list[PastMarket]:
+        """The same with how they ended, by both services."""
+        by_id = {each.market.id: each for each in markets}
+        raws = {id.removeprefix(wire.PREFIX): each.raw for id, each in by_id.items()}
+        self._past_raws |= raws
+        ends = {end.market_id: end for end in await self._confirmed(raws, at)}
+        return [replace(each, end=ends.get(id)) for id, each in by_id.items()]
+
+    async def history(self, market: MarketId, start: datetime, end: datetime, hours: int = 1) -> list[Quote]:
+        """A market's prices, one for each so many hours between two instants."""
         names = own_names(wire.PREFIX, [market])
-        raws = await asking.records(self._gamma, self._sorter, names, first="open")
+        raws = {name: self._past_raws[name] for name in names if name in self._past_raws}
+        if not raws:
+            raws = await asking.records(self._gamma, self._sorter, names, first="open")
         points_of_all = []
         for name, raw in raws.items():
             token = self._sorter.made(partial(token_of, raw), raw)
-            points = await asking.history(self._clob, token, start, end) if token else []
+            points = await asking.history(self._clob, token, start, end, hours) if token else []
             points_of_all += [self._sorter.made(partial(past_quote, point, name), point) for point in points]
         quotes = (quote for quote in points_of_all if quote is not None and start <= quote.at <= end)
         return sorted(quotes, key=lambda quote: quote.at)
@@ -162,10 +220,16 @@ class Polymarket:
         return found
 
 
-def venue(settings: Settings, report: Report = ignore_report, sleep: Sleep = asyncio.sleep) -> Polymarket:
-    """Polymarket behind the door of a venue."""
+def venue(
+    settings: Settings,
+    report: Report = ignore_report,
+    sleep: Sleep = asyncio.sleep,
+    answers: AnswerStore | None = None,
+) -> Polymarket:
+    """Polymarket behind the door of a venue; what is among the answers is not asked."""
+    pace, timeout = settings.per_second, settings.timeout
     gamma, clob = (
-        HttpClient(url, per_second=settings.per_second, timeout=settings.timeout, sleep=sleep)
+        HttpClient(url, per_second=pace, timeout=timeout, sleep=sleep, answers=answers)
         for url in (settings.url, settings.book_url)
     )
     return Polymarket(settings, gamma, clob, report)

@@ -8,6 +8,11 @@ from tests.venue_server.server import Asked, VenueServer, reply, status
 
 Raw = dict[str, Any]
 ROOT = "/trade-api/v2"
+LISTED = {
+    "open": ("active",),
+    "closed": ("closed", "determined", "disputed", "amended"),
+    "settled": ("finalized",),
+}
 JUNK = {"ticker": "KXMVE-1", "event_ticker": "KXMVE", "mve_collection_ticker": "KXMVE-R", "status": "active"}
 """A combination of other markets: what a naive question is answered with."""
 
@@ -88,6 +93,8 @@ class KalshiWire:
     books: dict[str, Any] = field(default_factory=dict)
     historical: list[Any] = field(default_factory=list)
     alone: list[Any] = field(default_factory=list)
+    candles: dict[str, list[Raw]] = field(default_factory=dict)
+    cutoff: str = "2025-06-01T00:00:00Z"
 
     @property
     def markets(self) -> list[Any]:
@@ -101,10 +108,12 @@ class KalshiWire:
             "/events": self._events,
             "/events/": lambda asked: _named("event", self.events, "event_ticker", asked),
             "/series": lambda _: {"series": self.series},
-            "/series/": lambda asked: _named("series", self.series, "ticker", asked),
+            "/series/": self._of_series,
             "/markets": lambda asked: self._markets(asked, self.markets),
             "/markets/": self._book,
             "/markets/orderbooks": self._books,
+            "/historical/cutoff": lambda _: {"market_settled_ts": self.cutoff},
+            "/historical/markets/": lambda asked: self._candles(asked, self.historical),
             "/historical/markets": lambda asked: self._markets(asked, self.historical),
         }
         for path, answer in routes.items():
@@ -124,13 +133,37 @@ class KalshiWire:
         return {"events": found, "cursor": f"from:{end}" if end < len(self.events) else ""}
 
     def _markets(self, asked: Asked, markets: list[Any]) -> Any:
-        """Several tickers are one text with commas here; repeated ones are refused."""
-        if len(asked.query.get("tickers", [])) > 1 or int(asked.params.get("limit", 100)) > 1000:
+        """Several tickers are one text with commas here; repeated ones are refused. Lists have a status."""
+        size, after = int(asked.params.get("limit", 100)), asked.params.get("cursor")
+        if len(asked.query.get("tickers", [])) > 1 or size > 1000:
             return status(400)
-        wanted = [ticker for ticker in asked.params.get("tickers", "").split(",") if ticker]
+        found = [raw for raw in markets if isinstance(raw, dict)]
+        if (tickers := asked.params.get("tickers")) is not None:
+            found = [raw for raw in found if raw.get("ticker") in tickers.split(",")]
+        if (wanted := asked.params.get("status")) is not None:
+            found = [raw for raw in found if raw.get("status") in LISTED[wanted]]
+        if (event := asked.params.get("event_ticker")) is not None:
+            found = [raw for raw in found if raw.get("event_ticker") == event]
+        if (series := asked.params.get("series_ticker")) is not None:
+            found = [raw for raw in found if raw["ticker"].partition("-")[0] == series]
         junk = [] if asked.params.get("mve_filter") == "exclude" else [JUNK]
-        found = [raw for raw in markets if isinstance(raw, dict) and raw.get("ticker") in wanted]
-        return {"markets": junk + found, "cursor": ""}
+        start = int(after.removeprefix("from:")) if after else 0
+        rest = f"from:{start + size}" if start + size < len(found) else ""
+        return {"markets": junk + found[start : start + size], "cursor": rest}
+
+    def _of_series(self, asked: Asked) -> Any:
+        if asked.path.endswith("/candlesticks"):
+            return self._candles(asked, self.markets)
+        return _named("series", self.series, "ticker", asked)
+
+    def _candles(self, asked: Asked, markets: list[Any]) -> Any:
+        """The candles of a market, where that is one of these."""
+        name = asked.path.removesuffix("/candlesticks").rpartition("/")[2]
+        if name not in {raw["ticker"] for raw in markets}:
+            return status(404)
+        start, end = int(asked.params["start_ts"]), int(asked.params["end_ts"])
+        found = [raw for raw in self.candles.get(name, []) if start <= raw["end_period_ts"] <= end]
+        return {"candlesticks": found}
 
     def _books(self, asked: Asked) -> Any:
         """Here each ticker is a parameter of its own: one with commas is one ticker, whose book is empty."""

@@ -62,6 +62,8 @@ class ManifoldWire:
         """Answer from now on; where from."""
         server.route("/v0/markets", lambda asked: _page(self.markets, asked, brief=True))
         server.route("/v0/market/", self._market)
+        server.route("/v0/slug/", self._slug)
+        server.route("/v0/search-markets", self._search)
         server.route("/v0/bets", self._bets)
         return server.url
 
@@ -70,9 +72,24 @@ class ManifoldWire:
         found = [raw for raw in self.markets if isinstance(raw, dict) and raw.get("id") == name]
         return reply(found[0]) if found else status(404)
 
+    def _slug(self, asked: Asked) -> Any:
+        name = asked.path.rpartition("/")[2]
+        found = [raw for raw in self.markets if isinstance(raw, dict) and raw.get("slug") == name]
+        return reply(found[0]) if found else status(404)
+
+    def _search(self, asked: Asked) -> Any:
+        """By topic, as so many after so many."""
+        start, size = int(asked.params["offset"]), int(asked.params["limit"])
+        found = [raw for raw in self.markets if asked.params["topicSlug"] in raw.get("groupSlugs", [])]
+        return [_brief(raw) for raw in found[start : start + size]]
+
     def _bets(self, asked: Asked) -> Any:
         market = asked.params.get("contractId")
-        return _page([raw for raw in self.bets if raw["contractId"] == market], asked)
+        first, last = (
+            int(asked.params.get(name, n)) for name, n in (("afterTime", 0), ("beforeTime", 10**14))
+        )
+        found = [raw for raw in self.bets if raw["contractId"] == market]
+        return _page([raw for raw in found if first < raw["createdTime"] < last], asked)
 
 
 def _page(records: list[Any], asked: Asked, brief: bool = False) -> Any:

@@ -17,6 +17,8 @@ T = TypeVar("T")
 Raw = dict[str, Any]
 GAMMA, CLOB = "/gamma", "/clob"
 A_PAGE, MOST_BOOKS = 100, 500
+MOST_SECONDS = 15 * 86_400
+"""How much of the past one answer holds."""
 
 
 def token(name: str, outcome: str = "Yes") -> str:
@@ -129,6 +131,8 @@ class PolymarketWire:
     def serve(self, server: VenueServer) -> str:
         """Answer from now on; where from."""
         server.route(f"{GAMMA}/markets/keyset", self._by_cursor)
+        server.route(f"{GAMMA}/tags/slug/", lambda asked: {"id": f"tag-{asked.path.rpartition('/')[2]}"})
+        server.route(f"{GAMMA}/events/slug/", self._event)
         server.route(f"{CLOB}/books", self._books)
         server.route(f"{CLOB}/book", self._book)
         server.route(f"{CLOB}/markets/", self._end)
@@ -149,10 +153,24 @@ class PolymarketWire:
         """Open markets, or closed ones: never both. Tags are there for those who ask for them."""
         closed, names = asked.params.get("closed") == "true", asked.query.get("id")
         found = [raw for raw in self.markets if (_get(raw, "closed") is True) is closed]
+        if (slugs := asked.query.get("slug")) is not None:
+            found = [raw for raw in found if _get(raw, "slug") in slugs]
+        if tag := asked.params.get("tag_id"):
+            found = [raw for raw in found if tag in {f"tag-{each['slug']}" for each in _get(raw, "tags")}]
+        soonest, opened = asked.params.get("end_date_min", ""), asked.params.get("start_date_max", "~")
+        found = [x for x in found if soonest <= str(_get(x, "endDate") or "~")]
+        found = [x for x in found if str(_get(x, "startDate") or "") <= opened]
+        if asked.params.get("order") == "volumeNum":
+            found = sorted(found, key=_volume, reverse=asked.params.get("ascending") == "false")
         found = found if names is None else [raw for raw in found if _get(raw, "id") in names]
         least, latest = float(asked.params.get("volume_num_min", 0)), asked.params.get("end_date_max", "~")
         found = [x for x in found if least <= _volume(x) and str(_get(x, "endDate") or "") <= latest]
         return found if asked.params.get("include_tag") == "true" else [_untagged(raw) for raw in found]
+
+    def _event(self, asked: Asked) -> Any:
+        name = asked.path.rpartition("/")[2]
+        found = [raw for raw in self.markets if _get(raw, "events")[0].get("slug") == name]
+        return {"slug": name, "markets": [{"id": raw["id"]} for raw in found]} if found else status(404)
 
     def _books(self, asked: Asked) -> Any:
         """Books of many tokens; those that it doesn't know are left out without a word."""
@@ -172,6 +190,8 @@ class PolymarketWire:
 
     def _history(self, asked: Asked) -> Any:
         start, end = int(asked.params["startTs"]), int(asked.params["endTs"])
+        if end - start > MOST_SECONDS:
+            return status(400)
         points = self.past.get(asked.params["market"], [])
         return {"history": [point for point in points if start <= point["t"] <= end]}
 

@@ -14,6 +14,7 @@ import httpx
 import orjson
 
 from markets.venue import VenueError
+from markets.venues.wire.answers import AnswerStore
 
 MOST_BYTES = 64 * 2**20
 """A page is no longer than this, unpacked."""
@@ -50,8 +51,8 @@ class HttpClient:
     """GET and POST of JSON below one address, at most so many times a second.
 
     What may pass by itself is tried again, a bounded number of times and never sooner than the
-    service asks for; all else is a VenueError with one code a cause. To be used in one event loop;
-    after `close` it may be used again, in another.
+    service asks for; all else is a VenueError with one code a cause. What `answers` has is not asked. To be
+    used in one event loop; after `close` it may be used again, in another.
     """
 
     def __init__(
@@ -62,7 +63,9 @@ class HttpClient:
         timeout: float = 20.0,
         attempts: int = 4,
         sleep: Sleep = asyncio.sleep,
+        answers: AnswerStore | None = None,
     ):
+        self._answers = answers
         self._base_url, self._timeout, self._attempts = base_url.rstrip("/"), timeout, attempts
         self._gap, self._sleep = 1 / per_second, sleep
         self._rng = random.Random(f"{base_url}/backoff")
@@ -86,6 +89,24 @@ class HttpClient:
             await client.aclose()
 
     async def _asked(self, method: str, path: str, **what: Any) -> Any:
+        """What is on disk; else what is answered, which is put there first."""
+        if self._answers is None:
+            return (await self._answer(method, path, what))[1]
+        question = f"{method} {path} {json.dumps(what, sort_keys=True)}"
+        if (kept := self._answers.get(question)) is not None:
+            if not kept:
+                raise self._error(path, _RequestError("missing", "has no such page"))
+            return _parse_json(bytearray(kept))
+        try:
+            body, answer = await self._answer(method, path, what)
+        except VenueError as error:
+            if error.code == "missing":
+                self._answers.put(question, b"")
+            raise
+        self._answers.put(question, bytes(body))
+        return answer
+
+    async def _answer(self, method: str, path: str, what: dict[str, Any]) -> tuple[bytearray, Any]:
         attempt = 1
         while True:
             try:
@@ -100,14 +121,14 @@ class HttpClient:
             # nobody asks for so many seconds: trouble for one is trouble for all
             self._free_at = max(self._free_at, asyncio.get_running_loop().time() + wait)
 
-    async def _attempt(self, method: str, path: str, what: dict[str, Any]) -> Any:
+    async def _attempt(self, method: str, path: str, what: dict[str, Any]) -> tuple[bytearray, Any]:
         """One request; a limit on the whole of it, since a body may also drip for ever."""
         try:
             client = self._open()
             async with asyncio.timeout(self._timeout), client.stream(method, path, **what) as answer:
                 body = await _read_body(answer)  # also of a refusal: a connection that isn't read out is lost
                 _check_status(answer)
-                return _parse_json(body)
+                return body, _parse_json(body)
         except (TimeoutError, httpx.TimeoutException):
             raise _RequestError("timeout", f"did not answer within {self._timeout:g} s") from None
         except httpx.DecodingError:

@@ -7,6 +7,7 @@ is final and has a value in dollars.
 """
 
 import re
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated
@@ -15,6 +16,7 @@ from pydantic import AliasChoices, BeforeValidator, Field
 
 from markets.millionths import ONE, millionths
 from markets.model import Level, Market, MarketId, Quote, Resolution
+from markets.past import PastMarket
 from markets.venues.wire.fields import (
     Amount,
     Instant,
@@ -270,6 +272,28 @@ def _level(pair: object) -> Level:
     if not 0 < level.price < ONE:
         raise RejectedRecord("quote", "bad_book", f"its book has a level at {level.price / ONE:g} dollars")
     return level
+
+
+class KalshiPast(WireRecord):
+    """When a market may close at the latest, and how much of it was traded."""
+
+    can_close_early: bool | None = None
+    latest_expiration_time: Instant | None = None
+    volume_fp: MaybeAmount = None
+
+
+def past_market(raw: object, page: KalshiPage, market: Market, at: datetime) -> PastMarket:
+    """A market of the past as a list shows it.
+
+    The close of one that may close early is moved to the day on which it did: before, only the latest
+    possible one was sure.
+    """
+    past = read(KalshiPast, raw, "market")
+    early, latest = past.can_close_early, past.latest_expiration_time
+    closes = max(page.close_time, latest) if early and latest else page.close_time
+    over = page.status not in ("initialized", "inactive", "active") or page.close_time <= at
+    stopped = min(page.close_time, at) if over else None
+    return PastMarket(replace(market, closes_at=closes), past.volume_fp or 0, stopped, raw=raw)
 
 
 RESULTS = frozenset(("", "yes", "no", "scalar", "void"))

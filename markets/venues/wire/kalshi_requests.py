@@ -9,8 +9,17 @@ from datetime import datetime, timedelta
 from pydantic import AliasChoices, Field
 
 from markets.model import Quote
+from markets.past import PastRequest
 from markets.venue import CatalogueFilter, VenueError
-from markets.venues.wire.fields import RecordSorter, RejectedRecord, Second, WireRecord, label, read
+from markets.venues.wire.fields import (
+    Instant,
+    RecordSorter,
+    RejectedRecord,
+    Second,
+    WireRecord,
+    label,
+    read,
+)
 from markets.venues.wire.http import HttpClient
 from markets.venues.wire.kalshi_records import quote
 from markets.venues.wire.paging import (
@@ -20,6 +29,7 @@ from markets.venues.wire.paging import (
     get_or_none,
     next_cursor,
     page_list,
+    pieces,
 )
 
 EVENTS_A_PAGE, MARKETS_A_PAGE, BOOKS_A_PAGE = 200, 50, 100
@@ -111,9 +121,42 @@ def _by_ticker(raws: Sequence[object], asked: Sequence[str]) -> Raw:
     return {name: raw for raw in raws if (name := label(raw, "ticker")) in wanted}
 
 
+LISTED_A_PAGE = 1_000
+PastList = tuple[str, dict[str, str | int]]
+"""Where a list of markets is, and what it is asked with."""
+
+
+async def past_lists(http: HttpClient, request: PastRequest) -> list[PastList]:
+    """The lists on which markets that were open then may be: those settled long ago have one of their own."""
+    since = int(request.since.timestamp())
+    lists: list[PastList] = [
+        ("/markets", {"status": "settled", "min_settled_ts": since}),
+        ("/markets", {"status": "closed", "min_close_ts": since}),
+        ("/markets", {"status": "open"}),
+    ]
+    cutoff = read(KalshiCutoff, await http.get("/historical/cutoff"), "page")
+    if request.since < cutoff.market_settled_ts:
+        lists.append(("/historical/markets", {}))
+    named = [{"event_ticker": name} for name in request.events]
+    named += [{"series_ticker": name} for name in request.tags]
+    return [(path, {**asked, **each}) for each in (named or [{}]) for path, asked in lists]
+
+
+async def past_page(http: HttpClient, path: str, asked: dict[str, str | int], after: str | None) -> ListPage:
+    """A page of such a list."""
+    page = await http.get(path, **asked, mve_filter="exclude", limit=LISTED_A_PAGE, cursor=after)
+    return page_list(page, "markets"), next_cursor(page, "cursor")
+
+
 MOST = 5_000
 """Candles that one answer may hold."""
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+
+
+class KalshiCutoff(WireRecord):
+    """Markets that were settled before this are on the pages of long ago."""
+
+    market_settled_ts: Instant
 
 
 class KalshiLastPrices(WireRecord):
@@ -132,19 +175,20 @@ class KalshiCandle(WireRecord):
 
 
 async def candles(
-    http: HttpClient, sorter: RecordSorter, ticker: str, start: datetime, end: datetime
+    http: HttpClient, sorter: RecordSorter, ticker: str, start: datetime, end: datetime, hours: int = 1
 ) -> list[object]:
     """A market's candles, wherever they are kept; none, and that is told, where the venue shows none."""
-    step = HOUR if (end - start) / HOUR < MOST else DAY
-    asked = {
-        "start_ts": int(start.timestamp()),
-        "end_ts": int(end.timestamp()),
-        "period_interval": step // timedelta(minutes=1),
-    }
+    step = DAY if hours >= DAY // HOUR else HOUR
     series = ticker.partition("-")[0]
     for path in (f"/series/{series}/markets/{ticker}", f"/historical/markets/{ticker}"):
+        found: list[object] = []
         try:
-            return page_list(await http.get(f"{path}/candlesticks", **asked), "candlesticks")
+            for first, last in pieces(start, end, step * (MOST - 1)):
+                asked = {"start_ts": int(first.timestamp()), "end_ts": int(last.timestamp())}
+                minutes = step // timedelta(minutes=1)
+                page = await http.get(f"{path}/candlesticks", **asked, period_interval=minutes)
+                found += page_list(page, "candlesticks")
+            return found
         except VenueError as error:
             if error.code != "missing":
                 raise

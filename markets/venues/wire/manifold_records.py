@@ -3,7 +3,8 @@
 Times are milliseconds since 1970; numbers are sent as such.
 """
 
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
@@ -11,6 +12,7 @@ from pydantic.alias_generators import to_camel
 from markets.ladders import event_of
 from markets.millionths import ONE
 from markets.model import NEVER, Market, MarketId, Quote, Resolution
+from markets.past import PastMarket
 from markets.stories import subject
 from markets.venues.wire.fields import (
     Chance,
@@ -33,6 +35,7 @@ OTHER_TYPES = {
 }  # fmt: skip
 """What is no yes/no question; some of these have a probability all the same, and end with YES or MKT."""
 PLAY_MONEY = "MANA"
+MOVED_WITHIN = timedelta(minutes=1)
 _PAYS = {"YES": ONE, "NO": 0, "CANCEL": None}
 
 
@@ -114,6 +117,26 @@ def market(page: ManifoldPage) -> Market:
         closes_at=page.close_time,
         story=f"manifold:{subject(page.question, page.close_time)}",
     )
+
+
+class ManifoldPast(ManifoldRecord):
+    """When a market was resolved, and how much mana changed hands."""
+
+    resolution_time: Moment | None = None
+    volume: Number = 0
+
+
+def past_market(raw: object, page: ManifoldPage, at: datetime) -> PastMarket:
+    """A market of the past as a list shows it.
+
+    One that is resolved before its close is closed then, and nobody says what the close had been.
+    """
+    past = read(ManifoldPast, raw, "market")
+    ended = past.resolution_time if page.is_resolved else None
+    moved = ended is not None and page.close_time >= ended - MOVED_WITHIN
+    stopped = min(page.close_time, ended or NEVER)
+    made = replace(market(page), closes_at=NEVER) if moved else market(page)
+    return PastMarket(made, past.volume, stopped if stopped <= at else None)
 
 
 def is_trading(page: ManifoldPage, at: datetime) -> bool:

@@ -1,6 +1,7 @@
 """What Manifold is asked, and how: lists page by page, chosen markets one by one."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from markets.venue import CatalogueFilter, VenueError
 from markets.venues.wire.fields import RecordSorter, RejectedRecord, is_name, label
@@ -30,17 +31,32 @@ class NewestMarkets:
         return raws, _next_page(raws) if self._left > 0 else None
 
 
-async def bets(http: HttpClient, sorter: RecordSorter, name: str, most: int) -> list[object]:
-    """So many of the newest bets on a market, newest first."""
-    left = most
+async def every_market(http: HttpClient, before: str | None) -> ListPage:
+    """A page of all markets there ever were, the newest first, that starts before a record."""
+    raws = page_list(await http.get("/v0/markets", limit=A_PAGE, before=before))
+    return raws, _next_page(raws) if len(raws) == A_PAGE else None
+
+
+async def topic_markets(http: HttpClient, topic: str, after: str | None) -> ListPage:
+    """A page of a topic's yes/no markets, the newest first, that starts after so many records."""
+    asked = {"topicSlug": topic, "filter": "all", "contractType": "BINARY", "sort": "newest"}
+    start = int(after or 0)
+    raws = page_list(await http.get("/v0/search-markets", term="", limit=A_PAGE, offset=start, **asked))
+    return raws, str(start + A_PAGE) if len(raws) == A_PAGE else None
+
+
+async def bets(
+    http: HttpClient, sorter: RecordSorter, name: str, start: datetime, end: datetime, pages: int
+) -> list[object]:
+    """The bets on a market from one instant to another, newest first, on at most so many pages."""
+    # Bets of the very instants count; what else comes with them is left out by who reads them.
+    times = {"afterTime": int(start.timestamp() * 1_000) - 1, "beforeTime": int(end.timestamp() * 1_000) + 1}
 
     async def ask(before: str | None) -> ListPage:
-        nonlocal left
-        page = page_list(await http.get("/v0/bets", contractId=name, limit=min(A_PAGE, left), before=before))
-        left -= len(page)
-        return page, _next_page(page) if left > 0 else None
+        page = page_list(await http.get("/v0/bets", contractId=name, limit=A_PAGE, before=before, **times))
+        return page, _next_page(page)
 
-    return [raw async for page in new_records(ask, "id", sorter, most_pages(most)) for raw in page]
+    return [raw async for page in new_records(ask, "id", sorter, pages) for raw in page]
 
 
 def most_pages(records: int) -> int:

@@ -16,6 +16,8 @@ from markets.venues.wire.http import HttpClient, Parameter
 T = TypeVar("T")
 ListPage = tuple[list[object], str | None]
 """The records of a page, and what to ask the next one with; None on the last."""
+AskPage = Callable[[str | None], Awaitable[ListPage]]
+"""Asks for the page of a list behind a cursor."""
 NOT_THERE = frozenset({"missing", "refused"})
 """How a venue that can be reached says that it won't answer this."""
 SPOILT_CODES = NOT_THERE | {"not_json", "too_large", "bad_page"}
@@ -36,7 +38,7 @@ class ListPosition:
 
 
 async def new_records(
-    ask: Callable[[str | None], Awaitable[ListPage]],
+    ask: AskPage,
     key: str,
     sorter: RecordSorter,
     most: int,
@@ -149,6 +151,17 @@ def next_cursor(page: object, key: str) -> str | None:
     if after is None or isinstance(after, str):
         return after or None
     raise incomplete(f"the cursor of its next page is {shown_value(after)}")
+
+
+def pieces(start: datetime, end: datetime, width: timedelta) -> Iterable[tuple[datetime, datetime]]:
+    """A stretch of time in pieces of at most so much.
+
+    >>> len(list(pieces(datetime(2026, 1, 1), datetime(2026, 1, 30), timedelta(days=14))))
+    3
+    """
+    while start < end:
+        yield start, min(start + width, end)
+        start += width
 
 
 async def get_or_none(http: HttpClient, path: str, **params: Parameter) -> object:

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Literal
 
 from markets.millionths import ONE
+from markets.past import PastRequest
 from markets.venue import CatalogueFilter, VenueError
 from markets.venues.wire.fields import RecordSorter, RejectedRecord, label
 from markets.venues.wire.http import HttpClient, Parameter
@@ -19,6 +20,7 @@ from markets.venues.wire.paging import (
     get_or_none,
     next_cursor,
     page_list,
+    pieces,
 )
 
 A_PAGE, BOOKS_A_PAGE = 100, 100
@@ -118,7 +120,63 @@ async def book_pages(clob: HttpClient, sorter: RecordSorter, raws: Raw) -> Raw:
     return raws_of_book
 
 
-async def history(clob: HttpClient, token: str, start: datetime, end: datetime) -> list[object]:
-    """The prices of a token in a stretch of time, one for each hour."""
-    asked = {"startTs": int(start.timestamp()), "endTs": int(end.timestamp()), "fidelity": 60}
-    return page_list(await clob.get("/prices-history", market=token, **asked), "history")
+AS_LATE, PIECE = timedelta(days=30), timedelta(days=14)
+"""How long after its nominal end a market may close; how much of the past one answer may hold."""
+COARSE = 12
+"""Of some closed markets the venue shows no more than a price for so many hours."""
+
+
+async def past_markets(
+    gamma: HttpClient, request: PastRequest, closed: bool, tag: str | None, after: str | None
+) -> ListPage:
+    """A page of the open or the closed markets that may have been open then, the largest volume first."""
+    soonest = request.since - AS_LATE
+    page = await gamma.get(
+        LISTS,
+        closed=str(closed).lower(),
+        order="volumeNum",
+        ascending="false",
+        start_date_max=f"{request.until.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        end_date_min=f"{soonest.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if closed else None,
+        tag_id=tag,
+        after_cursor=after,
+        **_usual_parameters(),
+    )
+    return page_list(page, "markets"), next_cursor(page, "next_cursor")
+
+
+async def tag_number(gamma: HttpClient, slug: str) -> str:
+    """What the lists call a tag."""
+    return label(await gamma.get(f"/tags/slug/{slug}"), "id")
+
+
+async def market_slugs(gamma: HttpClient, slugs: Sequence[str]) -> list[object]:
+    """The markets of these slugs, open or closed."""
+    found: list[object] = []
+    for n in range(0, len(slugs), A_PAGE):
+        for closed in ("true", "false"):
+            some = slugs[n : n + A_PAGE]
+            page = await gamma.get(LISTS, slug=some, closed=closed, **_usual_parameters())
+            found += page_list(page, "markets")
+    return found
+
+
+async def event_markets(gamma: HttpClient, event: str) -> list[str]:
+    """The ids of the markets of an event, which goes by its number or its slug."""
+    page = await gamma.get(f"/events/{event}" if event.isdigit() else f"/events/slug/{event}")
+    return [name for raw in page_list(page, "markets") if (name := label(raw, "id"))]
+
+
+async def history(
+    clob: HttpClient, token: str, start: datetime, end: datetime, hours: int = 1
+) -> list[object]:
+    """The prices of a token in a stretch of time, one for each so many hours, asked for in pieces."""
+    found: list[object] = []
+    for fidelity in dict.fromkeys((hours, max(hours, COARSE))):
+        for first, last in pieces(start, end, PIECE):
+            asked = {"startTs": int(first.timestamp()), "endTs": int(last.timestamp())}
+            page = await clob.get("/prices-history", market=token, **asked, fidelity=fidelity * 60)
+            found += page_list(page, "history")
+        if found:
+            break
+    return found

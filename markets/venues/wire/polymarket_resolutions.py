@@ -5,10 +5,12 @@ from datetime import datetime
 from decimal import Decimal, InvalidOperation
 
 from markets.millionths import ONE
-from markets.model import MarketId, Resolution
+from markets.model import NEVER, Market, MarketId, Resolution
+from markets.past import PastMarket
 from markets.venues.wire.fields import MaybeText, Name, RejectedRecord, WireRecord, read, shown_value
 from markets.venues.wire.polymarket_records import (
     PREFIX,
+    Figure,
     GammaRecord,
     Pair,
     Texts,
@@ -34,6 +36,7 @@ class PolymarketEnding(GammaRecord):
     uma_resolution_status: MaybeText = ""
     resolution_status: MaybeText = ""
     closed_time: When = None
+    uma_end_date: When = None
 
 
 class PolymarketToken(WireRecord):
@@ -49,6 +52,41 @@ class PolymarketBookPage(WireRecord):
     closed: bool
     is_50_50_outcome: bool | None = None
     tokens: list[PolymarketToken]
+
+
+class PolymarketPast(GammaRecord):
+    """When a market could be traded no more, and how much was traded."""
+
+    closed: bool
+    closed_time: When = None
+    uma_end_date: When = None
+    end_date: When = None
+    volume_num: Figure = None
+    volume: Figure = None
+
+    @property
+    def stopped(self) -> datetime | None:
+        """When it closed: where nobody says, when the oracle was done, or its nominal end."""
+        return self.closed_time or self.uma_end_date or self.end_date
+
+
+NEEDED = (
+    "id", "conditionId", "closed", "outcomes", "outcomePrices", "umaResolutionStatus", "resolutionStatus",
+    "closedTime", "umaEndDate", "clobTokenIds",
+)  # fmt: skip
+"""What of a record says how a market ended, and which book is its own."""
+
+
+def past_market(raw: object, market: Market) -> PastMarket | str:
+    """A market of the past as a list shows it, its close the nominal one."""
+    past = read(PolymarketPast, raw, "market")
+    if past.closed and past.stopped is None:
+        return "no end time"
+    assert isinstance(raw, dict)
+    volume = (past.volume if past.volume_num is None else past.volume_num) or 0
+    needed = {name: raw.get(name) for name in NEEDED}
+    nominal = replace(market, closes_at=past.end_date or NEVER)
+    return PastMarket(nominal, volume, past.stopped if past.closed else None, raw=needed)
 
 
 def resolution(raw: object, at: datetime) -> Resolution | None:
@@ -71,7 +109,7 @@ def resolution(raw: object, at: datetime) -> Resolution | None:
     return Resolution(
         market_id=MarketId(f"{PREFIX}{ending.id}"),
         version=1,
-        known_at=at if ending.closed_time is None else min(ending.closed_time, at),
+        known_at=min(ending.closed_time or ending.uma_end_date or at, at),
         payout=_payout(ending),
         source=f"polymarket: {status}",
     )

@@ -620,14 +620,15 @@ def test_history_is_what_was_bid_and_asked_and_never_of_later(
     assert [item.code for item in answer.aside] == ["malformed"]
 
 
-def test_history_of_years_is_asked_for_by_the_day(server: VenueServer) -> None:
+def test_history_of_years_is_asked_for_in_pieces(server: VenueServer) -> None:
     url = KalshiWire().serve(server)
     server.route(f"{ROOT}/series/RAIN/markets/RAIN-26-A/candlesticks", {"candlesticks": []})
-    for days, minutes in ((30, "60"), (365, "1440")):
-        history(server, url, days)
-        asked = server.log[-1].params
-        assert asked["period_interval"] == minutes
-        assert int(asked["end_ts"]) - int(asked["start_ts"]) == days * 86_400
+    history(server, url, 365)
+    asked = [(int(each.params["start_ts"]), int(each.params["end_ts"])) for each in server.log]
+    assert {each.params["period_interval"] for each in server.log} == {"60"}
+    assert [end for _, end in asked[:-1]] == [start for start, _ in asked[1:]]
+    assert asked[-1][1] - asked[0][0] == 365 * 86_400
+    assert all(end - start < 5_000 * 3_600 for start, end in asked)
 
 
 def test_a_market_without_a_history_has_none(server: VenueServer) -> None:

@@ -1,0 +1,144 @@
+"""`arena history`: a venue's past as a bundle, for a replay."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from inspect import signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arena.cli.options import DAY, DEFAULT, Options, command
+from arena.cli.output import attributes, interruptible, prints_aside, program, stages
+from arena.errors import ArenaError, count_text
+
+if TYPE_CHECKING:
+    from markets.history import Open, PastSummary
+    from markets.past import PastRequest
+    from markets.venue import QuarantinedRecord
+
+Names = list[str] | None
+
+
+@command("config", "json")
+def history(
+    chosen: Options,
+    venue: Annotated[str, typer.Argument(metavar="VENUE", help="polymarket, kalshi or manifold.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The bundle's folder; a new one is made.")],
+    since: Annotated[datetime, typer.Option(formats=DAY, help="Prices from this day on.")],
+    until: Annotated[
+        datetime | None, typer.Option(formats=DAY, help="Prices before this day. [default: until now]")
+    ] = None,
+    top: Annotated[int, typer.Option(help="How many markets, those with the most volume.", min=1)] = 1_000,
+    slug: Annotated[
+        Names, typer.Option(metavar="NAME", help="This market: its slug, at Kalshi its ticker. Repeatable.")
+    ] = None,
+    event: Annotated[
+        Names, typer.Option(metavar="NAME", help="The markets of this event; Manifold has none. Repeatable.")
+    ] = None,
+    tag: Annotated[
+        Names,
+        typer.Option(metavar="NAME", help="The markets of this tag, series or topic. Repeatable."),
+    ] = None,
+    hours: Annotated[int, typer.Option(help="One price for so many hours, the last in them.", min=1)] = 6,
+) -> None:
+    """Read a venue's past into a bundle: markets that were open at some time between two days, closed ones
+    too, with prices, fees and how they ended. Nothing is played, and no key is needed.
+
+    Requests keep to the venue's rate, so thousands of markets take hours; each answer is on disk before the
+    next is asked for. Run the same command again after a stop, a crash or Ctrl-C, and it goes on where it
+    was. Ends count from when the venue told them, also those after the last day. What a page says is as it
+    reads today, and the markets with the most volume are known only by now: choosing them is hindsight. The
+    venue's address and rate come from the config, if that names this venue.
+
+    Example: arena history polymarket recordings/spring --since 2026-01-01 --until 2026-05-01 --top 500
+
+    Next: arena replay recordings/spring
+    """
+    import asyncio
+
+    from arena.clock import now
+    from arena.rounds.settlement import venue_error
+    from markets.history import collect
+    from markets.past import PastRequest
+    from markets.venue import VenueError
+
+    names = [checked(each or []) for each in (slug, event, tag)]
+    at = now()
+    last = at if until is None else min(at, until.replace(tzinfo=UTC))
+    request = PastRequest(since.replace(tzinfo=UTC), last, at, hours, top, *names)
+    if request.since >= last:
+        hint = "--since is a day before --until, and both are past"
+        raise ArenaError("no_time", f"there is no time between {since:%Y-%m-%d} and {last:%Y-%m-%d}", hint)
+    quarantined: list[QuarantinedRecord] = []
+    opened = past_of(chosen, venue, quarantined)
+    hint = "the same command goes on where it stopped"
+    try:
+        with prints_aside(), interruptible("stopped; what was read is kept", hint), stages() as moved:
+            found = asyncio.run(collect(venue, opened, request, folder, moved, quarantined.append))
+    except VenueError as error:
+        raise venue_error(error) from error
+    chosen.answer(as_dict(folder, venue, request, found, quarantined), say, folder, found, quarantined)
+    if quarantined:
+        raise typer.Exit(2)
+
+
+def checked(names: list[str]) -> tuple[str, ...]:
+    """The names, if a venue may have such: they become parts of addresses."""
+    from markets.venues.wire.fields import is_name
+
+    for name in names:
+        if not is_name(name):
+            hint = "a name has letters, digits and . _ - alone; it is the last part of the market's address"
+            raise ArenaError("bad_name", f"{name[:80]!r} is no name of a market, an event or a tag", hint)
+    return tuple(dict.fromkeys(names))
+
+
+def past_of(chosen: Options, venue: str, quarantined: "list[QuarantinedRecord]") -> "Open":
+    """How to open a venue's past, with the settings of the config where it names this venue."""
+    from arena.rounds.adapters import unfrozen_settings
+    from markets.registry import UnknownExtension, load
+
+    config = chosen.load() if chosen.config is not None or DEFAULT.exists() else None
+    try:
+        module = load("markets.venues", venue, config.extensions("venues") if config else ())
+    except UnknownExtension as error:
+        hint = "polymarket, kalshi and manifold have one"
+        raise ArenaError("no_venue", f"there is no venue {venue!r}", hint) from error
+    if "answers" not in signature(module.venue).parameters:
+        hint = "polymarket, kalshi and manifold do"
+        raise ArenaError("no_history", f"{venue} doesn't show its past", hint)
+    own = config is not None and config.markets.venue == venue
+    values: dict[str, Any] = unfrozen_settings(config.venue_settings, config.folder) if config and own else {}
+    settings = module.Settings.model_validate(values)
+    return lambda answers: module.venue(settings, quarantined.append, answers=answers)
+
+
+def as_dict(
+    folder: Path,
+    venue: str,
+    request: "PastRequest",
+    found: "PastSummary",
+    quarantined: "list[QuarantinedRecord]",
+) -> dict[str, Any]:
+    """What was read, for JSON."""
+    rejected = [attributes(x, "venue", "record", "kind", "code", "reason") for x in quarantined]
+    about = {"bundle": str(folder), "venue": venue, "since": request.since, "until": request.until}
+    return about | asdict(found) | {"left_out": dict(found.left_out), "rejected": rejected}
+
+
+def say(folder: Path, found: "PastSummary", quarantined: "list[QuarantinedRecord]") -> None:
+    """The same in words."""
+    from arena.cli.market_files import say_rejected
+
+    counts = f"{found.prices:,} prices, {found.resolutions:,} resolutions"
+    whole = " It was whole before; nothing was asked." if found.whole_before else ""
+    print(f"{folder}: {count_text(found.markets, 'market')}, {counts}.{whole}")
+    if not found.whole_before:
+        kept = f", {found.answers_on_disk:,} were on disk" if found.answers_on_disk else ""
+        print(f"  {count_text(found.asked, 'request')}{kept}")
+    if found.left_out:
+        reasons = ", ".join(f"{count:,} {why}" for why, count in sorted(found.left_out.items()))
+        print(f"  left out: {reasons}")
+    say_rejected(quarantined)
+    print(f"Next: {program()} replay {folder}")

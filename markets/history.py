@@ -1,0 +1,250 @@
+"""A venue's past as a bundle: every answer is kept on disk first, the bundle is made at the end.
+
+Whatever kills it, the same request goes on where it was: what is in `.answers.db` is not asked again. The
+file `history.json` says what was asked for, and, once the bundle is whole, what is in it.
+"""
+
+import csv
+import io
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from markets.bundle.append import add_all
+from markets.bundle.files import ENDS, MARKETS, MOST_BYTES, PRICES
+from markets.bundle.journal import NAMES, alone
+from markets.bundle.mistakes import BadBundleValue
+from markets.bundle.write import TABLES, end_line, page_line, quarantine
+from markets.hashes import timestamp_text
+from markets.millionths import decimal
+from markets.model import Quote
+from markets.past import PastMarket, PastRequest, PastVenue, page_versions, thinned
+from markets.venue import QuarantinedRecord, Report, VenueError
+from markets.venues.wire.answers import AnswerStore
+from markets.venues.wire.fields import instant
+from markets.venues.wire.paging import gather_all
+
+MANIFEST, ANSWERS = "history.json", ".answers.db"
+AT_ONCE = 32
+"""Markets whose prices are asked for side by side."""
+A_ROW = 75
+"""Bytes of a price in a bundle, about."""
+OF_ONE_MARKET = frozenset({"missing", "refused", "bad_page", "too_large", "incomplete"})
+"""What may be wrong with one market alone, since the venue did answer."""
+POINTLESS = frozenset({"no_markets", "too_much", "no_events"})
+"""What no second try makes better: the folder is free for another request."""
+Open = Callable[[AnswerStore], PastVenue]
+Moved = Callable[[str, int, int | None], None]
+
+
+@dataclass(slots=True)
+class PastSummary:
+    """What a history came to: how much is in the bundle, what was left out, and how much was asked."""
+
+    markets: int = 0
+    prices: int = 0
+    resolutions: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    asked: int = 0
+    answers_on_disk: int = 0
+    whole_before: bool = False
+
+
+@dataclass(slots=True)
+class _Lines:
+    """The lines of a bundle while they are gathered, those of each market together."""
+
+    pages: list[str] = field(default_factory=list)
+    prices: io.StringIO = field(default_factory=lambda: _table(PRICES))
+    ends: io.StringIO = field(default_factory=lambda: _table(ENDS))
+
+
+def _table(name: str) -> io.StringIO:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(TABLES[name])
+    return text
+
+
+async def collect(
+    venue: str, open_past: Open, request: PastRequest, folder: Path, moved: Moved, report: Report
+) -> PastSummary:
+    """A venue's past in a folder, as a bundle; what could not be used is reported, the rest is there.
+
+    VenueError where the venue gives no answer, or the folder holds something else: then nothing is lost,
+    and the same request goes on from there.
+    """
+    try:
+        with alone(folder):
+            begun, done = _begin(folder, venue, request)
+            if done is not None:
+                return PastSummary(**(done | {"left_out": Counter(done["left_out"])}), whole_before=True)
+            answers = AnswerStore(folder / ANSWERS)
+            source = open_past(answers)
+            try:
+                lines, found = await _gather(source, begun, moved, report)
+            except VenueError as error:
+                if error.code in POINTLESS:
+                    _forget(folder, MANIFEST)
+                raise
+            finally:
+                await source.close()
+                answers.close()
+            _finish(folder, venue, begun, lines, found)
+            return replace(found, asked=answers.asked, answers_on_disk=answers.kept)
+    except (OSError, sqlite3.Error) as error:
+        words = f"{folder} can't be written to: {getattr(error, 'strerror', None) or error}"
+        raise VenueError("not_writable", words, "free some space, or name another folder") from error
+
+
+def _begin(folder: Path, venue: str, request: PastRequest) -> tuple[PastRequest, dict[str, Any] | None]:
+    """The request as it was first made, and what it came to if it is done; else it is written down."""
+    manifest, wanted = folder / MANIFEST, _as_json(venue, request)
+    if manifest.exists():
+        held = _read_manifest(manifest)
+        begun = replace(request, at=instant(held.get("at")), until=instant(held.get("until")))
+        until_now = request.until == request.at and begun.until == begun.at
+        if _as_json(venue, replace(begun, until=begun.until if until_now else request.until)) != {
+            key: held.get(key) for key in wanted
+        }:
+            words = f"{folder} holds another history, of {held.get('venue')} from {held.get('since')} on"
+            raise VenueError("other_history", words, "name a new folder, or ask for the same again")
+        return begun, held.get("done")
+    if any((folder / name).exists() or (folder / f"{name}.gz").exists() for name in NAMES):
+        raise VenueError("not_empty", f"{folder} holds a bundle already", "name a new folder")
+    _write_manifest(manifest, wanted)
+    return request, None
+
+
+def _as_json(venue: str, request: PastRequest) -> dict[str, Any]:
+    values = {k: timestamp_text(v) if isinstance(v, datetime) else v for k, v in asdict(request).items()}
+    return {"venue": venue} | {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    try:
+        held = json.loads(path.read_text("utf-8"))
+        if isinstance(held, dict) and [instant(held.get(key)) for key in ("at", "until")]:
+            return held
+        raise ValueError(held)
+    except ValueError as error:
+        raise VenueError("other_history", f"{path} says no history", "name a new folder") from error
+
+
+def _write_manifest(path: Path, values: Mapping[str, Any]) -> None:
+    draft = path.with_suffix(".new")
+    draft.write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    draft.replace(path)
+
+
+async def _gather(
+    source: PastVenue, request: PastRequest, moved: Moved, report: Report
+) -> tuple[_Lines, PastSummary]:
+    moved("reading the list", 0, None)
+    selection = await source.past_markets(request)
+    chosen = sorted(selection.markets.values(), key=lambda each: each.market.id)
+    _check_size(chosen, request)
+    lines, found = _Lines(), PastSummary(left_out=selection.left_out)
+    for first in range(0, len(chosen), AT_ONCE):
+        batch = await source.completed(chosen[first : first + AT_ONCE], request.at)
+        found.left_out["gone"] += len(chosen[first : first + AT_ONCE]) - len(batch)
+        histories = await gather_all(_prices(source, each, request, report) for each in batch)
+        for past, quotes in zip(batch, histories, strict=True):
+            _add(past, quotes, request, lines, found, report)
+        moved("reading prices", min(first + AT_ONCE, len(chosen)), len(chosen))
+    found.left_out = +found.left_out
+    if not found.markets:
+        why = ", ".join(f"{count:,} {reason}" for reason, count in found.left_out.items()) or "none is listed"
+        raise VenueError(
+            "no_markets", f"no market is left: {why}", "ask for other days, or for other markets"
+        )
+    return lines, found
+
+
+def _check_size(chosen: Sequence[PastMarket], request: PastRequest) -> None:
+    """Refuse what no bundle can hold before hours are spent on it."""
+    spans = (each.in_time(request) for each in chosen)
+    hours = sum((last - first).total_seconds() for first, last in spans) / 3_600
+    most = int(hours / request.hours) + len(chosen)
+    if most * A_ROW > MOST_BYTES:
+        words = f"{len(chosen):,} markets have up to {most:,} prices, more than a bundle holds"
+        hint = f"take a price for every {int(hours * A_ROW / MOST_BYTES) + 1} hours, or fewer markets or days"
+        raise VenueError("too_much", words, hint)
+
+
+async def _prices(source: PastVenue, past: PastMarket, request: PastRequest, report: Report) -> list[Quote]:
+    """The prices of a market until it stopped; none, and that is told, where the venue refuses them."""
+    first, last = past.in_time(request)
+    try:
+        quotes = await source.history(past.market.id, first, last, request.hours)
+    except VenueError as error:
+        if error.code not in OF_ONE_MARKET:
+            raise
+        venue, _, own = past.market.id.partition(":")
+        report(QuarantinedRecord(venue, own, "quote", error.code, error.message))
+        return []
+    known = [quote for quote in quotes if quote.price is not None or quote.bid or quote.ask]
+    return thinned((quote for quote in known if quote.at < last), request.hours)
+
+
+def _add(
+    past: PastMarket,
+    quotes: Sequence[Quote],
+    request: PastRequest,
+    lines: _Lines,
+    found: PastSummary,
+    report: Report,
+) -> None:
+    """The lines of a market; all of them are made before any is kept."""
+    if not quotes:
+        found.left_out["without prices"] += 1
+        return
+    try:
+        pages = [page_line(market, seen or request.at) for seen, market in page_versions(past, request)]
+        pages[0].pop("seen")
+        end = [] if past.end is None else [list(end_line(past.end).values())]
+    except BadBundleValue as error:
+        report(quarantine("market", past.market.id, error))
+        found.left_out["not recordable"] += 1
+        return
+    lines.pages += [json.dumps(page, ensure_ascii=False) for page in pages]
+    csv.writer(lines.prices, lineterminator="\n").writerows(map(_price_row, quotes))
+    csv.writer(lines.ends, lineterminator="\n").writerows(end)
+    found.markets, found.prices = found.markets + 1, found.prices + len(quotes)
+    found.resolutions += len(end)
+
+
+def _price_row(quote: Quote) -> tuple[str, ...]:
+    """The row of `prices.csv` for a quote without a book."""
+    venue, _, own = quote.market_id.partition(":")
+    figures = (quote.bid, quote.ask, quote.last, quote.volume)
+    return (venue, own, timestamp_text(quote.at), _figure(quote.mid), "history", *map(_figure, figures))
+
+
+@lru_cache(maxsize=65_536)
+def _figure(value: int | None) -> str:
+    return "" if value is None else str(decimal(value))
+
+
+def _finish(folder: Path, venue: str, request: PastRequest, lines: _Lines, found: PastSummary) -> None:
+    """Write the bundle, then that it is whole; the answers have done their work."""
+    texts = {MARKETS: "".join(f"{line}\n" for line in lines.pages), PRICES: lines.prices.getvalue(),
+             ENDS: lines.ends.getvalue()}  # fmt: skip
+    for name in texts:  # of a run that was killed here, whose answers are all on disk
+        (folder / name).unlink(missing_ok=True)
+    add_all(folder, {folder / name: text.encode() for name, text in texts.items()})
+    counts = {"markets": found.markets, "prices": found.prices, "resolutions": found.resolutions}
+    done = counts | {"left_out": dict(sorted(found.left_out.items()))}
+    _write_manifest(folder / MANIFEST, _as_json(venue, request) | {"done": done})
+    _forget(folder)
+
+
+def _forget(folder: Path, *names: str) -> None:
+    """Remove the answers, and these files."""
+    for path in (*folder.glob(f"{ANSWERS}*"), *(folder / name for name in names)):
+        path.unlink()

@@ -1,0 +1,133 @@
+"""What is asked of a venue's past, which of its markets are taken, and what could be known of them when.
+
+A venue shows every page as it reads today. What it tells of later times, such as a close that was moved to
+the day of the result, counts from then on only.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from markets.model import NEVER, Market, MarketId, Quote, Resolution
+
+WEEK, HOUR = timedelta(weeks=1), timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class PastRequest:
+    """Which markets, from when to when, as of the instant `at` at which the venue was first asked.
+
+    Markets of these slugs, events or tags, or all; of those the `top` by volume, except where they are named
+    one by one. One price is taken for so many `hours`.
+    """
+
+    since: datetime
+    until: datetime
+    at: datetime
+    hours: int = 6
+    top: int = 1_000
+    slugs: tuple[str, ...] = ()
+    events: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> bool:
+        """Whether only markets that are named are wanted, by themselves or by their event."""
+        return bool(self.slugs or self.events) and not self.tags
+
+
+@dataclass(frozen=True, slots=True)
+class PastMarket:
+    """A market as its page reads today, but for a close that nobody could know beforehand.
+
+    `stopped` is when it could be traded no more; None while it can. `raw` is what the venue's adapter needs
+    of the record to ask for more.
+    """
+
+    market: Market
+    volume: int
+    stopped: datetime | None
+    end: Resolution | None = None
+    raw: object = None
+
+    def in_time(self, request: PastRequest) -> tuple[datetime, datetime]:
+        """From when to when it was open within the time asked for; the second not later where it wasn't."""
+        last = request.until if self.stopped is None else min(self.stopped, request.until)
+        return max(self.market.opens_at, request.since), last
+
+
+@dataclass(slots=True)
+class PastSelection:
+    """The markets found so far that are wanted, and why others are not."""
+
+    request: PastRequest
+    markets: dict[MarketId, PastMarket] = field(default_factory=dict)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def add(self, found: Iterable[PastMarket | str]) -> None:
+        """Take in what a page of a list has: markets, or why there is none."""
+        for each in found:
+            if isinstance(each, str):
+                self.left_out[each] += 1
+            elif (times := each.in_time(self.request))[0] < times[1]:
+                self.markets[each.market.id] = each
+            else:
+                self.left_out["not open at that time"] += 1
+        if not self.request.named and len(self.markets) > self.request.top:
+            ranked = sorted(self.markets.values(), key=lambda each: (-each.volume, each.market.id))
+            self.left_out["of less volume"] += len(ranked) - self.request.top
+            self.markets = {each.market.id: each for each in ranked[: self.request.top]}
+
+    def passed_by(self, volume: int) -> bool:
+        """Whether no market of so little volume is taken any more."""
+        full = not self.request.named and len(self.markets) >= self.request.top
+        return full and volume < min(each.volume for each in self.markets.values())
+
+
+class PastVenue(Protocol):
+    """A venue that shows its past."""
+
+    async def past_markets(self, request: PastRequest) -> PastSelection:
+        """The markets that are wanted, as the venue's lists tell of them."""
+        ...
+
+    async def completed(self, markets: Sequence[PastMarket], at: datetime) -> list[PastMarket]:
+        """The same with what no list tells, such as how they ended; without those it shows no more."""
+        ...
+
+    async def history(self, market: MarketId, start: datetime, end: datetime, hours: int = 1) -> list[Quote]:
+        """A market's prices between two instants, about one for so many hours."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+def page_versions(past: PastMarket, request: PastRequest) -> list[tuple[datetime | None, Market]]:
+    """A market's page and from when it counts, None for always: its close as it could be known by then.
+
+    One that traded on after its close was put off by whole weeks, as the live venue's is. One that stopped
+    sooner than was planned is closed from then on.
+    """
+    market = past.market
+    last = request.at if past.stopped is None else past.stopped
+    closes = market.closes_at if market.closes_at > market.opens_at else NEVER
+    versions: list[tuple[datetime | None, Market]] = [(None, replace(market, closes_at=closes))]
+    while closes < last:
+        closes, seen = closes + WEEK, closes
+        version = replace(market, closes_at=closes)
+        versions = [(None, version)] if seen <= request.since else [*versions, (seen, version)]
+    known_at = NEVER if past.end is None else past.end.known_at
+    if past.stopped is not None and past.stopped < min(closes, known_at):
+        versions.append((past.stopped, replace(market, closes_at=past.stopped)))
+    return versions
+
+
+def thinned(quotes: Iterable[Quote], hours: int) -> list[Quote]:
+    """The last price of every so many hours that has one, in the order of time."""
+    width = hours * 3_600
+    newest = {-int(-quote.at.timestamp() // width): quote for quote in sorted(quotes, key=lambda q: q.at)}
+    return list(newest.values())
