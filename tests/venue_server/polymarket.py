@@ -157,9 +157,10 @@ class PolymarketWire:
             found = [raw for raw in found if _get(raw, "slug") in slugs]
         if tag := asked.params.get("tag_id"):
             found = [raw for raw in found if tag in {f"tag-{each['slug']}" for each in _get(raw, "tags")}]
-        soonest, opened = asked.params.get("end_date_min", ""), asked.params.get("start_date_max", "~")
-        found = [x for x in found if soonest <= str(_get(x, "endDate") or "~")]
-        found = [x for x in found if str(_get(x, "startDate") or "") <= opened]
+        if (soonest := asked.params.get("end_date_min")) is not None:
+            found = [x for x in found if soonest <= str(_get(x, "endDate") or "~")]
+        if (opened := asked.params.get("start_date_max")) is not None:
+            found = [x for x in found if str(_get(x, "startDate") or "") <= opened]
         if asked.params.get("order") == "volumeNum":
             found = sorted(found, key=_volume, reverse=asked.params.get("ascending") == "false")
         found = found if names is None else [raw for raw in found if _get(raw, "id") in names]
