@@ -29,10 +29,15 @@ class ResearchError(Exception):
         self.code, self.message, self.hint = code, message, hint
 
 
+class RefusedQueryError(ResearchError):
+    """A source does not take what it was asked about one market; it may well answer on the next."""
+
+
 class Research(Protocol):
     """A source of articles. It may answer with anything it has: the guard keeps back what comes too late.
 
-    What makes no sense is set aside, one article at a time; `ResearchError` where there is no answer.
+    What makes no sense is set aside, one article at a time; `ResearchError` where there is no answer, and
+    `RefusedQueryError` where that concerns this market alone.
     """
 
     async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:

@@ -3,12 +3,13 @@
 The rule is that of the forecasting competition in whose way the arena simulates forecasting: nothing counts
 that was published after the end of the day before a market closes. A time that is not whole is read as
 the latest instant that it can mean, which is somewhere at UTC-12. Forecasting sites and markets are no
-sources: what they publish is a forecast itself. `keywords` are the words by which sources search.
+sources: what they publish is a forecast itself, and so is an article that passes on their odds. Of what is
+left the articles that fit a question best are kept.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from typing import Literal
@@ -18,34 +19,36 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agents.evidence import FoundArticle
 from agents.model import Article
+from agents.relevance import relevance
+from agents.search_terms import words
 from agents.text import one_line, printable
 from markets.model import Market
 
-DropReason = Literal["restricted", "undated", "later", "cutoff", "empty", "duplicate", "too_many"]
+DropReason = Literal["restricted", "undated", "later", "cutoff", "empty", "odds", "duplicate", "too_many"]
 """Why an article is dropped, in the order in which the reasons are looked for."""
 SITES = (
     "metaculus", "goodjudgment", "gjopen", "cset", "hypermind", "predictit",
     "infer-pub.com", "insightprediction", "kalshi", "manifold.markets", "manifoldmarkets", "polymarket",
 )  # fmt: skip
 """Forecasting sites and markets: what they publish is a forecast itself, or the price."""
-_PLAIN = """
-about above after again all and any are before below between both but can could does during each either
-ever every for from get had has have hit how into its last least less made make many more most much next
-not off once one only other out over per reach same than that the their them then there these they this
-those through under until was what when where which while who whom whose will win with within would yes
-january february march april may june july august september october november december jan feb mar apr jun
-jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday day days week weeks
-month months year years end start by
-"""
-PLAIN = frozenset(_PLAIN.split())
-"""Words that any question may have."""
-SHORTEST = 3
 ANYWHERE = timezone(timedelta(hours=-12))
 """Anywhere on Earth: where a day ends last."""
 LAST_SECOND = time(23, 59, 59)
 LONGEST = 300
 """So many characters are kept of a source, an address and a title each."""
-_WORD = re.compile(r"[^\W_]+")
+NEAR = 80
+"""A figure within so many characters of a market's name, or of a word for bets, is taken for its price."""
+_FIGURES = re.compile(
+    r"(?:\d+(?:\.\d+)?\s?(?:%|percent|per cent|pct|cents?|¢|points?)"
+    r"|(?<!\d)\d{1,3}(?:[/–-]|\s(?:to|in)\s)\d{1,3}|[+−-]\d{3,}|0?\.\d+|\d+\.\d\d)(?!\d)",
+    re.IGNORECASE,
+)
+_PRICED_AT = re.compile(
+    r"\b(?:polymarket|kalshi|predictit|manifold markets?|metaculus|betfair|smarkets|fedwatch|bet365|betmgm"
+    r"|draftkings|fanduel|ladbrokes|paddy power|william hill|prediction markets?|betting|bettors?|punters?"
+    r"|bookmakers?|bookies|oddsmakers?|sportsbooks?|moneyline|odds|traders? (?:see|price|put))\b",
+    re.IGNORECASE,
+)
 _ADDRESS = re.compile(r"//[^/?#\s]+")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d|\d{8}", re.ASCII)
 _TIME = re.compile(
@@ -56,13 +59,14 @@ _TIME = re.compile(
 
 
 class Guard(BaseModel):
-    """How much evidence a market gets, and which sources are restricted beside the known ones."""
+    """How much evidence a market gets, which sources are restricted beside the known ones, and odds."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     per_market: int = Field(default=5, ge=1)
     characters: int = Field(default=1_000, ge=1)
     restricted: tuple[str, ...] = ()
+    odds: Literal["withheld", "shown"] = Field(default="withheld", exclude_if=lambda odds: odds == "withheld")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,8 @@ def guard_articles(
 ) -> GuardedArticles:
     """What of the articles found may be shown for a market in a round at an instant.
 
-    Of articles at one address, or with one title, the newest is kept; the order they come in says nothing.
+    Of articles at one address, or with one title, the newest is kept, and of too many those that fit the
+    question best; the order they come in says nothing.
     """
     dropped: Counter[DropReason] = Counter()
     good: list[Article] = []
@@ -88,18 +93,25 @@ def guard_articles(
             good.append(article)
         else:
             dropped[article] += 1
-    kept: list[Article] = []
+    single: list[Article] = []
     seen: set[tuple[str, str]] = set()
     for article in sorted(good, key=_newest_first):
         keys = _keys(article)
-        if seen.intersection(keys):
-            dropped["duplicate"] += 1
-        elif len(kept) == rule.per_market:
-            dropped["too_many"] += 1
-        else:
-            kept.append(article)
+        if not seen.intersection(keys):
+            single.append(article)
         seen.update(keys)
-    return GuardedArticles(tuple(kept), dict(sorted(dropped.items())))
+    kept = _best_articles(single, market.question, rule.per_market)
+    dropped += Counter({"duplicate": len(good) - len(single), "too_many": len(single) - len(kept)})
+    return GuardedArticles(kept, dict(sorted(dropped.items())))
+
+
+def _best_articles(articles: Sequence[Article], question: str, most: int) -> tuple[Article, ...]:
+    """Those that fit a question best, of equal ones the newer, in the order in which they stand."""
+    if len(articles) <= most:
+        return tuple(articles)
+    fits = relevance(question, [f"{article.title} {article.text}" for article in articles])
+    best = sorted(range(len(articles)), key=lambda place: -fits[place])[:most]
+    return tuple(articles[place] for place in sorted(best))
 
 
 def _judge_article(
@@ -119,8 +131,24 @@ def _judge_article(
     title, text = one_line(item.title, LONGEST), _cut(item.text, rule.characters)
     if not title and not text:
         return "empty"
+    if rule.odds == "withheld" and tells_odds(f"{item.title}\n{item.text}"):
+        return "odds"
     source, url = one_line(item.source, LONGEST), one_line(item.url, LONGEST)
     return Article(source, url, title, text, published_at, fetched_at, day)
+
+
+def tells_odds(text: str) -> bool:
+    """Whether a text names a market or bets with a figure beside it that may be a price.
+
+    >>> tells_odds("Polymarket odds put a Fed cut at 97 %"), tells_odds("Bookies make Arsenal 5/2 favourites")
+    (True, True)
+    >>> tells_odds("Kalshi raises $2 billion in 2026"), tells_odds("Inflation falls to 3 percent")
+    (False, False)
+    """
+    return any(
+        _FIGURES.search(text, max(0, match.start() - NEAR), match.end() + NEAR)
+        for match in _PRICED_AT.finditer(text)
+    )
 
 
 def _cut(text: str, limit: int) -> str:
@@ -211,33 +239,6 @@ def _host(address: str) -> str:
     """The name of a host in an address, without user, port, a last dot and www."""
     host = re.split("[/?#]", address.strip().casefold().rpartition("//")[2])[0]
     return host.rpartition("@")[2].partition(":")[0].rstrip(".").removeprefix("www.")
-
-
-def keywords(question: str, most: int) -> tuple[str, ...]:
-    """The telling words of a question, in small letters, names before others, each once.
-
-    >>> keywords("Will the Fed cut rates before March 31, 2026?", 3)
-    ('fed', 'cut', 'rates')
-    >>> keywords("Will rain fall on Lisbon in May?", 2)
-    ('lisbon', 'rain')
-    """
-    telling = [
-        word
-        for word in words(question)
-        if len(word) >= SHORTEST and not word.isdigit() and word.casefold() not in PLAIN
-    ]
-    first = words(question)[:1]
-    named = [word for word in telling if not word.islower() and [word] != first]
-    return tuple(dict.fromkeys(word.casefold() for word in (*named, *telling)))[:most]
-
-
-def words(text: str) -> list[str]:
-    """The words of a text, as they stand.
-
-    >>> words("Will it rain in São Paulo?")
-    ['Will', 'it', 'rain', 'in', 'São', 'Paulo']
-    """
-    return _WORD.findall(text)
 
 
 def letters(text: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from agents.evidence import FoundArticle, ResearchError
-from agents.guard import keywords, words
+from agents.search_terms import keywords, words
 from markets.model import Market
 from markets.venue import QuarantinedRecord, Report, ignore_report
 

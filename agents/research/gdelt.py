@@ -2,22 +2,33 @@
 
 It knows titles and addresses, no texts. An article's time is when GDELT saw it, which is later than when it
 was published. It wants no more than a question every five seconds, so a round of 40 markets takes minutes.
+
+What it refuses it says in plain words with status 200, and its JSON has backslashes that JSON doesn't allow.
 """
 
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents.evidence import FoundArticle, ResearchError
-from agents.guard import cutoff, keywords
+from agents.evidence import FoundArticle, RefusedQueryError, ResearchError
+from agents.guard import cutoff
+from agents.search_terms import SearchTerm, broader_terms, search_terms
+from agents.text import one_line
 from markets.model import Market
 from markets.venue import Report, VenueError, ignore_report
 from markets.venues.wire.fields import MaybeText, RecordSorter, RejectedRecord, Text, WireRecord, read
-from markets.venues.wire.http import HttpClient
+from markets.venues.wire.http import HttpClient, RequestError, parse_json
 
 MINUTE = "%Y%m%d%H%M%S"
 HINT = "check evidence.gdelt.url and your network, or try again later"
+LONGEST_REFUSAL = 500
+_BACKSLASH = re.compile(r"\\\\|\\(?![\"/bfnrt]|u[0-9a-fA-F]{4})")
 
 
 class Settings(BaseModel):
@@ -34,7 +45,7 @@ class Settings(BaseModel):
     days: int = Field(30, ge=1, le=90)
     """How far back it looks, in days."""
     words: int = Field(4, ge=1, le=10)
-    """How many of a question's keywords to search for."""
+    """How many terms of a question to search for: names and phrases, tickers, figures, years, other words."""
     records: int = Field(50, ge=1, le=250)
     """How many articles to request per market."""
     language: str = Field("english", pattern="^[a-z]*$")
@@ -58,23 +69,35 @@ class Gdelt:
         self._sorter = RecordSorter("gdelt", ("url",), report)
 
     async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:
-        """The newest articles that have all of a question's telling words."""
+        """The newest articles that have all of a question's terms; else those that have fewer of them."""
         until = min(at, cutoff(market.closes_at))
         since = at - timedelta(days=self._settings.days)
-        asked = keywords(market.question, self._settings.words)
+        asked = search_terms(market.question, self._settings.words, market.rules)
         if not asked or until <= since:
             return []
+        found = await self._found(asked, since, until)
+        if not found and (fewer := broader_terms(asked)):
+            found = await self._found(fewer, since, until)
+        return found
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._http.close()
+
+    async def _found(
+        self, terms: Sequence[SearchTerm], since: datetime, until: datetime
+    ) -> list[FoundArticle]:
+        """What GDELT lists for some terms."""
         language = [f"sourcelang:{self._settings.language}"] if self._settings.language else []
-        answer = await self._get(" ".join((*asked, *language)), since, until)
+        answer = await self._get(" ".join((*map(_query, terms), *language)), since, until)
+        if isinstance(answer, Refusal):
+            words = f"GDELT refuses the query: {one_line(answer.said)}"
+            raise RefusedQueryError("refused_query", words, "other markets are not affected")
         listed = answer.get("articles", []) if isinstance(answer, dict) else None
         if not isinstance(listed, list):
             raise ResearchError("malformed", "GDELT did not send a list of articles", HINT)
         made = (self._sorter.made(partial(_article_of, raw), raw) for raw in listed)
         return [article for article in made if article is not None]
-
-    async def close(self) -> None:
-        """Let go of connections."""
-        await self._http.close()
 
     async def _get(self, query: str, since: datetime, until: datetime) -> object:
         try:
@@ -95,8 +118,52 @@ class Gdelt:
 
 def research(settings: Settings, report: Report = ignore_report) -> Gdelt:
     """GDELT behind the door of a source."""
-    http = HttpClient(settings.url, per_second=settings.per_second, timeout=settings.timeout)
+    http = HttpClient(
+        settings.url, per_second=settings.per_second, timeout=settings.timeout, parse=read_answer
+    )
     return Gdelt(settings, http, report)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """GDELT's words on a query that it doesn't take."""
+
+    said: str
+
+
+def read_answer(body: bytearray) -> Any:
+    """GDELT's JSON, also where it has stray backslashes; or its refusal of a query.
+
+    >>> read_answer(bytearray(b'{"articles": [{"title": "Caf\\\\u00e9 \\\\$5"}]}'))
+    {'articles': [{'title': 'Café \\\\$5'}]}
+    >>> read_answer(bytearray(b"The specified phrase is too short."))
+    Refusal(said='The specified phrase is too short.')
+    """
+    text = body.decode("utf-8", "replace").strip()
+    if text[:1] in ("{", "["):
+        try:
+            return parse_json(body)
+        except RequestError:
+            pass
+        try:
+            return json.loads(_BACKSLASH.sub(r"\\\\", text), strict=False)
+        except ValueError:
+            raise RequestError("not_json", "sent invalid JSON") from None
+    if "limit requests" in text.casefold():
+        raise RequestError("rate_limited", "is rate-limiting requests")
+    if 0 < len(text) <= LONGEST_REFUSAL and text[0].isalpha():
+        return Refusal(text)
+    return parse_json(body)
+
+
+def _query(term: SearchTerm) -> str:
+    """A term as GDELT is asked for it.
+
+    >>> _query(SearchTerm("name", ("bitcoin", "BTC"))), _query(SearchTerm("name", ("Xi Jinping",)))
+    ('(bitcoin OR BTC)', '"Xi Jinping"')
+    """
+    ways = [way if way.isalnum() else f'"{way}"' for way in term.ways]
+    return ways[0] if len(ways) == 1 else f"({' OR '.join(ways)})"
 
 
 def _article_of(raw: object) -> FoundArticle:

@@ -244,11 +244,13 @@ class EvidenceSection(ConfigSection):
     source: Name = Field(default="none", alias="from")
     """The source: `none`, `folder`, `gdelt`, or a file of your own in `extensions/research/`."""
     per_market: Count = 5
-    """How many articles to show per market, newest first."""
+    """How many articles to show per market: those that fit its question best, newest first."""
     characters: Count = 1_000
     """How much of an article's text is shown."""
     restricted: tuple[Name, ...] = ()
     """Sites and sources to exclude, beyond those always excluded."""
+    odds: Literal["withheld", "shown"] = "withheld"
+    """Articles that tell odds or a market's price; always withheld where an agent is asked without prices."""
 
     @property
     def guard(self) -> Guard:

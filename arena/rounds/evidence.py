@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime
 
-from agents.evidence import FoundArticle, ResearchError
+from agents.evidence import FoundArticle, RefusedQueryError, ResearchError
 from agents.guard import guard_articles
 from agents.model import Article
 from agents.text import one_line
@@ -63,7 +63,7 @@ async def _ask_source(
         except ResearchError as error:
             words = f"{error.message}; {error.hint}" if error.hint else error.message
             failed.append(QuarantinedRecord(cohort.evidence, market.id, "page", error.code, words))
-            in_a_row += 1
+            in_a_row += not isinstance(error, RefusedQueryError)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: it must not stop the round
             words = one_line(f"{type(error).__name__}: {error}")
             failed.append(QuarantinedRecord(cohort.evidence, market.id, "page", "broken", words))
@@ -85,12 +85,14 @@ def _checked_articles(answer: object) -> list[FoundArticle]:
 def _guarded_evidence(
     cohort: Cohort, markets: Sequence[Market], at: datetime, answers: SearchResults
 ) -> GatheredEvidence:
-    """What the guard lets through, market by market."""
+    """What the guard lets through, market by market: no odds where an agent is asked without prices."""
+    blind = any(entrant.settings.get("prices", "shown") != "shown" for entrant in cohort.entrants)
+    rule = cohort.guard.model_copy(update={"odds": "withheld"}) if blind else cohort.guard
     shown: dict[MarketId, tuple[Article, ...]] = {}
     dropped, count = Counter[str](), 0
     for market in markets:
         items, fetched_at = answers.get(market.id, ([], at))
-        guarded = guard_articles(items, market, at, fetched_at, cohort.guard)
+        guarded = guard_articles(items, market, at, fetched_at, rule)
         count += len(items)
         dropped.update(guarded.dropped)
         if guarded.articles:

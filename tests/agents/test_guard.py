@@ -156,6 +156,51 @@ def test_the_newest_come_first_and_only_so_many() -> None:
     assert dropped(*items, per_market=3) == {"too_many": 2}
 
 
+def test_of_too_many_those_that_fit_the_question_best_stay() -> None:
+    fed = replace(MARKET, question="Will the Fed cut rates by 25 bps?")
+    titles = [
+        "Fed likely to cut rates",
+        "Celebrity wedding",
+        "Rates at the Fed: a cut of 25 basis points?",
+        "Rain",
+    ]
+    items = [found(f"2022-03-0{day}", title) for day, title in enumerate(titles, 1)]
+    guarded = guard_articles(items, fed, AFTER, READ, Guard(per_market=2))
+    assert [article.title for article in guarded.articles] == [titles[2], titles[0]]
+    assert guarded.dropped == {"too_many": 2}
+
+
+ODDS = [
+    "Polymarket odds put a Fed cut at 97 %",
+    "Fed cut seen at 97% on Kalshi",
+    "Prediction markets give Vance a 54 percent chance",
+    "Bookmakers make Arsenal 5/2 favorites",
+    "Oddsmakers: Chiefs -150 on the moneyline",
+    "Traders see 62 cents on a shutdown, PredictIt says",
+    "Betting odds: Sinner 1.85 to win",
+    "CME FedWatch: 88.4% chance of a hold",
+]
+TALES = [
+    "Kalshi raises $2 billion at a valuation of $11 billion in 2026",
+    "Polymarket returns to America",
+    "Inflation falls to 3 percent",
+    "Against all odds, the crew of 14 survives",
+    "Poll: 54% back the bill",
+]
+
+
+@pytest.mark.parametrize("title", ODDS)
+def test_odds_are_withheld_in_titles_and_texts_unless_they_are_to_be_shown(title: str) -> None:
+    inside = found("2022-03-02", text=f"{'So it goes. ' * 20}{title}. {'And so on. ' * 20}")
+    assert dropped(found(title=title), inside) == {"odds": 2}
+    assert dropped(found(title=title), inside, odds="shown") == {}
+
+
+@pytest.mark.parametrize("title", TALES)
+def test_articles_about_markets_or_figures_are_shown(title: str) -> None:
+    assert shown(found(title=title)) == [title]
+
+
 def test_copies_are_dropped_by_address_and_by_title_and_the_newest_stays() -> None:
     first = found("2022-03-01", "Rain!", url="https://www.a.example/x/#top")
     second = found("2022-03-03", "Rain, again", url="http://a.example/x")

@@ -36,10 +36,12 @@ HINTS = {
 }
 Sleep = Callable[[float], Awaitable[None]]
 """How a client waits: really, or on a pretended clock without any time."""
+Parse = Callable[[bytearray], Any]
+"""How an answer is read; a RequestError says what is wrong with it."""
 Parameter = str | int | Sequence[str] | None
 
 
-class _RequestError(Exception):
+class RequestError(Exception):
     """One attempt that came to nothing; `wait` is what the service asks for before the next."""
 
     def __init__(self, code: str, said: str, wait: float | None = None):
@@ -64,7 +66,9 @@ class HttpClient:
         attempts: int = 4,
         sleep: Sleep = asyncio.sleep,
         answers: AnswerStore | None = None,
+        parse: Parse | None = None,
     ):
+        self._parse = parse or parse_json
         self._answers = answers
         self._base_url, self._timeout, self._attempts = base_url.rstrip("/"), timeout, attempts
         self._gap, self._sleep = 1 / per_second, sleep
@@ -95,8 +99,8 @@ class HttpClient:
         question = f"{method} {path} {json.dumps(what, sort_keys=True)}"
         if (kept := self._answers.get(question)) is not None:
             if not kept:
-                raise self._error(path, _RequestError("missing", "has no such page"))
-            return _parse_json(bytearray(kept))
+                raise self._error(path, RequestError("missing", "has no such page"))
+            return self._parse(bytearray(kept))
         try:
             body, answer = await self._answer(method, path, what)
         except VenueError as error:
@@ -113,7 +117,7 @@ class HttpClient:
                 async with self._seats:  # so that nobody's time runs out while waiting for a connection
                     await self._pace()
                     return await self._attempt(method, path, what)
-            except _RequestError as trouble:
+            except RequestError as trouble:
                 wait = backoff(attempt, self._rng) if trouble.wait is None else trouble.wait
                 if trouble.code not in RETRIED_CODES or attempt >= self._attempts or wait > LONGEST_WAIT:
                     raise self._error(path, trouble) from None
@@ -128,15 +132,15 @@ class HttpClient:
             async with asyncio.timeout(self._timeout), client.stream(method, path, **what) as answer:
                 body = await _read_body(answer)  # also of a refusal: a connection that isn't read out is lost
                 _check_status(answer)
-                return body, _parse_json(body)
+                return body, self._parse(body)
         except (TimeoutError, httpx.TimeoutException):
-            raise _RequestError("timeout", f"did not answer within {self._timeout:g} s") from None
+            raise RequestError("timeout", f"did not answer within {self._timeout:g} s") from None
         except httpx.DecodingError:
-            raise _RequestError("not_json", "sent data that can't be decompressed") from None
+            raise RequestError("not_json", "sent data that can't be decompressed") from None
         except (httpx.InvalidURL, httpx.UnsupportedProtocol):
-            raise _RequestError("bad_url", "is not a valid address") from None
+            raise RequestError("bad_url", "is not a valid address") from None
         except httpx.RequestError as error:
-            raise _RequestError("unreachable", f"could not be reached ({type(error).__name__})") from None
+            raise RequestError("unreachable", f"could not be reached ({type(error).__name__})") from None
 
     def _open(self) -> httpx.AsyncClient:
         if self._client is None:
@@ -158,7 +162,7 @@ class HttpClient:
         if turn > now:
             await self._sleep(turn - now)
 
-    def _error(self, path: str, trouble: _RequestError) -> VenueError:
+    def _error(self, path: str, trouble: RequestError) -> VenueError:
         whom = ascii(self._base_url) if trouble.code == "bad_url" else httpx.URL(self._base_url).host
         return VenueError(trouble.code, f"{whom} {trouble.said} (asked for {path})", HINTS[trouble.code])
 
@@ -167,13 +171,13 @@ def _check_status(answer: httpx.Response) -> None:
     """Raises for all but success. Redirects aren't followed: only the config says whom to ask."""
     status, wait = answer.status_code, retry_after(answer.headers)
     if status == httpx.codes.TOO_MANY_REQUESTS:
-        raise _RequestError("rate_limited", "is rate-limiting requests", wait)
+        raise RequestError("rate_limited", "is rate-limiting requests", wait)
     if status >= httpx.codes.INTERNAL_SERVER_ERROR:
-        raise _RequestError("server_error", f"answered {status}", wait)
+        raise RequestError("server_error", f"answered {status}", wait)
     if status == httpx.codes.NOT_FOUND:
-        raise _RequestError("missing", "has no such page")
+        raise RequestError("missing", "has no such page")
     if status != httpx.codes.OK:
-        raise _RequestError("refused", f"answered {status}")
+        raise RequestError("refused", f"answered {status}")
 
 
 @cache
@@ -187,11 +191,12 @@ async def _read_body(answer: httpx.Response) -> bytearray:
     async for part in answer.aiter_bytes():
         body += part
         if len(body) > MOST_BYTES:
-            raise _RequestError("too_large", f"sent more than {MOST_BYTES >> 20} MB")
+            raise RequestError("too_large", f"sent more than {MOST_BYTES >> 20} MB")
     return body
 
 
-def _parse_json(body: bytearray) -> Any:
+def parse_json(body: bytearray) -> Any:
+    """The JSON of an answer."""
     try:
         return orjson.loads(body)
     except ValueError:
@@ -199,7 +204,7 @@ def _parse_json(body: bytearray) -> Any:
     try:
         return json.loads(body, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        raise _RequestError("not_json", "sent invalid JSON") from None
+        raise RequestError("not_json", "sent invalid JSON") from None
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from agents.evidence import FoundArticle, ResearchError
-from agents.research.gdelt import Gdelt, Settings, research
+from agents.evidence import FoundArticle, RefusedQueryError, ResearchError
+from agents.research.gdelt import Gdelt, Settings, read_answer, research
 from markets.model import Market
 from markets.venue import QuarantinedRecord
 from markets.venues.wire.http import HttpClient
@@ -49,7 +49,9 @@ def ask(
     async def asked() -> list[FoundArticle]:
         quick = {"url": server.url, "per_second": 1_000, "timeout": 1.0}
         chosen = Settings.model_validate(quick | settings)
-        http = HttpClient(chosen.url, per_second=chosen.per_second, timeout=chosen.timeout, sleep=at_once)
+        http = HttpClient(
+            chosen.url, per_second=chosen.per_second, timeout=chosen.timeout, sleep=at_once, parse=read_answer
+        )
         source = Gdelt(chosen, http, asides.append)
         try:
             return await source.articles(market, NOW)
@@ -74,7 +76,7 @@ def test_a_source_is_made_from_its_settings(server: VenueServer) -> None:
 def test_it_is_asked_for_the_questions_words_over_the_days_before(server: VenueServer) -> None:
     assert ask(server) == ([FOUND], [])
     assert dict(server.log[0].params) == {
-        "query": "fed cut interest rates sourcelang:english",
+        "query": '(fed OR "Federal Reserve") cut interest rates sourcelang:english',
         "mode": "artlist",
         "format": "json",
         "sort": "datedesc",
@@ -82,6 +84,111 @@ def test_it_is_asked_for_the_questions_words_over_the_days_before(server: VenueS
         "startdatetime": "20251205120000",
         "enddatetime": "20260104120000",
     }
+
+
+QUESTIONS = {
+    "Xi Jinping out in 2026?": '"Xi Jinping" 2026',
+    "Will Xi Jinping Be Out In 2026?": '"Xi Jinping" 2026',
+    "Will BTC reach $120k in March?": '(bitcoin OR BTC) ("120,000" OR 120k)',
+    "Will Bitcoin dip to $45,000 by December 31, 2026?": '(bitcoin OR BTC) ("45,000" OR 45000)',
+    "Bitcoin above ___ on March 5?": "(bitcoin OR BTC) price",
+    "Bitcoin Up or Down - March 5, 2AM ET": "(bitcoin OR BTC) price",
+    "Will the S&P 500 close above 7,000?": '"S&P 500" ("7,000" OR 7000)',
+    "SPX above 7,000 on December 31?": '"S&P 500" ("7,000" OR 7000)',
+    "Will TSLA close above $400?": "tesla 400",
+    "Will Apple be worth $4T by the end of June?": 'Apple "4 trillion"',
+    "Will WTI crude fall below $55?": '"crude oil"',
+    "Fed decreases interest rates by 25 bps in March?": (
+        '(fed OR "Federal Reserve") "25 basis points" decreases interest'
+    ),
+    "Will inflation in the UK exceed 3.5% in 2026?": (
+        '("United Kingdom" OR Britain) "3.5 percent" 2026 inflation'
+    ),
+    "Will U.S. GDP shrink in Q1 2026?": '"United States" ("gross domestic product" OR GDP) 2026 shrink',
+    "Will the Bank of England cut rates?": '"Bank of England" cut rates',
+    "Will María Corina Machado enter Venezuela by April 30?": '"María Corina Machado" Venezuela enter',
+    "Lakers vs. Celtics (YES: Lakers, NO: Celtics)": "Lakers Celtics",
+    "Man City vs. Arsenal: O/U 2.5": '"Man City" Arsenal',
+    "Will the New York Yankees win the 2026 World Series?": '"New York Yankees" "World Series" 2026',
+    "Will Fiorentina win the 2025–26 Serie A?": "Fiorentina Serie (2025 OR 2026)",
+    "Will Finland win Eurovision 2026?": "Finland Eurovision 2026",
+    "Will Emma Stone win Best Actress at the 98th Academy Awards?": (
+        '"Emma Stone" "Best Actress" "Academy Awards"'
+    ),
+    'Will "One Battle After Another" win Best Picture?': '"One Battle After Another" "Best Picture"',
+    "Will Taylor Swift's album sell 2 million?": '"Taylor Swift" "2 million" album sell',
+    "Will GPT-6 be released before July 2026?": '"GPT-6" 2026',
+    "Will OpenAI have the top AI model on December 31?": 'OpenAI "artificial intelligence" model',
+    "Will Claude 7 come out by March 31, 2027?": '"Claude 7" come',
+    "Russia x Ukraine ceasefire by March 31, 2026?": "Russia Ukraine ceasefire",
+    "US forces in Yemen in 2026?": '"United States" Yemen 2026 forces',
+    "Will the GOP hold the House after the 2026 midterms?": "republicans House 2026 midterms",
+    "Will SCOTUS overturn the tariffs?": '"Supreme Court" overturn tariffs',
+    "Will the highest temperature in NYC be 54°F or below on March 3?": '"New York City" highest temperature',
+    "Will SpaceX launch Starship 12 in May?": 'SpaceX "Starship 12" launch',
+    "Will a magnitude 8 earthquake strike Japan?": "Japan magnitude earthquake strike",
+    "Will Elon Musk post 200-219 tweets this week?": '"Elon Musk" 200 219 post',
+    "Will ETH be above $5,000 on Friday?": '(ethereum OR ether) ("5,000" OR 5000)',
+    "Netanyahu out before July?": 'Netanyahu "Prime Minister of Israel"',
+}
+"""Questions as venues ask them, and what headlines are searched for."""
+NETANYAHU = "This market resolves to Yes if Netanyahu ceases to be Prime Minister of Israel before July 1."
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_names_tickers_figures_years_and_phrases_are_searched_for(server: VenueServer, question: str) -> None:
+    rules = NETANYAHU if "Netanyahu" in question else ""
+    ask(server, a_market(question=question, rules=rules), language="")
+    assert server.log[0].params["query"] == QUESTIONS[question]
+
+
+@pytest.mark.parametrize("question", ["Will it rain tomorrow?", "Over 2.5 goals?", "Will the price rise?"])
+def test_a_single_common_word_is_not_searched_for(server: VenueServer, question: str) -> None:
+    assert ask(server, a_market(question=question)) == ([], [])
+    assert server.log == []
+
+
+def test_where_all_terms_find_nothing_fewer_are_searched_for(server: VenueServer) -> None:
+    answers = iter([reply({}), reply({"articles": [ITEM]})])
+    server.route("/doc", lambda _: next(answers))
+    assert ask(server, a_market(question="Will Xi Jinping be out in 2026?"), language="") == ([FOUND], [])
+    assert [request.params["query"] for request in server.log] == ['"Xi Jinping" 2026', '"Xi Jinping"']
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The specified phrase is too short.",
+        "Your query was too short or too long.\n",
+        "Timespan is too short.",
+    ],
+)
+def test_a_query_that_is_refused_is_asked_once_and_concerns_its_market(
+    server: VenueServer, said: str
+) -> None:
+    server.route("/doc", lambda _: reply(said.encode()))
+    with pytest.raises(RefusedQueryError) as caught:
+        ask(server)
+    assert (caught.value.code, len(server.log)) == ("refused_query", 1)
+    assert said.strip() in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("sent", "title"),
+    [
+        (r"AT\&T\'s C:\path", r"AT\&T\'s C:\path"),
+        (r"50\% off \\ \u00e9 \u12", r"50\% off \ é \u12"),
+        (r"a \"word\" \/ b", 'a "word" / b'),
+        ("one\ttwo", "one\ttwo"),
+    ],
+)
+def test_stray_backslashes_and_control_characters_are_read(
+    server: VenueServer, sent: str, title: str
+) -> None:
+    lines = f'{{"articles": [{{"url": "https://a.example", "title": "{sent}", "domain": "a.example",'
+    server.route("/doc", lambda _: reply(f'{lines} "seendate": "20260103T101500Z"}}]}}'.encode()))
+    ((article,), asides) = ask(server)
+    assert (article.title, asides, len(server.log)) == (title, [], 1)
 
 
 def test_nothing_from_after_the_cutoff_is_asked_for(server: VenueServer) -> None:
@@ -94,7 +201,7 @@ def test_nothing_from_after_the_cutoff_is_asked_for(server: VenueServer) -> None
 
 def test_settings_say_how_it_is_asked(server: VenueServer) -> None:
     ask(server, words=2, language="", records=9)
-    assert server.log[0].params["query"] == "fed cut"
+    assert server.log[0].params["query"] == '(fed OR "Federal Reserve") cut'
     assert server.log[0].params["maxrecords"] == "9"
 
 
@@ -141,7 +248,7 @@ def test_an_answer_that_is_no_list_is_one_clear_error(server: VenueServer, answe
         (status(500), "server_error"),
         (status(429, retry_after="0"), "rate_limited"),
         (HTML, "not_json"),
-        (reply(b"The specified phrase is too short."), "not_json"),
+        (reply(b"Please limit requests to one every 5 seconds."), "rate_limited"),
         (TRUNCATED, "not_json"),
         (CUT, "unreachable"),
         (status(404), "missing"),

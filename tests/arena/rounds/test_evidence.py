@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from agents.evidence import FoundArticle, ResearchError
+from agents.evidence import FoundArticle, RefusedQueryError, ResearchError
 from agents.guard import Guard
 from agents.model import Agent, Article, Ask, Decision, View
 from arena.record.hashes import state_hash
@@ -127,6 +127,30 @@ def test_the_guard_keeps_back_what_is_too_late_and_the_record_counts_it(record: 
     with reading(record.engine) as connection:
         counted = connection.exec_driver_sql("SELECT found, dropped FROM gathering").one()
     assert tuple(counted) == (5, '{"later":1,"restricted":1,"too_many":1,"undated":1}')
+
+
+@pytest.mark.parametrize("prices", ["shown", "hidden", "after"])
+def test_odds_are_always_withheld_where_an_agent_is_asked_without_prices(record: Record, prices: str) -> None:
+    paper, ann = LittlePaper({RAIN: [news("Clouds"), news("Polymarket: 80% rain")]}), Looker()
+    cohort = with_evidence(a_cohort(["ann"]), odds="shown")
+    entrant = replace(cohort.entrants[0], settings={**cohort.entrants[0].settings, "prices": prices})
+    stored = begun(record, replace(cohort, entrants=(entrant,)))
+    play(stored, 1, reads(paper, {"ann": ann}), record)
+    told = ["Clouds", "Polymarket: 80% rain"] if prices == "shown" else ["Clouds"]
+    assert ann.titles() == {RAIN: told}
+    with reading(record.engine) as connection:
+        counted = connection.exec_driver_sql("SELECT dropped FROM gathering").scalar()
+    assert counted == ("{}" if prices == "shown" else '{"odds":1}')
+
+
+def test_a_refused_query_concerns_its_market_alone(record: Record) -> None:
+    mids = {f"sim:{number}": 40 for number in range(9)}
+    refusal = RefusedQueryError("refused_query", "GDELT refuses the query: too short")
+    paper, ann = LittlePaper({"sim:8": [news("Flakes")]}, down={*mids} - {"sim:8"}, fault=refusal), Looker()
+    stored = begun(record, with_evidence(a_cohort(["ann"])))
+    report = play(stored, 1, reads(paper, {"ann": ann}, mids=mids), record)
+    assert (len(paper.asked), ann.titles()) == (9, {"sim:8": ["Flakes"]})
+    assert report.trouble == ("no evidence on 8 of 9 markets: GDELT refuses the query: too short",)
 
 
 def test_nothing_from_the_day_of_the_close_is_shown(record: Record) -> None:

@@ -1,0 +1,295 @@
+"""What a question is searched by: names and phrases as they stand, tickers and figures as articles have them.
+
+Pure. A term is one thing in one or more ways of writing it. Names come first, then figures and years, then
+other telling words. The year of a deadline counts only where little else is left: few articles say it.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+_PLAIN = """
+about above after again all and any are before below between both but can could does during each either
+ever every for from get had has have hit how into its last least less made make many more most much next
+not off once one only other out over per reach same than that the their them then there these they this
+those through under until was what when where which while who whom whose will win with within would yes
+january february march april may june july august september october november december jan feb mar apr jun
+jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday day days week weeks
+month months year years end start by
+"""
+PLAIN = frozenset(_PLAIN.split())
+"""Words that any question may have."""
+_COMMON = """
+announce announced another anyone anything become becomes beat beats call called cease change close
+closes closing day days down draw drop dip end ended ends exactly exceed exceeds fall falls finish first
+final game games happen happens higher hit hits hold holds include increase increases least level leave
+leaves lose loses lower main market markets mention name named none number official officially others
+otherwise pass passes people person place please point points prevail price prices question range reach
+reaches record release released remain resolve resolves result rise rises say says second see set soon
+state still take takes third tie time times today tomorrow top total try turn two three four five six
+seven eight nine ten up use using value vs versus visit win winner wins won worth yes zero low high men
+women thousand million billion trillion percent polymarket kalshi manifold metaculus non there's also
+could may according as at an be do go he in is it on or so to we if et utc am pm est edt option outcome
+listed resolution source following
+"""
+COMMON = PLAIN | frozenset(_COMMON.split())
+"""Words by which nothing is found, however they are written."""
+JOINING = frozenset(["of", "de", "da", "di", "del", "la", "van", "von", "der", "bin", "al"])
+"""Words inside a name."""
+_WRITTEN = {
+    ("bitcoin", "BTC"): "BTC",
+    ("ethereum", "ether"): "ETH",
+    ("solana",): "SOL",
+    ("dogecoin",): "DOGE",
+    ("cardano",): "ADA",
+    ("ripple", "XRP"): "XRP",
+    ("S&P 500",): "SPX SPY",
+    ("nasdaq",): "NDX QQQ",
+    ("Dow Jones",): "DJI DJIA DIA",
+    ("crude oil",): "WTI",
+    ("Brent crude",): "BRENT",
+    ("nvidia",): "NVDA",
+    ("tesla",): "TSLA",
+    ("Apple",): "AAPL",
+    ("microsoft",): "MSFT",
+    ("Alphabet", "Google"): "GOOG GOOGL",
+    ("amazon",): "AMZN",
+    ("microstrategy",): "MSTR",
+    ("palantir",): "PLTR",
+    ("fed", "Federal Reserve"): "FED FOMC",
+    ("ECB", "European Central Bank"): "ECB",
+    ("Bank of England",): "BOE",
+    ("Bank of Japan",): "BOJ",
+    ("inflation", "consumer prices"): "CPI",
+    ("gross domestic product", "GDP"): "GDP",
+    ("United States",): "US USA",
+    ("United Kingdom", "Britain"): "UK",
+    ("European Union",): "EU",
+    ("United Nations",): "UN",
+    ("United Arab Emirates", "UAE"): "UAE",
+    ("artificial intelligence",): "AI",
+    ("republicans",): "GOP",
+    ("prime minister",): "PM",
+    ("Supreme Court",): "SCOTUS",
+    ("New York City",): "NYC",
+    ("Los Angeles",): "LA",
+}
+WRITTEN = {ticker: ways for ways, tickers in _WRITTEN.items() for ticker in tickers.split()}
+"""What articles write where a question has a ticker or an abbreviation."""
+TRADED = frozenset(["bitcoin", "ethereum", "solana", "dogecoin", "cardano", "ripple"])
+"""What has a price: alone, such a name is searched with that word."""
+SCALES = {
+    "k": "thousand", "m": "million", "mn": "million", "b": "billion", "bn": "billion", "t": "trillion",
+    "tn": "trillion",
+}  # fmt: skip
+PARTS = {"%": "percent", "percent": "percent", "bps": "basis points", "bp": "basis points"}
+SHORTEST, LONGEST_NAME = 3, 4
+"""Letters of a word, and words of a name."""
+ENOUGH = 2
+"""With fewer terms the year of a deadline is one."""
+LEAST = 100
+"""A smaller figure without a unit finds nothing."""
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]*\.?"
+_DATE = re.compile(
+    rf"\b(?:{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+(?P<a>(?:19|20)\d\d)\b)?"
+    rf"|\d{{1,2}}\s+{_MONTH}\s+(?P<b>(?:19|20)\d\d)\b|{_MONTH}\s+(?P<c>(?:19|20)\d\d)\b"
+    r"|(?P<d>(?:19|20)\d\d)-\d\d-\d\d)",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W_]+")
+_SIDES = re.compile(r"\(YES: .*\)\s*$")
+_OWNED = re.compile(r"['’]s\b")
+_SEASON = re.compile(r"\b((?:19|20)\d\d)[–/-](?:(?:19|20)?\d\d)\b")
+_COUNTED = re.compile(r"\d+(?:am|pm|st|nd|rd|th)", re.IGNORECASE)
+_TOKEN = re.compile(
+    r"(?P<quoted>[“\"][^”\"]{3,60}[”\"])"
+    r"|(?P<figure>[$€£]?(?P<digits>\d[\d,]*(?:\.\d+)?)(?:\s?(?P<unit>%|(?:percent|bps?|thousand|million"
+    r"|billion|trillion|bn|mn|tn|[kmbt])(?!\w)))?(?![\w]))"
+    r"|(?P<word>[^\W_](?:\w|[&'’.+-](?=\w))*)|(?P<stop>[^\s\w])",
+    re.IGNORECASE,
+)
+Kind = Literal["name", "figure", "year", "word"]
+_ORDER: tuple[Kind, ...] = ("name", "figure", "year", "word")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTerm:
+    """One thing to search for: an article has it where it has one of the ways to write it."""
+
+    kind: Kind
+    ways: tuple[str, ...]
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is one word in each of its ways, which finds too much by itself."""
+        return not any(" " in way for way in self.ways)
+
+
+PRICE = SearchTerm("word", ("price",))
+
+
+def search_terms(question: str, most: int, rules: str = "") -> tuple[SearchTerm, ...]:
+    """The telling terms of a question, the most telling first; none where a single common word is left.
+
+    A term that would stand alone gets another: the first name in the rules, or "price" for what is traded.
+
+    >>> [term.ways for term in search_terms("Will Xi Jinping be out in 2026?", 4)]
+    [('Xi Jinping',), ('2026',)]
+    >>> [term.ways for term in search_terms("Will BTC reach $120k before March 31?", 4)]
+    [('bitcoin', 'BTC'), ('120,000', '120k')]
+    >>> [term.ways for term in search_terms("Will the S&P 500 close above 7,000?", 4)]
+    [('S&P 500',), ('7,000', '7000')]
+    """
+    asked = _SIDES.sub("", question)
+    terms = _terms(asked)
+    if len(terms) == 1 and terms[0].alone:
+        named = [term for term in _terms(rules[:500]) if term.kind == "name" and term != terms[0]]
+        priced = [PRICE] if TRADED.intersection(terms[0].ways) else []
+        terms = [*terms, *(priced or named[:1])]
+        if len(terms) == 1 and terms[0].kind == "word":
+            return ()
+    return tuple(terms[:most])
+
+
+def broader_terms(terms: Sequence[SearchTerm]) -> tuple[SearchTerm, ...]:
+    """Fewer terms for another search, where all of them found nothing; none where these would say too little.
+
+    >>> [term.ways[0] for term in broader_terms(search_terms("Will BTC reach $120k before March 31?", 4))]
+    ['bitcoin', 'price']
+    >>> [term.ways for term in broader_terms(search_terms("Will Xi Jinping be out in 2026?", 4))]
+    [('Xi Jinping',)]
+    """
+    left = [term for term in terms if term.kind in ("name", "word")][:ENOUGH]
+    left += [PRICE] if len(left) == 1 and TRADED.intersection(left[0].ways) else []
+    enough = len(left) > 1 or (left and not left[0].alone)
+    return tuple(left) if enough and set(left) != set(terms) else ()
+
+
+def _terms(text: str) -> list[SearchTerm]:
+    """Every term of a text once, in the order of their kinds."""
+    ends = [year for match in _DATE.finditer(text) for year in match.groups() if year]
+    found = [*_found(_OWNED.sub(" ;", _SEASON.sub(_two_years, _DATE.sub(" ; ", text))))]
+    years = tuple(dict.fromkeys(term.ways[0] for term in found if term.kind == "year"))
+    found = [term for term in found if term.kind != "year"] + ([SearchTerm("year", years)] if years else [])
+    terms: dict[str, SearchTerm] = {}
+    for term in sorted(found, key=lambda term: _ORDER.index(term.kind)):
+        key = term.ways[0].casefold()
+        if not any(key in known.split() or key == known for known in terms):
+            terms[key] = term
+    if ends and len(terms) < ENOUGH:
+        terms[ends[0]] = SearchTerm("year", (ends[0],))
+    return list(terms.values())
+
+
+def _two_years(season: re.Match[str]) -> str:
+    return f" {season[1]} {int(season[1]) + 1} "
+
+
+def _found(text: str) -> Iterator[SearchTerm]:
+    """The terms of a text as they stand in it: words of one name are one term."""
+    name: list[str] = []
+    matches = [*_TOKEN.finditer(text), None]
+    for match, after in zip(matches, [*matches[1:], None], strict=True):
+        word = match and match["word"]
+        if word and (_is_named(word) or (name and word in JOINING)):
+            name.append(word)
+            continue
+        if match and name and _belongs(match, after):
+            name.append(match["figure"])
+            continue
+        yield from _named(name)
+        name = []
+        if match is None:
+            return
+        if match["quoted"]:
+            yield from _quoted(match["quoted"][1:-1])
+        elif match["figure"]:
+            yield from _figure(match["digits"].rstrip(","), (match["unit"] or "").lower())
+        elif word and _is_telling(word) and len(word) >= SHORTEST:
+            yield SearchTerm("word", (word.casefold(),))
+
+
+def _is_telling(word: str) -> bool:
+    """Whether a word is none that any question may have, and no time of day or number in a row."""
+    return word.casefold() not in COMMON and not _COUNTED.fullmatch(word) and word not in ("I", "A")
+
+
+def _is_named(word: str) -> bool:
+    """Whether a word is written as a name is."""
+    return _is_telling(word) and not word.islower() and any(x.isalpha() for x in word)
+
+
+def _belongs(match: re.Match[str], after: re.Match[str] | None) -> bool:
+    """Whether a figure is part of the name before it, as in S&P 500: small, bare, and counting nothing."""
+    if not match["figure"] or match["unit"] or not match["figure"].isdigit() or int(match["digits"]) >= 1_000:
+        return False
+    counted = after and after["word"]
+    return not counted or counted.casefold() in COMMON or not counted.endswith("s")
+
+
+def _named(words: Sequence[str]) -> Iterator[SearchTerm]:
+    words = list(words)
+    while words and words[-1] in JOINING:
+        words.pop()
+    parts = [" ".join(words)] if len(words) <= LONGEST_NAME else [x for x in words if x not in JOINING]
+    for part in parts:
+        ways = WRITTEN.get(part.replace(".", "")) or WRITTEN.get(
+            part.upper() if len(part) == SHORTEST else ""
+        )
+        known = next((ways for ways in _WRITTEN if part.casefold() in map(str.casefold, ways)), None)
+        if ways or known or (len(part) >= SHORTEST and part.casefold() not in ("new", *COMMON)):
+            yield SearchTerm("name", ways or known or (part,))
+
+
+def _quoted(text: str) -> Iterator[SearchTerm]:
+    words = [word["word"] for word in _TOKEN.finditer(text) if word["word"]]
+    if 1 < len(words) <= LONGEST_NAME + 1:
+        yield SearchTerm("name", (" ".join(words),))
+    elif words and words[0].casefold() not in COMMON and len(words[0]) >= SHORTEST:
+        yield SearchTerm("name", (words[0],))
+
+
+def _figure(digits: str, unit: str) -> Iterator[SearchTerm]:
+    """A figure in the ways in which it is written; small ones without a unit are left out."""
+    bare = digits.replace(",", "")
+    if unit in PARTS:
+        yield SearchTerm("figure", (f"{bare} {PARTS[unit]}",))
+    elif unit:
+        named = SCALES.get(unit, unit)
+        exact, rest = divmod(int(bare.replace(".", "")) * 1_000, 10 ** len(bare.partition(".")[2]))
+        in_thousands = named == "thousand" and not rest
+        yield SearchTerm("figure", (f"{exact:,}", f"{bare}k") if in_thousands else (f"{bare} {named}",))
+    elif "." not in bare and len(digits) == 4 and bare[:2] in ("19", "20"):
+        yield SearchTerm("year", (bare,))
+    elif float(bare) >= LEAST:
+        whole = bare.partition(".")[0]
+        ways = (f"{int(whole):,}", whole) if len(whole) > SHORTEST else (whole,)
+        yield SearchTerm("figure", ways)
+
+
+def keywords(question: str, most: int) -> tuple[str, ...]:
+    """The telling words of a question, in small letters, names before others, each once.
+
+    >>> keywords("Will the Fed cut rates before March 31, 2026?", 3)
+    ('fed', 'cut', 'rates')
+    >>> keywords("Will rain fall on Lisbon in May?", 2)
+    ('lisbon', 'rain')
+    """
+    telling = [
+        word
+        for word in words(question)
+        if len(word) >= SHORTEST and not word.isdigit() and word.casefold() not in PLAIN
+    ]
+    first = words(question)[:1]
+    named = [word for word in telling if not word.islower() and [word] != first]
+    return tuple(dict.fromkeys(word.casefold() for word in (*named, *telling)))[:most]
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, as they stand.
+
+    >>> words("Will it rain in São Paulo?")
+    ['Will', 'it', 'rain', 'in', 'São', 'Paulo']
+    """
+    return _WORD.findall(text)
