@@ -34,7 +34,7 @@ def agent(settings: Settings, given: Given) -> Agent:
 '''
 CONFIG = """\
 markets: {venue: simulator, min_volume: 0}
-evidence: {from: folder}
+evidence: {from: folder, per_market: 6}
 cohorts: {rounds: 3}
 agents:
   - kind: reader
@@ -121,7 +121,7 @@ def test_playing_it_again_in_another_process_gathers_nothing(folders: tuple[Path
 def test_check_says_where_articles_come_from(folders: tuple[Path, Path]) -> None:
     folder = folders[0]
     assert "evidence  folder" in arena(folder, "check").stdout
-    assert arena_json(folder, "check")["guard"] == {"per_market": 5, "characters": 1_000, "restricted": []}
+    assert arena_json(folder, "check")["guard"] == {"per_market": 6, "characters": 1_000, "restricted": []}
 
 
 def test_the_source_that_the_page_shows_is_one(tmp_path: Path) -> None:
