@@ -39,6 +39,8 @@ OF_ONE_MARKET = frozenset({"missing", "refused", "bad_page", "too_large", "incom
 """What may be wrong with one market alone, since the venue did answer."""
 POINTLESS = frozenset({"no_markets", "too_much", "no_events"})
 """What no second try makes better: the folder is free for another request."""
+DONE = frozenset({"markets", "prices", "resolutions", "left_out"})
+"""What the manifest says of a bundle that is whole."""
 Open = Callable[[AnswerStore], PastVenue]
 Moved = Callable[[str, int, int | None], None]
 
@@ -129,10 +131,12 @@ def _as_json(venue: str, request: PastRequest) -> dict[str, Any]:
 def _read_manifest(path: Path) -> dict[str, Any]:
     try:
         held = json.loads(path.read_text("utf-8"))
-        if isinstance(held, dict) and [instant(held.get(key)) for key in ("at", "until")]:
-            return held
-        raise ValueError(held)
-    except ValueError as error:
+        if not isinstance(held, dict) or set(held.get("done") or DONE) != DONE:
+            raise ValueError("not what is written here")
+        for key in ("at", "until"):
+            instant(held.get(key))
+        return held
+    except (ValueError, TypeError) as error:
         raise VenueError("other_history", f"{path} says no history", "name a new folder") from error
 
 

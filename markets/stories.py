@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 
 from markets.ladders import DATES, MUCH, key_words, mask_amounts, normalized
-from markets.model import NEVER
+from markets.model import NEVER, MarketId
 
 DATE, BY = "@date", "@by"
 """What stands in a question for a date, and in a key for one by which something is to happen."""
@@ -75,6 +75,20 @@ def subject(question: str, closes_at: datetime) -> str:
     masked = mask_amounts(text)
     key = key_words(_meeting(masked, dates) or _level(masked, dates) or _with_dates(_contest(masked), dates))
     return key if set(key.split()) - {BY, MUCH} else key_words(normalized(question))
+
+
+def story_by_subject(market: MarketId, question: str, closes_at: datetime) -> str:
+    """The story of a market whose venue names no event; empty where the question has no word.
+
+    >>> from datetime import UTC
+    >>> june = datetime(2026, 6, 30, tzinfo=UTC)
+    >>> story_by_subject(MarketId("manifold:a1"), "Kraken IPO by June 30?", june)
+    'manifold:kraken ipo @by'
+    >>> story_by_subject(MarketId("manifold:a2"), "?", june)
+    ''
+    """
+    about = subject(question, closes_at)
+    return f"{market.partition(':')[0]}:{about}" if about else ""
 
 
 def _meeting(masked: str, dates: Mapping[str, str]) -> str:

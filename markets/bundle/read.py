@@ -19,7 +19,7 @@ from markets.bundle.rows import EMPTY, BundlePage, with_book
 from markets.hashes import digest, market_hash, quote_hash, timestamp_text
 from markets.ladders import ladders
 from markets.model import MarketId, Quote
-from markets.stories import subject
+from markets.stories import story_by_subject
 from markets.venue import VenueError
 
 HELD: WeakValueDictionary[str, Bundle] = WeakValueDictionary()
@@ -177,7 +177,7 @@ def _story(page: BundlePage) -> str:
     market = page.market
     if market.story or market.event_id:
         return market.story
-    return f"{market.id.partition(':')[0]}:{subject(market.question, market.closes_at)}"
+    return story_by_subject(market.id, market.question, market.closes_at)
 
 
 def _quotes(draft: Draft) -> defaultdict[MarketId, list[Quote]]:

@@ -15,14 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from markets.garbage_collection import gc_paused
 from markets.model import Listing, MarketId, Quote, Resolution
 from markets.past import PastMarket, PastRequest, PastSelection
-from markets.venue import (
-    EVERY_MARKET,
-    Catalogue,
-    CatalogueFilter,
-    Report,
-    VenueError,
-    ignore_report,
-)
+from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, VenueError, ignore_report
 from markets.venues.wire import manifold_records as wire
 from markets.venues.wire import manifold_requests as asking
 from markets.venues.wire.answers import AnswerStore

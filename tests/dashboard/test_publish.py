@@ -34,10 +34,8 @@ def site(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> PublishedSite:
 
 @pytest.mark.parametrize("name", ["demo", "big", "a_replay", "all_failed", "one_round"])
 def test_every_link_leads_to_a_file_and_every_page_is_reached(
-    name: str, thorough: bool, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+    name: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    if name == "big" and not thorough:
-        pytest.skip("THOROUGH=1 reads the largest too")
     site = PublishedSite(tmp_path / "site")
     told = site.publish(shared(name, tmp_path_factory))
     looked, wrong = site.broken()

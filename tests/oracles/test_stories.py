@@ -1,4 +1,4 @@
-"""Stories held against a hundred markets that were put together by hand.
+"""Stories held against a hundred markets, whose groups were checked by eye as the rule was made.
 
 `stories.csv` names the story of each market that was judged, and of all that belong to it. A market is
 wrong where the others of its computed story are not those of its label.

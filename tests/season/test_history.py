@@ -1,135 +1,341 @@
-"""A venue's past becomes a bundle: killed and resumed it is the same, and a replay plays it at once."""
+"""`arena history`: a venue's past over real HTTP, killed and resumed, into a bundle that is replayed."""
 
+import csv
 import json
+import os
 import signal
 import subprocess
 from collections import Counter
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from random import Random
 from typing import Any
 
-import pytest
-
+from markets.bundle import Bundle, check, read
+from markets.model import NEVER, MarketId
 from tests.program.command_line import command, environment
 from tests.program.running import AGREES, arena, arena_json
-from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_book_end, a_market, an_end, token
-from tests.venue_server.server import VenueServer, venue_server
+from tests.serving import Reply
+from tests.venue_server import kalshi, manifold
+from tests.venue_server.polymarket import (
+    CLOB,
+    GAMMA,
+    PolymarketWire,
+    a_book_end,
+    a_market,
+    an_end,
+    token,
+)
+from tests.venue_server.server import Asked, VenueServer, status
 
-START, DAYS = datetime(2026, 1, 4, tzinfo=UTC), 40
-COUNT, TOP = 60, 50
-SPAN = ("--since", "2026-01-04", "--until", "2026-02-13")
-
-
-@pytest.fixture
-def venue() -> Iterator[VenueServer]:
-    with venue_server() as server:
-        yield server
-
-
-@pytest.fixture
-def place(tmp_path: Path, venue: VenueServer) -> Path:
-    """A folder whose config leads to a venue of sixty markets with hourly prices; half have ended."""
-    names = [str(1001 + n) for n in range(COUNT)]
-    wire = PolymarketWire([_market(n, name) for n, name in enumerate(names)])
-    wire.ends = [a_book_end(name, won="Yes") for name in names[::2]]
-    wire.past = {token(name): [_point(n, hour) for hour in range(24 * DAYS)] for n, name in enumerate(names)}
-    wire.serve(venue)
-    where = f'{{url: "{venue.url}{GAMMA}", book_url: "{venue.url}{CLOB}", per_second: 1000}}'
-    text = f"markets: {{venue: polymarket, show: 20, min_volume: 0, price_only: true, polymarket: {where}}}\n"
-    text += "cohorts: {decide: weekly, rounds: 2, rules: reference}\n"
-    text += "agents: [{kind: market}, {kind: random}]\n"
-    (tmp_path / "config.yaml").write_text(text, "utf-8")
-    return tmp_path
+START = datetime(2026, 1, 1, tzinfo=UTC)
+DAY, HOUR = timedelta(days=1), timedelta(hours=1)
+SPAN = ("--since", "2026-01-01", "--until", "2026-02-12")
+COUNT = 60
 
 
-def _market(n: int, name: str) -> dict[str, Any]:
-    facts: dict[str, Any] = {
-        "question": f"Will team {n} win?",
-        "slug": f"team-{n}",
-        "volume": str(5_000 + 10 * n),
-        "volumeNum": 5_000 + 10 * n,
-        "startDate": "2025-12-01T10:00:00Z",
-        "endDate": f"{START + timedelta(days=10 + n % 20):%Y-%m-%dT%H:%M:%SZ}",
-        "events": [{"id": f"7{name}", "title": f"Team {n}", "slug": f"event-{n}", "negRiskAugmented": False}],
-    }
-    if n % 2:
-        return a_market(name, **(facts | {"endDate": "2026-12-31T00:00:00Z"}))
-    closed = START + timedelta(days=10 + n % 20, hours=3)
-    return an_end(name, **(facts | {"closedTime": f"{closed:%Y-%m-%d %H:%M:%S}+00"}))
+def stamp(at: datetime) -> str:
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def _point(n: int, hour: int) -> dict[str, float]:
-    return {"t": int((START + timedelta(hours=hour)).timestamp()), "p": (20 + (7 * n + hour) % 60) / 100}
+def config(folder: Path, venue: str, **settings: Any) -> Path:
+    """A config that says where the venue is, fast enough for a test."""
+    places = json.dumps({**settings, "per_second": 5_000})
+    agents = "agents: [{kind: market}, {kind: constant}]"
+    file = folder / f"{venue}.yaml"
+    file.write_text(
+        f"markets:\n  venue: {venue}\n  {venue}: {places}\ncohorts: {{decide: daily}}\n{agents}\n"
+    )
+    return file
 
 
-def told(place: Path, *words: str) -> Any:
-    return arena_json(place, "history", "polymarket", *words, *SPAN)
+def polymarket(count: int = COUNT) -> PolymarketWire:
+    """Markets of January, most of them closed, with a price an hour for as long as they were open."""
+    rng, wire = Random("1/history"), PolymarketWire()
+    for n in range(count):
+        name, closed = str(1001 + n), START + (10 + rng.randrange(40)) * DAY
+        more: dict[str, Any] = {
+            "slug": f"rain-{n}",
+            "startDate": stamp(START - 5 * DAY),
+            "endDate": stamp(closed - 3 * HOUR),
+        }
+        more["volume"], more["events"] = str(1_000 + n), [{"id": str(7_000 + n // 3), "slug": f"e{n // 3}"}]
+        raw = a_market(name, **more) if n % 4 == 0 else an_end(name, closedTime=stamp(closed), **more)
+        wire.markets.append(raw)
+        wire.ends += [] if n % 4 == 0 else [a_book_end(name)]
+        steps = range(0, 50 * 24 if n % 4 == 0 else int((closed - START) / HOUR), 6)
+        wire.past[token(name)] = [
+            {"t": int((START + step * HOUR).timestamp()), "p": round(0.3 + rng.random() / 3, 3)}
+            for step in steps
+        ]
+    return wire
 
 
-def prices_asked(venue: VenueServer) -> Counter[str]:
-    return Counter(
-        f"{asked.params['market']} {asked.params['startTs']}"
-        for asked in venue.log
-        if asked.path == f"{CLOB}/prices-history"
+def at_polymarket(folder: Path, server: VenueServer, wire: PolymarketWire) -> Path:
+    wire.serve(server)
+    return config(folder, "polymarket", url=server.url + GAMMA, book_url=server.url + CLOB)
+
+
+def read_past(folder: Path, file: Path, *words: str, status: int = 0) -> Any:
+    return arena_json(
+        folder, "history", file.stem, "past", *SPAN, "--config", str(file), *words, status=status
     )
 
 
-def killed_after(place: Path, venue: VenueServer, folder: str, requests: int) -> None:
-    """A history that is killed as soon as the venue has been asked so often for prices."""
-    words = command("history", "polymarket", folder, *SPAN, "--top", str(TOP))
-    with subprocess.Popen(words, cwd=place, env=environment(), stderr=subprocess.DEVNULL) as run:
-        while run.poll() is None and sum(prices_asked(venue).values()) < requests:
-            pass
-        run.send_signal(signal.SIGKILL)
-    assert run.returncode == -signal.SIGKILL, "it was killed, and had not come to its end"
+def market(bundle: Bundle, name: str) -> Any:
+    return bundle.markets[MarketId(name)]
 
 
-def test_killed_twice_it_ends_in_the_bundle_of_an_unbroken_run_and_asks_for_nothing_again(
-    place: Path, venue: VenueServer
+def test_killed_twice_it_goes_on_and_nothing_is_asked_twice(tmp_path: Path, server: VenueServer) -> None:
+    """And what comes of it is what comes of it where nothing happens."""
+    (tmp_path / "calm").mkdir()
+    file = at_polymarket(tmp_path, server, polymarket())
+    calm = read_past(tmp_path / "calm", file)
+    asked = Counter(str(each) for each in server.log)
+    assert max(asked.values()) == 1
+    server.log.clear()
+    for kill_after in (30, 80):
+        assert killed_after(tmp_path, file, server, kill_after) == -signal.SIGKILL
+        assert not (tmp_path / "past" / "markets.jsonl").exists()
+    found = read_past(tmp_path, file)
+    assert found["answers_on_disk"] >= 40
+    again = Counter(str(each) for each in server.log)
+    # what was on its way when it was killed is not on disk
+    assert sum(again.values()) <= sum(asked.values()) + 2 * 32
+    assert set(again) == set(asked)
+    assert {key: found[key] for key in ("markets", "prices", "resolutions", "left_out")} == {
+        key: calm[key] for key in ("markets", "prices", "resolutions", "left_out")
+    }
+    assert read(tmp_path / "past").content == read(tmp_path / "calm" / "past").content
+    assert sorted(path.name for path in (tmp_path / "past").iterdir()) == [
+        "history.json", "markets.jsonl", "prices.csv", "resolutions.csv",
+    ]  # fmt: skip
+    server.log.clear()
+    assert read_past(tmp_path, file)["whole_before"] is True
+    assert server.log == []
+
+
+def killed_after(folder: Path, file: Path, server: VenueServer, answers: int) -> int:
+    """The status of a run that is killed once so many questions were asked in all."""
+    words = command("history", "polymarket", "past", *SPAN, "--config", str(file), "--json")
+    process = subprocess.Popen(
+        words, cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+
+    def kill(_asked: Asked) -> Reply | None:
+        if len(server.log) >= answers and process.poll() is None:
+            os.kill(process.pid, signal.SIGKILL)
+        return None
+
+    server.before = [kill]
+    process.communicate(timeout=60)
+    server.before = []
+    return process.returncode
+
+
+def test_a_history_is_replayed_at_once(tmp_path: Path, server: VenueServer) -> None:
+    file = at_polymarket(tmp_path, server, polymarket(24))
+    found = read_past(tmp_path, file)
+    assert (found["markets"], found["resolutions"], found["rejected"]) == (24, 18, [])
+    assert check(tmp_path / "past").warnings == ()
+    season = arena_json(tmp_path, "replay", "past", "--config", str(file), "--end", "2026-02-01")
+    assert season["turns"] > 30
+    assert season["settlements"] > 0
+    assert arena_json(tmp_path, "verify", "--database", season["database"]).items() >= AGREES.items()
+
+
+def test_what_could_be_known_of_a_market_and_when(tmp_path: Path, server: VenueServer) -> None:
+    closed = START + 20 * DAY
+    ended = an_end("1", closedTime=stamp(closed), endDate=stamp(closed - 10 * DAY))
+    odd = an_end("2", yes="0", no="1", closedTime=stamp(closed))
+    wire = PolymarketWire([ended, odd, a_market("3", umaResolutionStatus="disputed")])
+    wire.ends = [a_book_end("1"), a_book_end("2")]  # of the second the order book says otherwise
+    points = [{"t": int((START + n * HOUR).timestamp()), "p": 0.4} for n in range(24 * 30)]
+    wire.past = {token(name): points for name in "123"}
+    answer = read_past(tmp_path, at_polymarket(tmp_path, server, wire), status=2)
+    assert [(each["record"], each["code"]) for each in answer["rejected"]] == [
+        ("3", "disputed"),
+        ("2", "contradiction"),
+    ]
+    bundle = read(tmp_path / "past")
+    first = market(bundle, "polymarket:1")
+    assert [(page.closes_at - START) // DAY for page in first.pages] == [10, 17, 24]
+    assert first.seen[1:] == (START + 10 * DAY, START + 17 * DAY)  # put off by a week, as it traded on
+    assert first.ends[0].known_at == closed
+    assert (first.pages[0].fee_rate, first.pages[0].tick) == (40_000, 10_000)
+    assert first.known[-1] < closed
+    assert {at.hour for at in first.known[:-1]} == {0, 6, 12, 18}
+    second = market(bundle, "polymarket:2")
+    assert (second.ends, second.pages[-1].closes_at, second.seen[-1]) == ((), closed, closed)
+    assert market(bundle, "polymarket:3").ends == ()
+
+
+def test_the_largest_are_chosen_or_those_that_are_named(tmp_path: Path, server: VenueServer) -> None:
+    file = at_polymarket(tmp_path, server, polymarket())
+
+    def chosen(name: str, *words: str) -> list[str]:
+        span = ("--since", "2026-01-01", "--until", "2026-01-20", "--config", str(file))
+        arena_json(tmp_path, "history", "polymarket", name, *span, *words)
+        return sorted(id.removeprefix("polymarket:") for id in read(tmp_path / name).markets)
+
+    assert chosen("top", "--top", "3") == ["1058", "1059", "1060"]
+    assert chosen("slugs", "--slug", "rain-4", "--slug", "rain-9") == ["1005", "1010"]
+    assert chosen("event", "--event", "e2") == ["1007", "1008", "1009"]
+    assert len(chosen("tag", "--tag", "weather", "--top", "5")) == 5
+
+
+def test_a_list_that_is_not_in_the_order_asked_for_is_read_to_its_end(
+    tmp_path: Path, server: VenueServer
 ) -> None:
-    whole = told(place, "whole", "--top", str(TOP))
-    assert (whole["markets"], whole["resolutions"]) == (TOP, TOP // 2)
-    assert whole["left_out"] == {"of less volume": COUNT - TOP}
-    unbroken = prices_asked(venue)
-    venue.log.clear()
-    killed_after(place, venue, "broken", 30)
-    killed_after(place, venue, "broken", 80)
-    resumed = told(place, "broken", "--top", str(TOP))
-    assert resumed["answers_on_disk"] > 60
-    again = prices_asked(venue)
-    assert again.keys() == unbroken.keys()
-    assert sum(again.values()) - len(again) <= 2 * 32, "only what was on its way at a kill is asked once more"
-    for name in ("markets.jsonl", "prices.csv", "resolutions.csv"):
-        one, other = (place / folder / name for folder in ("whole", "broken"))
-        assert other.read_bytes() == one.read_bytes()
-    venue.log.clear()
-    done = told(place, "broken", "--top", str(TOP))
-    assert (done["whole_before"], venue.log) == (True, [])
+    wire = polymarket(240)
+    for n, raw in enumerate(wire.markets):
+        raw["volume"] = str(n)
+    file = at_polymarket(tmp_path, server, wire)
+    inner = server._routes[f"{GAMMA}/markets/keyset"]
+    server.route(
+        f"{GAMMA}/markets/keyset",
+        lambda asked: inner(Asked(asked.path, {k: v for k, v in asked.query.items() if k != "order"})),
+    )
+    read_past(tmp_path, file, "--top", "2")
+    assert set(read(tmp_path / "past").markets) == {"polymarket:1239", "polymarket:1240"}
 
 
-def test_the_bundle_is_right_and_a_replay_plays_it(place: Path) -> None:
-    told(place, "past")
-    checked = arena_json(place, "markets", "check", "past")
-    assert (checked["wrong"], checked["warnings"]) == (0, [])
-    assert checked["markets"] == COUNT
-    played = arena_json(place, "replay", "past", "--config", "config.yaml")
-    assert played["settlements"] > 0
-    assert {row["agent"] for row in played["leaderboard"]} == {"market", "random"}
-    assert arena_json(place, "verify", "--database", played["database"]).items() >= AGREES.items()
-    pages = [json.loads(line) for line in (place / "past" / "markets.jsonl").read_text("utf-8").splitlines()]
-    assert {page["fee_rate"] for page in pages} == {"0.04"} or {page["fee_rate"] for page in pages} == {0.04}
+def test_kalshi_has_bids_and_asks_and_a_close_that_nobody_could_know(
+    tmp_path: Path, server: VenueServer
+) -> None:
+    closed = START + 12 * DAY
+    early: dict[str, Any] = {
+        "can_close_early": True,
+        "latest_expiration_time": stamp(START + 60 * DAY),
+        "open_time": stamp(START),
+    }
+    ended: dict[str, Any] = {"close_time": stamp(closed), "settlement_ts": stamp(closed + 5 * HOUR)}
+    wire = kalshi.KalshiWire(
+        events=[kalshi.an_event(kalshi.an_end("RAIN-26-A", **(early | ended)), kalshi.a_market("RAIN-26-B"))],
+        historical=[kalshi.an_end("SNOW-25-A", **early | ended)],
+        series=[kalshi.a_series(fee_multiplier=0.5), kalshi.a_series("SNOW")],
+        cutoff="2026-01-05T00:00:00Z",
+    )
+    hours = [START + n * HOUR for n in range(1, 24 * 20)]
+    for name in ("RAIN-26-A", "RAIN-26-B", "SNOW-25-A"):
+        wire.candles[name] = [
+            {
+                "end_period_ts": int(at.timestamp()),
+                "yes_bid": {"close_dollars": "0.4000"},
+                "yes_ask": {"close_dollars": "0.4400"},
+                "price": {"close_dollars": "0.4300"},
+            }
+            for at in hours
+        ]
+    file = config(tmp_path, "kalshi", url=wire.serve(server))
+    answer = read_past(tmp_path, file, status=2)  # an event of long ago has no page any more
+    assert {each["record"] for each in answer["rejected"]} == {"SNOW-25"}
+    bundle = read(tmp_path / "past")
+    record = market(bundle, "kalshi:RAIN-26-A")
+    quote = record.quotes[0]
+    assert (quote.bid, quote.ask, quote.mid, quote.last) == (400_000, 440_000, 420_000, 430_000)
+    assert [page.closes_at for page in record.pages] == [START + 60 * DAY, closed]
+    assert (record.seen[1], record.ends[0].known_at) == (closed, closed + 5 * HOUR)
+    assert (record.pages[0].fee_rate, record.pages[0].category) == (35_000, "Climate")
+    assert record.known[-1] < closed
+    assert market(bundle, "kalshi:SNOW-25-A").ends[0].payout == 1_000_000
+    assert len(bundle.markets) == 3
 
 
-def test_markets_can_be_named_and_what_is_there_is_not_overwritten(place: Path) -> None:
-    assert told(place, "two", "--slug", "team-3", "--event", "event-4")["markets"] == 2
-    other = arena(place, "history", "polymarket", "two", "--since", "2026-01-05", "--until", "2026-02-13")
-    assert other.returncode == 1
-    assert "holds another history" in other.stderr
-    odd = arena(place, "history", "polymarket", "odd", *SPAN, "--slug", "../x")
-    assert (odd.returncode, "is no name of a market" in odd.stderr) == (1, True)
-    none = arena(place, "history", "simulator", "odd", *SPAN)
-    assert (none.returncode, "doesn't show its past" in none.stderr) == (1, True)
-    backwards = arena(place, "history", "polymarket", "odd", "--since", "2026-03-01", "--until", "2026-02-01")
-    assert (backwards.returncode, "there is no time between" in backwards.stderr) == (1, True)
-    assert not (place / "odd").exists()
+def test_manifold_tells_prices_by_bets_and_no_close_that_was_moved(
+    tmp_path: Path, server: VenueServer
+) -> None:
+    resolved = manifold.ms(2026, 1, 20)
+    wire = manifold.ManifoldWire(
+        [
+            manifold.a_market("open", volume=9, slug="will-it", groupSlugs=["rain"]),
+            manifold.an_end("rain", resolutionTime=resolved, closeTime=resolved, volume=7),
+            manifold.an_end("void", "CANCEL", resolutionTime=resolved, closeTime=manifold.ms(2026, 1, 10)),
+            manifold.a_market("poll", outcomeType="POLL"),
+        ]
+    )
+    wire.bets = [
+        manifold.a_bet(f"{name}{hour}", manifold.ms(2026, 1, 1) + hour * 3_600_000, 0.3 + hour / 5_000, name)
+        for name in ("open", "rain", "void")
+        for hour in range(40 * 24, 0, -3)
+    ]
+    file = config(tmp_path, "manifold", url=wire.serve(server))
+    assert read_past_error(tmp_path, file, "--event", "rain")["code"] == "no_events"
+    assert read_past(tmp_path, file)["left_out"] == {"not yes or no": 1}
+    bundle = read(tmp_path / "past")
+    record = market(bundle, "manifold:rain")
+    assert [page.closes_at for page in record.pages] == [NEVER]
+    assert record.pages[0].rules == "YES if it rains."
+    assert (record.ends[0].payout, record.ends[0].known_at) == (1_000_000, START + 19 * DAY)
+    void = market(bundle, "manifold:void")
+    assert (void.pages[0].closes_at, void.ends[0].payout) == (START + 9 * DAY, None)
+    assert void.known[-1] < START + 9 * DAY
+    with (tmp_path / "past" / "prices.csv").open() as rows:
+        assert max(Counter((row["id"], row["date"][:10]) for row in csv.DictReader(rows)).values()) <= 5
+    for words, ids in ((("--slug", "will-it"), {"manifold:open"}), (("--tag", "rain"), {"manifold:open"})):
+        folder = words[0].strip("-")
+        arena_json(tmp_path, "history", "manifold", folder, *SPAN, *words, "--config", str(file))
+        assert set(read(tmp_path / folder).markets) == ids
+
+
+def read_past_error(folder: Path, file: Path, *words: str) -> Any:
+    return read_past(folder, file, *words, status=1)["error"]
+
+
+def test_a_venue_that_fails_loses_nothing(tmp_path: Path, server: VenueServer) -> None:
+    file = at_polymarket(tmp_path, server, polymarket(40))
+    server.fail(f"{CLOB}/prices-history", status(503, retry_after="999"), forever=True)
+    error = read_past_error(tmp_path, file)
+    assert error["code"] == "server_error"
+    before = Counter(str(each) for each in server.log if "prices" not in each.path)
+    server.mend()
+    assert read_past(tmp_path, file)["markets"] == 40
+    after = Counter(str(each) for each in server.log if "keyset" in each.path)
+    assert all(after[key] == 1 for key in before if "keyset" in key)
+
+
+def test_one_market_that_is_refused_keeps_back_no_other(tmp_path: Path, server: VenueServer) -> None:
+    file = at_polymarket(tmp_path, server, polymarket(8))
+    inner = server._routes[f"{CLOB}/prices-history"]
+    refused = token("1003")
+    server.route(
+        f"{CLOB}/prices-history",
+        lambda asked: status(400) if asked.params["market"] == refused else inner(asked),
+    )
+    found = read_past(tmp_path, file, status=2)
+    assert (found["markets"], [each["code"] for each in found["rejected"]]) == (7, ["refused"])
+    assert found["left_out"] == {"without prices": 1}
+
+
+def test_what_can_not_be_is_said_before_anything_is_asked(tmp_path: Path, server: VenueServer) -> None:
+    file = at_polymarket(tmp_path, server, polymarket(4))
+    for words, code in (
+        (("history", "simulator", "past", *SPAN), "no_history"),
+        (("history", "nowhere", "past", *SPAN), "no_venue"),
+        (("history", "polymarket", "past", "--since", "2026-02-01", "--until", "2026-01-01"), "no_time"),
+        (("history", "polymarket", "past", *SPAN, "--slug", "../x"), "bad_name"),
+    ):
+        assert arena_json(tmp_path, *words, "--config", str(file), status=1)["error"]["code"] == code
+    assert server.log == []
+    assert not (tmp_path / "past").exists()
+    read_past(tmp_path, file)
+    assert read_past_error(tmp_path, file, "--top", "2")["code"] == "other_history"
+    manifest = tmp_path / "past" / "history.json"
+    for spoilt in ("[]", "{", '{"at": 5}', manifest.read_text("utf-8").replace('"prices"', '"odds"')):
+        manifest.write_text(spoilt, "utf-8")
+        assert read_past_error(tmp_path, file)["code"] == "other_history"
+    manifest.unlink()
+    assert read_past_error(tmp_path, file)["code"] == "not_empty"
+    said = arena(tmp_path, "history", "polymarket", "late", "--since", "2031-01-01", "--config", str(file))
+    assert (said.returncode, "there is no time" in said.stderr) == (1, True)
+
+
+def test_a_price_a_closed_market_has_for_half_days_only_is_taken(tmp_path: Path, server: VenueServer) -> None:
+    wire = polymarket(3)
+    file = at_polymarket(tmp_path, server, wire)
+    inner = server._routes[f"{CLOB}/prices-history"]
+    server.route(
+        f"{CLOB}/prices-history",
+        lambda asked: inner(asked) if int(asked.params["fidelity"]) >= 720 else {"history": []},
+    )
+    assert read_past(tmp_path, file)["markets"] == 3

@@ -31,17 +31,11 @@ from tests.venue_server.polymarket import (
     a_market,
     an_end,
 )
-from tests.venue_server.server import VenueServer, venue_server
+from tests.venue_server.server import VenueServer
 
 RAIN, SNOW = MarketId("polymarket:1001"), MarketId("polymarket:1002")
 LATER = "2026-12-31T00:00:00Z"
 SNOW_BOOK = a_book("1002", bids=[("0.40", "900")], asks=[("0.42", "900")])
-
-
-@pytest.fixture
-def server() -> Iterator[VenueServer]:
-    with venue_server() as started:
-        yield started
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The first round at a live venue: played when a person starts it, whatever the weekday and the hour."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from arena.config.field_types import start
 from tests.program.rehearsal import clock_at, rehearse, rows
 from tests.program.running import AGREES, arena, arena_json
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_market
-from tests.venue_server.server import VenueServer, venue_server
+from tests.venue_server.server import VenueServer
 
 CONFIG = """\
 markets:
@@ -27,12 +26,6 @@ agents:
 """
 WEDNESDAY = datetime(2026, 1, 7, 14, 37, 20, tzinfo=UTC)
 SUNDAYS = start("sun 00:00")
-
-
-@pytest.fixture
-def server() -> Iterator[VenueServer]:
-    with venue_server() as started:
-        yield started
 
 
 @pytest.fixture

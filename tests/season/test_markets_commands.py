@@ -1,6 +1,5 @@
 """`arena markets`, `arena db prune` and `arena check --live` as a user runs them, on a venue at home."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -10,7 +9,7 @@ import pytest
 from arena.clock import now
 from tests.program.running import AGREES, arena, arena_json
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, Raw, a_book_end, a_market, an_end
-from tests.venue_server.server import HTML, VenueServer, status, venue_server
+from tests.venue_server.server import HTML, VenueServer, status
 
 CONFIG = """\
 database: arena.db
@@ -24,12 +23,6 @@ agents:
 """
 LATER = "2030-01-01T00:00:00Z"
 LISTS = f"{GAMMA}/markets/keyset"
-
-
-@pytest.fixture
-def server() -> Iterator[VenueServer]:
-    with venue_server() as started:
-        yield started
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ class AnswerStore:
 
     def put(self, question: str, body: bytes) -> None:
         """Keep an answer."""
-        self._base.execute("INSERT INTO answer VALUES (?, ?)", (question, zlib.compress(body, 1)))
+        self._base.execute("INSERT OR REPLACE INTO answer VALUES (?, ?)", (question, zlib.compress(body, 1)))
         self.asked += 1
 
     def close(self) -> None:

@@ -84,8 +84,11 @@ def fee_rate(event: KalshiEvent, series: KalshiSeries | None) -> int:
 _GAME = re.compile(r"[0-9]{2}[A-Z]{3}[0-9]{2}(?:[0-9]{4})?[A-Z]{3}[A-Z0-9]*")
 """How the ticker of an event names a game: its day, maybe its hour, and who plays."""
 _DAY = re.compile(r"([0-9]{2}[A-Z]{3}[0-9]{2})(?:H?[0-9]{2,6})?")
-_ASSET = re.compile(r"(?:KX)?([A-Z0-9]+?)(?:DUD|15M|[DHW])?")
-"""How a series is called whose prices are asked for by the day, hour or quarter of an hour."""
+_ASSET = re.compile(r"(?:KX)?([A-Z0-9]+?)(?:DUD|15M|[DHW])*")
+"""How a series is called whose prices are asked for by the day, hour or quarter of an hour.
+
+Every such letter at its end is left out: KXETH and KXETHD are one asset, whose name ends in one itself.
+"""
 _MONTH, _YEAR = re.compile(r"[0-9]{2}[A-Z]{3}"), re.compile(r"(?:20)?([0-9]{2})")
 _MEETING = re.compile(r"(?:KX)?(?:FED(?:DECISION|COMBO)?|FOMC[A-Z]*)")
 _CUTS = re.compile(r"(?:KX)?(?:RATE|LARGE|EMER|ZERO)(?:CUTS?|RATE)(?:COUNT)?")
@@ -186,6 +189,8 @@ def story(event: str) -> str:
 
     >>> story("KXNFLSPREAD-26NOV22KCDEN") == story("KXNFLGAME-26NOV22KCDEN"), story("KXBTC15M-26JUL250215")
     (True, 'kalshi:BTC-26JUL25')
+    >>> story("KXETH-26JUL2502") == story("KXETHD-26JUL2502") != story("KXBTCD-26JUL2502")
+    True
     >>> story("KXFOMCDISSENTCOUNT-26SEP"), story("KXNEWPOPE-70")
     ('kalshi:FED-26SEP', '')
     """

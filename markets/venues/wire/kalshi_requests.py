@@ -11,15 +11,7 @@ from pydantic import AliasChoices, Field
 from markets.model import Quote
 from markets.past import PastRequest
 from markets.venue import CatalogueFilter, VenueError
-from markets.venues.wire.fields import (
-    Instant,
-    RecordSorter,
-    RejectedRecord,
-    Second,
-    WireRecord,
-    label,
-    read,
-)
+from markets.venues.wire.fields import Instant, RecordSorter, RejectedRecord, Second, WireRecord, label, read
 from markets.venues.wire.http import HttpClient
 from markets.venues.wire.kalshi_records import quote
 from markets.venues.wire.paging import (

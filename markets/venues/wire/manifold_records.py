@@ -13,7 +13,7 @@ from markets.ladders import event_of
 from markets.millionths import ONE
 from markets.model import NEVER, Market, MarketId, Quote, Resolution
 from markets.past import PastMarket
-from markets.stories import subject
+from markets.stories import story_by_subject
 from markets.venues.wire.fields import (
     Chance,
     MaybeText,
@@ -107,15 +107,16 @@ def page(raw: object) -> ManifoldPage | None:
 
 def market(page: ManifoldPage) -> Market:
     """A market; each is an event of its own, since the venue says nothing of what belongs together."""
+    name = MarketId(f"manifold:{page.id}")
     return Market(
-        id=MarketId(f"manifold:{page.id}"),
-        event_id=event_of(MarketId(f"manifold:{page.id}"), page.question),
+        id=name,
+        event_id=event_of(name, page.question),
         question=page.question,
         rules=page.text_description or page.question,
         category="other",
         opens_at=page.created_time,
         closes_at=page.close_time,
-        story=f"manifold:{subject(page.question, page.close_time)}",
+        story=story_by_subject(name, page.question, page.close_time),
     )
 
 

@@ -51,6 +51,17 @@ def test_what_coverage_is_enough_is_frozen_where_it_is_not_the_default(tmp_path:
     assert [cohort_of(cohort_text(x)).min_coverage for x in (usual, other)] == [800_000, 500_000]
 
 
+def test_only_a_live_cohort_s_draw_counts_stories(tmp_path: Path) -> None:
+    simulated, _ = freeze_cohort(a_config(tmp_path), 1, SUNDAY)
+    live = CONFIG.replace(
+        "venue: simulator, show: 7, simulator: {start: 2026-01-04}", "venue: kalshi, per_event: 3"
+    )
+    cohort, _ = freeze_cohort(load(write(tmp_path, live)), 1, SUNDAY)
+    assert (simulated.universe.per_story, cohort.universe.per_story) == (None, 3)
+    assert "per_story" not in cohort_text(simulated), "it is written as it always was"
+    assert cohort_of(cohort_text(cohort)).universe == cohort.universe
+
+
 def test_prompts_are_frozen_by_the_hash_of_their_text(tmp_path: Path) -> None:
     cohort, texts = freeze_cohort(a_config(tmp_path), 1, SUNDAY)
     assert cohort.prompts == {"./mine.md": digest("What will happen?")}

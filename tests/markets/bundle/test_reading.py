@@ -130,6 +130,18 @@ def test_events_are_named_or_share_a_background_or_form_a_ladder(tmp_path: Path)
     assert found[4:] == ["v:e", "mine", "v:g", "v:h"]
 
 
+def test_stories_are_named_or_what_is_asked_where_no_event_is(tmp_path: Path) -> None:
+    pages = [
+        page("a", event="", question="Will Peru win the 2026 World Cup?"),
+        page("b", event="", question="Will Brazil win the 2026 World Cup?"),
+        page("c", event="mine", question="Will Chile win the 2026 World Cup?"),
+        page("d", event="mine", story="the cup", question="Will Cuba win the 2026 World Cup?"),
+        page("e", event="", question="?"),
+    ]
+    found = [record.pages[0].story for record in read(a_bundle(tmp_path, pages)).markets.values()]
+    assert found == ["v:win the 2026 world cup", "v:win the 2026 world cup", "", "the cup", ""]
+
+
 def test_packed_or_not_it_is_the_same_recording(tmp_path: Path) -> None:
     plain = a_bundle(tmp_path / "plain", books=[])
     packed = tmp_path / "packed"

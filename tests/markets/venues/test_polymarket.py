@@ -194,6 +194,28 @@ def test_places_held_in_augmented_events_are_left_out(
 
 
 @pytest.mark.parametrize(
+    ("changes", "story"),
+    [
+        ({"gameId": 1427074}, "polymarket:game:1427074"),
+        ({"events": [{"id": "7", "title": "Chiefs vs. Raiders", "gameId": "88"}]}, "polymarket:game:88"),
+        (
+            {"events": [{"id": "7", "title": "Ethereum above ___ on June 10?"}]},
+            "polymarket:ethereum @2026-06-10",
+        ),
+        ({"events": [{"id": "7", "title": "Next Prime Minister of Ethiopia?"}]}, ""),
+        ({"events": [{"id": "7", "title": 5, "gameId": ["x"]}]}, ""),
+        ({"events": []}, ""),
+    ],
+    ids=["own game", "event's game", "dated title", "title without a date", "nonsense", "no event"],
+)
+def test_a_story_is_the_game_or_what_a_dated_title_is_about(
+    server: VenueServer, changes: dict[str, Any], story: str
+) -> None:
+    [listing] = catalogue(server, a_market("1001", **changes)).said
+    assert listing.market.story == story
+
+
+@pytest.mark.parametrize(
     "changes",
     [
         {"active": False},
