@@ -8,8 +8,10 @@ Reading a record that may be damaged, a part at a time: rows stream past, and no
 """
 
 import re
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, lru_cache
@@ -288,13 +290,26 @@ class RecordReader:
         text, order, fixed = query.made(self.connection.dialect)
         bound = {**fixed, **values}
         given: Any = bound if order is None else tuple(bound[name] for name in order)
-        options = {"yield_per": BATCH}
         try:
-            with self.connection.exec_driver_sql(text, given, execution_options=options) as lines:
+            if self.connection.dialect.name == "sqlite":
+                yield from self._batches_of_sqlite(text, given)
+                return
+            with self.connection.exec_driver_sql(
+                text, given, execution_options={"yield_per": BATCH}
+            ) as lines:
                 yield from lines.partitions(BATCH)
-        except DBAPIError as error:
+        except (DBAPIError, sqlite3.Error) as error:
             name, why = query.own.table.name, "it can't be read"
-            self.tell(Difference(name, "all rows", "text", str(error.orig), "rows", why))
+            said = str(error.orig if isinstance(error, DBAPIError) else error)
+            self.tell(Difference(name, "all rows", "text", said, "rows", why))
+
+    def _batches_of_sqlite(self, text: str, given: Any) -> Iterator[Sequence[Any]]:
+        """By the driver alone: what SQLAlchemy learns of a result's columns costs more than a small result."""
+        driver = self.connection.connection.driver_connection
+        assert isinstance(driver, sqlite3.Connection)
+        with closing(driver.execute(text, given)) as cursor:
+            while batch := cursor.fetchmany(BATCH):
+                yield batch
 
     def find(self, table: Source, key: Any) -> Row | None:
         """A row that others refer to, without its long texts; None where it is missing or unreadable."""

@@ -56,9 +56,9 @@ class Fate:
             raise Killed
 
     def places(self, all_of_them: bool) -> list[int]:
-        """Where to die, counted from 1: of moments that only read, and leave nothing, every fourth."""
+        """Where to die, counted from 1: of moments that only read, and leave nothing, every tenth."""
         every = enumerate(self.moments, 1)
-        return [n for n, what in every if all_of_them or not what.startswith("SELECT") or n % 4 == 0]
+        return [n for n, what in every if all_of_them or not what.startswith("SELECT") or n % 10 == 0]
 
 
 @dataclass

@@ -7,10 +7,8 @@ with the chain made anew over it: then the heads that had left the machine give 
 import random
 import shutil
 import sqlite3
-import subprocess
 from contextlib import closing
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,7 +20,7 @@ from arena.verify.differences import Difference
 from tests.arena.verify.test_verify import TABLES, tamper
 from tests.builders import a_resolution
 from tests.once import made_once
-from tests.program.command_line import command, environment
+from tests.program.running import arena_json
 from tests.records.chain import found_in, published, rewrite_heads
 from tests.records.full_record import AT_WORK
 from tests.records.seasons import play, worked_out
@@ -505,10 +503,9 @@ def test_a_copy_a_dump_a_backup_and_an_import_are_the_same(season: Path, tmp_pat
         new.executescript("\n".join(old.iterdump()))
     with closing(sqlite3.connect(season)) as old, closing(sqlite3.connect(tmp_path / "online.db")) as new:
         old.backup(new)
-    run = partial(subprocess.run, check=True, capture_output=True, env=environment(tmp_path), cwd=tmp_path)
     files = str(tmp_path / "season.zip")
-    run(command("export", files, "--database", str(season)))
-    run(command("import", files, "--database", "import.db"))
-    run(command("db", "copy", "copy.db", "--database", str(season)))
+    arena_json(tmp_path, "export", files, "--database", str(season))
+    arena_json(tmp_path, "import", files, "--database", "import.db")
+    arena_json(tmp_path, "db", "copy", "copy.db", "--database", str(season))
     for name in ("dump", "online", "import", "copy"):
         assert found_in(tmp_path / f"{name}.db").listed == [], name
