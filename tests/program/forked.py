@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import chain
@@ -21,11 +21,14 @@ from pkgutil import walk_packages
 from queue import Queue
 from tempfile import TemporaryDirectory
 
+from typer.testing import CliRunner
+
 import agents
 import arena
 import markets
 import portfolio
 from arena.calls import recorded_ask
+from markets.garbage_collection import freeze_gc
 from tests.program.command_line import environment
 
 TIMEOUT = 300
@@ -202,6 +205,14 @@ def _fork(folder: str, out: str, err: str, words: Sequence[str], environ: Mappin
 
 LOADED = ("scipy.stats", "alembic.command", "apscheduler.triggers.cron", "rich.table")
 PACKAGES = (markets, portfolio, agents, arena)
+WARMED = """\
+markets: {venue: simulator, show: 3, simulator: {start: 2026-01-04, weeks: 4, markets: 10, events: 3}}
+cohorts: {rounds: 1, count: 1}
+agents:
+  - kind: market
+  - {name: sharp, model: demo/sharp}
+"""
+"""What is played ahead: models, templates and statements are compiled at their first use."""
 
 
 def _load() -> None:
@@ -214,8 +225,20 @@ def _load() -> None:
     recorded_ask.RETRY_WAITS = (0.05, 0.2)  # what the tests ask is on this machine and needs no rest
 
 
+def _warm_up() -> None:
+    """All that a process does but once, so that none of those to come does it."""
+    from arena.cli.main import app
+
+    with TemporaryDirectory() as name, chdir(name):
+        Path("config.yaml").write_text(WARMED, "utf-8")
+        for words in (["round"], ["leaderboard"], ["verify"], ["check"]):
+            assert CliRunner().invoke(app, words).exit_code == 0
+    freeze_gc()
+
+
 def _main() -> None:
     _load()
+    _warm_up()
     signal.signal(signal.SIGCHLD, _reap)
     for line in sys.stdin:
         _fork(*json.loads(line))
