@@ -30,6 +30,7 @@ import portfolio
 from arena.calls import recorded_ask
 from markets.garbage_collection import freeze_gc
 from tests.program.command_line import environment
+from tests.provider.server import faulty
 
 TIMEOUT = 300
 """Seconds that a command is waited for."""
@@ -89,6 +90,10 @@ class Forks:
         log.touch()
         return self._start(folder, log, log, words, environment(**more))
 
+    def in_terminal(self, folder: Path, terminal: Path, *words: str, **more: str) -> Forked:
+        """`arena` with these words, in a folder, which reads from a terminal and writes to it."""
+        return self._start(folder, terminal, terminal, words, environment(**more), terminal)
+
     def run(
         self, folder: Path, words: Sequence[str], environ: Mapping[str, str]
     ) -> "subprocess.CompletedProcess[str]":
@@ -106,10 +111,16 @@ class Forks:
             )
 
     def _start(
-        self, folder: Path, out: Path, err: Path, words: Sequence[str], environ: Mapping[str, str]
+        self,
+        folder: Path,
+        out: Path,
+        err: Path,
+        words: Sequence[str],
+        environ: Mapping[str, str],
+        source: Path = Path(os.devnull),
     ) -> Forked:
         assert self.parent.stdin is not None
-        asked = json.dumps([str(folder), str(out), str(err), words, dict(environ)])
+        asked = json.dumps([str(folder), [str(source), str(out), str(err)], words, dict(environ)])
         with self.one:
             print(asked, file=self.parent.stdin, flush=True)
             return self.fresh.get(timeout=60)
@@ -162,15 +173,15 @@ def _reap(*_: object) -> None:
         return
 
 
-def _become(folder: str, out: str, err: str, words: Sequence[str], environ: Mapping[str, str]) -> int:
+def _become(folder: str, streams: Sequence[str], words: Sequence[str], environ: Mapping[str, str]) -> int:
     """Be the program from now on; the exit status."""
     from arena.cli.main import main
 
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
-    for stream, log in ((1, out), (2, err)):
-        os.dup2(os.open(log, os.O_WRONLY | os.O_APPEND), stream)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    for number, path in enumerate(streams):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_APPEND if number else os.O_RDONLY), number)
+    sys.stdin = os.fdopen(0, closefd=False)  # without what was read ahead of the one that it is forked from
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environ)
@@ -183,14 +194,14 @@ def _become(folder: str, out: str, err: str, words: Sequence[str], environ: Mapp
     return 0
 
 
-def _fork(folder: str, out: str, err: str, words: Sequence[str], environ: Mapping[str, str]) -> None:
+def _fork(folder: str, streams: Sequence[str], words: Sequence[str], environ: Mapping[str, str]) -> None:
     # until its number was told, nobody hears of its end
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
     pid = os.fork()
     if pid == 0:
         status = BROKEN
         try:
-            status = _become(folder, out, err, words, environ)
+            status = _become(folder, streams, words, environ)
         except KeyboardInterrupt:  # it came when all had been done
             status = 128 + signal.SIGINT
         finally:
@@ -199,20 +210,21 @@ def _fork(folder: str, out: str, err: str, words: Sequence[str], environ: Mappin
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(status)
-    _say(pid, out)
+    _say(pid, streams[1])
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
 
 
 LOADED = ("scipy.stats", "alembic.command", "apscheduler.triggers.cron", "rich.table")
 PACKAGES = (markets, portfolio, agents, arena)
 WARMED = """\
-markets: {venue: simulator, show: 3, simulator: {start: 2026-01-04, weeks: 4, markets: 10, events: 3}}
-cohorts: {rounds: 1, count: 1}
+markets: {{venue: simulator, show: 3, simulator: {{start: 2026-01-04, weeks: 4, markets: 10, events: 3}}}}
+cohorts: {{rounds: 1, count: 1}}
 agents:
   - kind: market
-  - {name: sharp, model: demo/sharp}
+  - {{name: sharp, model: demo/sharp}}
+  - {{name: plays, model: openai/plays, base_url: "{url}"}}
 """
-"""What is played ahead: models, templates and statements are compiled at their first use."""
+"""What is played ahead: models, templates, statements and a provider's client are made at their first use."""
 
 
 def _load() -> None:
@@ -229,8 +241,8 @@ def _warm_up() -> None:
     """All that a process does but once, so that none of those to come does it."""
     from arena.cli.main import app
 
-    with TemporaryDirectory() as name, chdir(name):
-        Path("config.yaml").write_text(WARMED, "utf-8")
+    with TemporaryDirectory() as name, chdir(name), faulty() as provider:
+        Path("config.yaml").write_text(WARMED.format(url=provider.url), "utf-8")
         for words in (["round"], ["leaderboard"], ["verify"], ["check"]):
             assert CliRunner().invoke(app, words).exit_code == 0
     freeze_gc()
