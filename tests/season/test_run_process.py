@@ -59,7 +59,7 @@ def said(run: Forked, kind: str) -> Any:
     """The first thing of that kind that it says, once it has."""
     while True:
         over = not run.runs
-        for told in map(json.loads, run.said().splitlines()[: None if over else -1]):
+        for told in map(json.loads, run.said().rpartition("\n")[0].splitlines()):
             if told["event"] == kind:
                 return told
         assert not over, f"it ended without a word of {kind}"
