@@ -15,6 +15,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from markets.model import Market, MarketId
@@ -95,6 +96,7 @@ _SEVERAL = re.compile(
 _LOOKS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "−": "-", "\xa0": " "})
 
 
+@lru_cache(maxsize=2**14)
 def event_key(question: str) -> str:
     """What a question is about, whatever its date and its amount.
 

@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from itertools import count, islice
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from markets.garbage_collection import SELDOM_THRESHOLD, freeze_gc
+from tests.program.forked import SHARED, forking
 
 collect_ignore = ["referee.py"]  # a program of its own, which tests run
 ROOT = Path(__file__).resolve().parent.parent
@@ -54,6 +56,14 @@ def find_chromium() -> str | None:
 def pytest_xdist_auto_num_workers() -> int:
     """One more than there are processors: many a test waits for another process."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where several processes play the tests, they start the program from one that has loaded it."""
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        held = ExitStack()
+        os.environ[SHARED] = held.enter_context(forking())
+        config.add_cleanup(held.close)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -28,4 +28,4 @@ def test_what_is_installed_makes_an_arena_checks_it_and_plays_the_demo(tmp_path:
     assert run("-c", "import arena; print(arena.__file__)").startswith(str(installed))
     assert "arena check" in arena("init", "--yes", "--venue", "simulator")
     assert "demo/sharp" in arena("check")
-    assert "State hash" in arena("demo", "--headless", "--rounds", "2")
+    assert "State hash" in arena("demo", "--headless", "--rounds", "1")

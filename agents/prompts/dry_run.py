@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from agents.model import (
@@ -76,6 +77,7 @@ def _said(listing: Listing, at: datetime) -> tuple[PastForecast, ...]:
     return tuple(PastForecast(each, 1, at, market.question, 400_000) for each in said)
 
 
+@lru_cache(maxsize=64)
 def template_fault(text: str, *, prices: bool = True, markets: int = 40) -> TemplateFault | None:
     """Why the template can't be used for a round of so many markets; None where it can.
 

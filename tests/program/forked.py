@@ -1,18 +1,21 @@
 """The program in processes that are there at once: each is forked from one that has loaded everything.
 
 They are real ones, each with a number and a memory of its own, and can be killed like any other. As a program
-this is the one that they are forked from: each line of its input starts one, and it says when one has ended.
+this is the one that they are forked from. Each line that comes in at its socket starts one, and it says when
+one has ended. It loads when somebody first connects, and ends with its input.
 """
 
 import json
 import os
+import select
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, chdir, contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import chain
@@ -20,16 +23,14 @@ from pathlib import Path
 from pkgutil import walk_packages
 from queue import Queue
 from tempfile import TemporaryDirectory
+from typing import TextIO
 
-import agents
-import arena
-import markets
-import portfolio
-from arena.calls import recorded_ask
 from tests.program.command_line import environment
 
 TIMEOUT = 300
 """Seconds that a command is waited for."""
+SHARED = "FORKED_FROM"
+"""The variable with the socket of the one that all processes of this run share."""
 BROKEN = 70
 """The exit status of one that ended with an error that nobody expected."""
 
@@ -72,7 +73,8 @@ class Forked:
 class Forks:
     """Starts processes, and learns when they have ended."""
 
-    parent: "subprocess.Popen[str]"
+    asks: TextIO
+    hears: TextIO
     running: dict[int, Forked] = field(default_factory=dict)
     fresh: "Queue[Forked]" = field(default_factory=Queue)
     count: int = 0
@@ -80,11 +82,14 @@ class Forks:
 
     def start(self, folder: Path, *words: str, **more: str) -> Forked:
         """`arena` with these words, in a folder, and with more in its environment."""
-        assert self.parent.stdin is not None
         self.count += 1
         log = folder / f"log.{self.count}"
         log.touch()
         return self._start(folder, log, log, words, environment(**more))
+
+    def in_terminal(self, folder: Path, terminal: Path, *words: str, **more: str) -> Forked:
+        """`arena` with these words, in a folder, which reads from a terminal and writes to it."""
+        return self._start(folder, terminal, terminal, words, environment(**more), terminal)
 
     def run(
         self, folder: Path, words: Sequence[str], environ: Mapping[str, str]
@@ -103,18 +108,22 @@ class Forks:
             )
 
     def _start(
-        self, folder: Path, out: Path, err: Path, words: Sequence[str], environ: Mapping[str, str]
+        self,
+        folder: Path,
+        out: Path,
+        err: Path,
+        words: Sequence[str],
+        environ: Mapping[str, str],
+        source: Path = Path(os.devnull),
     ) -> Forked:
-        assert self.parent.stdin is not None
-        asked = json.dumps([str(folder), str(out), str(err), words, dict(environ)])
+        asked = json.dumps([str(folder), [str(source), str(out), str(err)], words, dict(environ)])
         with self.one:
-            print(asked, file=self.parent.stdin, flush=True)
-            return self.fresh.get(timeout=60)
+            print(asked, file=self.asks, flush=True)
+            return self.fresh.get(timeout=TIMEOUT)
 
     def listen(self) -> None:
         """Hear of those that were started, and of those that have ended."""
-        assert self.parent.stdout is not None
-        for line in self.parent.stdout:
+        for line in self.hears:
             pid, told = json.loads(line)
             if isinstance(told, str):
                 self.running[pid] = Forked(pid, Path(told))
@@ -126,28 +135,44 @@ class Forks:
 
 
 @contextmanager
+def forking() -> Iterator[str]:
+    """The socket of a process that others are forked from, for as long as the block lasts."""
+    pipe = subprocess.PIPE
+    with TemporaryDirectory() as folder:
+        words = [sys.executable, "-m", "tests.program.forked", f"{folder}/socket"]
+        with subprocess.Popen(words, env=environment(), stdin=pipe, stdout=pipe, text=True) as parent:
+            assert parent.stdout is not None
+            assert parent.stdout.readline() == "listens\n"
+            yield words[-1]
+
+
+@contextmanager
 def forks() -> Iterator[Forks]:
     """What starts processes; none of them outlives the block."""
-    words = [sys.executable, "-m", "tests.program.forked"]
-    pipe = subprocess.PIPE
-    parent = subprocess.Popen(words, env=environment(), stdin=pipe, stdout=pipe, text=True)
-    found = Forks(parent)
-    thread = threading.Thread(target=found.listen, daemon=True)
-    thread.start()
-    try:
-        yield found
-    finally:
-        for each in list(found.running.values()):
-            each.signal(signal.SIGKILL)
-        for stream in (parent.stdin, parent.stdout):
-            assert stream is not None
-            stream.close()
-        parent.wait(timeout=60)
-        thread.join()
+    with ExitStack() as held:
+        place = os.environ.get(SHARED) or held.enter_context(forking())
+        parent = held.enter_context(socket.socket(socket.AF_UNIX))
+        parent.connect(place)
+        asks, hears = (held.enter_context(parent.makefile(mode)) for mode in ("w", "r"))
+        found = Forks(asks, hears)
+        thread = threading.Thread(target=found.listen, daemon=True)
+        thread.start()
+        try:
+            yield found
+        finally:
+            for each in list(found.running.values()):
+                each.signal(signal.SIGKILL)
+            parent.shutdown(socket.SHUT_RDWR)
+            thread.join()
+
+
+ASKED_BY: dict[int, socket.socket] = {}
+"""Who has asked for each process that runs."""
 
 
 def _say(pid: int, what: object) -> None:
-    os.write(1, json.dumps([pid, what]).encode() + b"\n")  # not by print: a signal may come in its midst
+    with suppress(OSError):  # whoever asked may have gone
+        ASKED_BY[pid].sendall(json.dumps([pid, what]).encode() + b"\n")
 
 
 def _reap(*_: object) -> None:
@@ -155,19 +180,20 @@ def _reap(*_: object) -> None:
     try:
         while (found := os.waitpid(-1, os.WNOHANG))[0]:
             _say(*found)
+            del ASKED_BY[found[0]]
     except ChildProcessError:
         return
 
 
-def _become(folder: str, out: str, err: str, words: Sequence[str], environ: Mapping[str, str]) -> int:
+def _become(folder: str, streams: Sequence[str], words: Sequence[str], environ: Mapping[str, str]) -> int:
     """Be the program from now on; the exit status."""
     from arena.cli.main import main
 
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
-    for stream, log in ((1, out), (2, err)):
-        os.dup2(os.open(log, os.O_WRONLY | os.O_APPEND), stream)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    for number, path in enumerate(streams):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_APPEND if number else os.O_RDONLY), number)
+    sys.stdin = os.fdopen(0, closefd=False)  # without what was read ahead of the one that it is forked from
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environ)
@@ -180,14 +206,16 @@ def _become(folder: str, out: str, err: str, words: Sequence[str], environ: Mapp
     return 0
 
 
-def _fork(folder: str, out: str, err: str, words: Sequence[str], environ: Mapping[str, str]) -> None:
+def _fork(
+    asks: socket.socket, folder: str, streams: Sequence[str], words: Sequence[str], environ: Mapping[str, str]
+) -> None:
     # until its number was told, nobody hears of its end
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
     pid = os.fork()
     if pid == 0:
         status = BROKEN
         try:
-            status = _become(folder, out, err, words, environ)
+            status = _become(folder, streams, words, environ)
         except KeyboardInterrupt:  # it came when all had been done
             status = 128 + signal.SIGINT
         finally:
@@ -196,17 +224,29 @@ def _fork(folder: str, out: str, err: str, words: Sequence[str], environ: Mappin
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(status)
-    _say(pid, out)
+    ASKED_BY[pid] = asks
+    _say(pid, streams[1])
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
 
 
 LOADED = ("scipy.stats", "alembic.command", "apscheduler.triggers.cron", "rich.table")
-PACKAGES = (markets, portfolio, agents, arena)
+PACKAGES = ("markets", "portfolio", "agents", "arena")
+WARMED = """\
+markets: {{venue: simulator, show: 3, simulator: {{start: 2026-01-04, weeks: 4, markets: 10, events: 3}}}}
+cohorts: {{rounds: 1, count: 1}}
+agents:
+  - kind: market
+  - {{name: sharp, model: demo/sharp}}
+  - {{name: plays, model: openai/plays, base_url: "{url}"}}
+"""
+"""What is played ahead: models, templates, statements and a provider's client are made at their first use."""
 
 
 def _load() -> None:
     """All that any command needs, before it is asked for."""
-    found = chain.from_iterable(walk_packages(each.__path__, f"{each.__name__}.") for each in PACKAGES)
+    from arena.calls import recorded_ask
+
+    found = chain.from_iterable(walk_packages(import_module(name).__path__, f"{name}.") for name in PACKAGES)
     ours = (module.name for module in found if ".migrations" not in module.name)
     for name in (*ours, *LOADED):
         import_module(name)
@@ -214,12 +254,48 @@ def _load() -> None:
     recorded_ask.RETRY_WAITS = (0.05, 0.2)  # what the tests ask is on this machine and needs no rest
 
 
-def _main() -> None:
-    _load()
-    signal.signal(signal.SIGCHLD, _reap)
-    for line in sys.stdin:
-        _fork(*json.loads(line))
+def _warm_up() -> None:
+    """All that a process does but once, so that none of those to come does it."""
+    from typer.testing import CliRunner
+
+    from arena.cli.main import app
+    from markets.garbage_collection import freeze_gc
+    from tests.provider.server import faulty
+
+    with TemporaryDirectory() as name, chdir(name), faulty() as provider:
+        Path("config.yaml").write_text(WARMED.format(url=provider.url), "utf-8")
+        for words in (["round"], ["leaderboard"], ["verify"], ["check"]):
+            assert CliRunner().invoke(app, words).exit_code == 0
+    freeze_gc()
+
+
+def _main(place: str) -> None:
+    clients: dict[socket.socket, bytes] = {}
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind(place)
+        door.listen()
+        os.write(1, b"listens\n")
+        while sys.stdin not in (ready := select.select([sys.stdin, door, *clients], [], [])[0]):
+            if door in ready:
+                if signal.getsignal(signal.SIGCHLD) is not _reap:
+                    _load()
+                    _warm_up()
+                    signal.signal(signal.SIGCHLD, _reap)
+                clients[door.accept()[0]] = b""
+            for client in clients.keys() & set(ready):
+                _hear(client, clients)
+
+
+def _hear(client: socket.socket, clients: dict[socket.socket, bytes]) -> None:
+    """Start what a client asks for; one that has gone is let go."""
+    if not (told := client.recv(2**16)):
+        del clients[client]
+        client.close()
+        return
+    *lines, clients[client] = (clients[client] + told).split(b"\n")
+    for line in lines:
+        _fork(client, *json.loads(line))
 
 
 if __name__ == "__main__":
-    _main()
+    _main(sys.argv[1])

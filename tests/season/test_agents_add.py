@@ -6,7 +6,6 @@ import pty
 import re
 import select
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,8 +16,8 @@ import pytest
 from arena.clock import timer
 from arena.config import load
 from arena.config.editing import with_agents
-from tests.program.command_line import ROOT, command, environment
-from tests.program.running import arena, arena_json
+from tests.program.command_line import ROOT
+from tests.program.running import arena, arena_json, loaded
 from tests.provider.model_answer import ModelAnswer, Refused
 from tests.provider.wire_server import Manner, WireServer, wires
 
@@ -161,18 +160,9 @@ class Terminal:
     """The program in a terminal: what it has printed, and what is typed."""
 
     def __init__(self, folder: Path, *words: str):
-        self.master, slave = pty.openpty()
-        env = environment(ROOT, **KEY, TERM="xterm", COLUMNS="120")
-        self.process = subprocess.Popen(
-            command(*words),
-            cwd=folder,
-            env=env,
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            start_new_session=True,
-        )
-        os.close(slave)
+        self.master, self.slave = pty.openpty()
+        there, shape = Path(os.ttyname(self.slave)), {"TERM": "xterm", "COLUMNS": "120"}
+        self.process = loaded().in_terminal(folder, there, *words, **KEY, **shape)
         self.text = ""
 
     def until(self, words: str, seconds: float = 60) -> str:
@@ -201,13 +191,13 @@ def test_in_a_terminal_a_typo_is_offered_its_name_and_the_cost_is_agreed_to(
     asked = terminal.until("at most $")
     assert re.search(r"Ask one question of 40 sample markets: about \$0\.\d\d, at most \$0\.\d+", asked)
     terminal.type("n\n")
-    assert terminal.process.wait(30) != 0
+    assert terminal.process.wait() != 0
     assert (folder / "config.yaml").read_bytes() == (ROOT / "config.yaml").read_bytes()
     terminal = Terminal(folder, "agents", "add", "anthropic/claude-opus-5-5", "--base-url", url)
     terminal.until("at most $")
     terminal.type("y\n")
     terminal.until("Next: ")
-    assert terminal.process.wait(30) == 0
+    assert terminal.process.wait() == 0
     assert load(folder / "config.yaml").agents[-1].name == "claude-opus-5-5"
 
 
@@ -217,8 +207,8 @@ def test_ctrl_c_leaves_the_file_as_it_was(folder: Path, server: WireServer) -> N
     deadline = timer() + 60
     while len(server.log) == asked and timer() < deadline:
         time.sleep(0.05)
-    os.killpg(terminal.process.pid, signal.SIGINT)
+    terminal.process.signal(signal.SIGINT)
     terminal.until("the config is as it was", 30)
-    assert terminal.process.wait(30) == 130
+    assert terminal.process.wait() == 130
     assert (folder / "config.yaml").read_bytes() == before
     assert [each.name for each in folder.iterdir()] == ["config.yaml"]

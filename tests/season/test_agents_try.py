@@ -1,10 +1,8 @@
 """`arena agents try`: what a round would ask, answer, bet and cost, and not a byte of it in the record."""
 
 import json
-import os
 import signal
 import sqlite3
-import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
@@ -18,7 +16,7 @@ from typer.testing import CliRunner
 from agents.prompts.answer_schema import answer_schema
 from arena.cli.main import app
 from arena.clock import now
-from tests.program.command_line import command, environment
+from tests.program.running import loaded
 from tests.provider.replies import GOOD, says
 from tests.provider.server import FaultyProvider, faulty
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_book, a_market
@@ -431,14 +429,12 @@ def test_what_a_model_says_is_shown_as_text(tmp_path: Path, server: FaultyProvid
 
 def test_stopped_while_a_model_hangs_nothing_is_written(tmp_path: Path, server: FaultyProvider) -> None:
     write(tmp_path, asks("hang", server))
-    words = command("agents", "try", "eve", "--json")
-    pipe = subprocess.PIPE
-    asking = subprocess.Popen(words, cwd=tmp_path, env=environment(), stdout=pipe, stderr=pipe, text=True)
+    asking = loaded().start(tmp_path, "agents", "try", "eve", "--json")
     while not server.requests.total():
-        assert asking.poll() is None
+        assert asking.runs, asking.said()
         sleep(0.05)
-    os.kill(asking.pid, signal.SIGINT)
-    out, err = asking.communicate(timeout=60)
-    assert (asking.returncode, json.loads(out)["error"]["code"]) == (130, "interrupted")
-    assert "Traceback" not in err
+    asking.signal(signal.SIGINT)
+    assert asking.wait() == 130
+    assert json.loads(asking.said())["error"]["code"] == "interrupted", "and nothing else is said"
+    asking.log.unlink()
     assert [path.name for path in tmp_path.iterdir()] == ["config.yaml"]

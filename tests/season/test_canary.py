@@ -70,7 +70,7 @@ markets:
   venue: simulator
   show: 5
   simulator: {start: 2026-01-04, weeks: 8, markets: 60, events: 20}
-cohorts: {rounds: 2, count: 1}
+cohorts: {rounds: 1, count: 2}
 agents:
   - kind: market
 """
@@ -112,13 +112,16 @@ def check(run: CompletedProcess[str], status: int = 0) -> None:
 
 
 def test_no_key_is_in_any_file_or_output_after_a_run_full_of_failures(
-    tmp_path: Path, provider: FaultyProvider
+    tmp_path: Path, provider: FaultyProvider, thorough: bool
 ) -> None:
+    """The second round, told in words, is played by a few of the models; by all with THOROUGH=1."""
     an_arena(tmp_path, provider, set(BEHAVIOURS) - SLOW)
     first = arena(tmp_path, "round", "--json", CANARY_AUTH_KEY=KEY)
     check(first, 2)
     with closing(sqlite3.connect(tmp_path / "arena.db")) as reader:  # so that the second run leaves its log
         reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if not thorough:
+            an_arena(tmp_path, provider, {"401", "echo", "echo-everywhere", "plays"})
         check(arena(tmp_path, "round", CANARY_AUTH_KEY=KEY), 2)
         assert (tmp_path / "arena.db-wal").stat().st_size > 0
         assert tellers(tmp_path) == []

@@ -52,7 +52,7 @@ def test_a_file_beside_the_config_is_a_kind(tmp_path: Path, place: str) -> None:
 def test_a_file_in_the_folder_of_kinds_is_a_kind(tmp_path: Path) -> None:
     home = tmp_path / "checkout"
     for package in PACKAGES:
-        shutil.copytree(ROOT / package, home / package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / package, home / package)
     (home / "agents" / "kinds" / "contrarian.py").write_text(CONTRARIAN, "utf-8")
     plays(tmp_path, home)
 

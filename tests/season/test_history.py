@@ -2,9 +2,7 @@
 
 import csv
 import json
-import os
 import signal
-import subprocess
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,8 +11,8 @@ from typing import Any
 
 from markets.bundle import Bundle, check, read
 from markets.model import NEVER, MarketId
-from tests.program.command_line import command, environment
-from tests.program.running import AGREES, arena, arena_json
+from tests.program.forked import Forked
+from tests.program.running import AGREES, arena, arena_json, loaded
 from tests.serving import Reply
 from tests.venue_server import kalshi, manifold
 from tests.venue_server.polymarket import (
@@ -117,20 +115,18 @@ def test_killed_twice_it_goes_on_and_nothing_is_asked_twice(tmp_path: Path, serv
 
 def killed_after(folder: Path, file: Path, server: VenueServer, answers: int) -> int:
     """The status of a run that is killed once so many questions were asked in all."""
-    words = command("history", "polymarket", "past", *SPAN, "--config", str(file), "--json")
-    process = subprocess.Popen(
-        words, cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    started, words = list[Forked](), ("history", "polymarket", "past", *SPAN, "--config", str(file), "--json")
 
     def kill(_asked: Asked) -> Reply | None:
-        if len(server.log) >= answers and process.poll() is None:
-            os.kill(process.pid, signal.SIGKILL)
+        if len(server.log) >= answers and started:
+            started[0].signal(signal.SIGKILL)
         return None
 
     server.before = [kill]
-    process.communicate(timeout=60)
+    started.append(loaded().start(folder, *words))
+    status = started[0].wait()
     server.before = []
-    return process.returncode
+    return status
 
 
 def test_a_history_is_replayed_at_once(tmp_path: Path, server: VenueServer) -> None:

@@ -35,7 +35,7 @@ def _complete(table: str) -> str:
 
 MANY_QUESTIONS = """\
 markets: {venue: simulator, show: 12, simulator: {start: 2026-01-04, weeks: 8, markets: 60, events: 20}}
-cohorts: {rounds: 3, count: 1}
+cohorts: {rounds: 2, count: 1}
 agents:
   - {name: three, model: demo/sharp, samples: 3}
   - {name: parts, model: demo/hasty, batch: 5}
@@ -47,7 +47,7 @@ AT_ONCE = 6
 
 
 def test_killed_five_times_it_ends_in_the_hash_of_an_unbroken_run(tmp_path: Path, thorough: bool) -> None:
-    ends_as_if_unbroken(tmp_path, ["--rounds", "20" if thorough else "3"], times=5, at_once=4)
+    ends_as_if_unbroken(tmp_path, ["--rounds", "20" if thorough else "2"], times=5, at_once=4)
 
 
 def test_samples_parts_and_stages_are_picked_up_where_they_were_broken_off(tmp_path: Path) -> None:

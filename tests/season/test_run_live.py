@@ -33,7 +33,14 @@ markets:
   min_volume: 0
   polymarket: {{url: "{venue}{gamma}", book_url: "{venue}{clob}", per_second: 1000}}
 cohorts: {{first: 2026-01-04, rounds: {rounds}, count: 1, catch_up: {catch_up}}}
-run: {{catalogue: 1d, quotes: 1d, resolutions: 1d, marks: 1d, boards: 1d, scores: 1d, backup: off}}
+run:
+  catalogue: {looks}
+  quotes: {looks}
+  resolutions: 1d
+  marks: {looks}
+  boards: {looks}
+  scores: {looks}
+  backup: off
 agents:
   - kind: market
   - {{name: eve, model: openai/eve, base_url: "{provider}", price: {{input: 1, output: 1}}}}
@@ -61,10 +68,11 @@ def an_arena(
     rounds: int = 2,
     catch_up: str = "latest",
     over_at: datetime = SUNDAY + 2 * WEEK,
+    looks: str = "1w",
 ) -> PolymarketWire:
     """A folder at a venue with two markets, which are both over some time later by the folder's clock."""
     shape = {"venue": venue.url, "gamma": GAMMA, "clob": CLOB, "provider": provider.url}
-    text = CONFIG.format(rounds=rounds, catch_up=catch_up, **shape)
+    text = CONFIG.format(rounds=rounds, catch_up=catch_up, looks=looks, **shape)
     (folder / "config.yaml").write_text(text, "utf-8")
     clock_at(folder)
     names = ("1001", "1002")
@@ -115,7 +123,7 @@ def looked(folder: Path) -> list[tuple[int, str]]:
 def test_a_live_season_is_played_settled_and_ended(
     tmp_path: Path, venue: VenueServer, provider: FaultyProvider
 ) -> None:
-    an_arena(tmp_path, venue, provider)
+    an_arena(tmp_path, venue, provider, looks="1d")
     board, _ = rehearse(tmp_path)
     found = content(tmp_path)
     assert (board.failed, verdicts(tmp_path)) == (0, [(1, "played"), (2, "played")])

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -21,8 +20,7 @@ from arena.cli.run import play
 from arena.cli.run_log import LineLog
 from arena.clock import PretendedClock, now
 from arena.config import load
-from tests.program.command_line import command, environment
-from tests.program.forked import Forks
+from tests.program.forked import Forked, Forks
 from tests.program.rehearsal import clock_at, content, rows
 from tests.program.running import arena, arena_json, provider
 from tests.provider.replies import GOOD, late, says
@@ -57,26 +55,15 @@ def a_folder(folder: Path, text: str) -> Path:
     return folder
 
 
-def starting(folder: Path, *words: str, **more: str) -> "subprocess.Popen[str]":
-    """`arena run` in a folder, left running, with its lines to be read."""
-    return subprocess.Popen(
-        command("run", "--log", "json", *words),
-        cwd=folder,
-        env=environment(**more),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-
-
-def said(run: "subprocess.Popen[str]", kind: str) -> Any:
-    """What it says of that kind next."""
-    assert run.stdout is not None
-    for line in run.stdout:
-        told = json.loads(line)
-        if told["event"] == kind:
-            return told
-    raise AssertionError(f"it ended without a word of {kind}")
+def said(run: Forked, kind: str) -> Any:
+    """The first thing of that kind that it says, once it has."""
+    while True:
+        over = not run.runs
+        for told in map(json.loads, run.said().rpartition("\n")[0].splitlines()):
+            if told["event"] == kind:
+                return told
+        assert not over, f"it ended without a word of {kind}"
+        sleep(0.05)
 
 
 LONG = """\
@@ -125,24 +112,25 @@ def test_killed_again_and_again_it_does_everything_once_and_ends_in_the_same_has
     assert resumed["calls"] == len(asked)
 
 
-def test_a_second_one_stands_by_and_takes_over_when_the_first_is_killed(tmp_path: Path) -> None:
+def test_a_second_one_stands_by_and_takes_over_when_the_first_is_killed(
+    tmp_path: Path, forked: Forks
+) -> None:
     this_week = (now() - timedelta(days=now().isoweekday() % 7)).date()
     folder = a_folder(tmp_path, SEASON.replace("2026-01-04", this_week.isoformat()).replace("sharp", "blind"))
     with provider(tmp_path / "requests") as url:
-        first = starting(folder, ARENA_DEMO_PROVIDER=url)
+        starts = partial(forked.start, folder, "run", "--log", "json", ARENA_DEMO_PROVIDER=url)
+        first = starts()
         assert said(first, "play")["round"] == 1
-        second = starting(folder, ARENA_DEMO_PROVIDER=url)
+        second = starts()
         assert "standing by" in said(second, "standby")["message"]
         busy = arena(folder, "run", "--once", "--json")
         assert (busy.returncode, json.loads(busy.stdout)["error"]["code"]) == (2, "busy")
         first.kill()
-        first.communicate()
         with closing(sqlite3.connect(folder / "arena.db", timeout=30)) as record, record:
             record.execute("UPDATE lease SET expires_at = '2026-01-01T00:00:00.000000Z'")  # a wait cut short
         said(second, "started")
-        second.send_signal(signal.SIGTERM)
-        second.communicate(timeout=60)
-    assert second.returncode == 0
+        second.signal(signal.SIGTERM)
+        assert second.wait() == 0
     assert rows(folder, "SELECT count(*) FROM round") == [(1,)]
     assert rows(folder, "SELECT token FROM lease") == [(2,)]
 
