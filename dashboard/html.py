@@ -195,7 +195,7 @@ MANY = 50
 """A table of more rows is scrolled by itself."""
 EMPTY = "–"
 CELL = '<td role="cell" class="%s" data-label="%s"%s>%s</td>'
-NAME = '<th scope="row" role="rowheader" class="%s" title="%s"%s>%s%s</th>'
+NAME = '<th scope="row" role="rowheader" class="%s" data-label="%s" title="%s"%s>%s%s</th>'
 SORTED_BY = ' data-value="%s"'
 Kind = Literal["text", "number", "time", "picture"]
 
@@ -317,7 +317,7 @@ def _name(value: Any, column: HtmlColumn, pictures: Sequence[Any], href: str | N
     text = escape(named.shown)
     inside = (filled('<a href="%s">%s</a>', href, text) if href else text) + _below(named)
     drawn = Markup().join(drawing for drawing in pictures if drawing is not None)
-    return filled(NAME, column.kind, text, _sorted_by(value, column), drawn, inside)
+    return filled(NAME, column.kind, column.label, text, _sorted_by(value, column), drawn, inside)
 
 
 def _cell(value: Any, column: HtmlColumn) -> Markup:

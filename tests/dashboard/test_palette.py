@@ -1,10 +1,13 @@
 """One look per agent: the same everywhere, and told apart by every reader on both themes."""
 
+import re
 from itertools import combinations
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
+import dashboard
 from dashboard.svg import COLOURS, MARKET, SHAPES, looks
 
 # how a colour in linear light is seen without one kind of cone (Machado, Oliveira and Fernandes 2009)
@@ -90,3 +93,12 @@ def test_a_badge_is_a_whole_picture_that_asks_nothing_of_anyone(place: int) -> N
     assert picture.attrib["fill"] == look.colour
     assert look.shape == SHAPES[place // 8]
     assert len(picture) == 1
+
+
+def test_what_is_adapted_to_a_width_has_its_look_at_every_width() -> None:
+    css = (Path(dashboard.__file__).parent / "assets" / "arena.css").read_text("utf-8")
+    narrow = "".join(re.findall(r"@(?:container|media)[^{]*\{((?:[^{}]*\{[^{}]*\})*)\s*\}", css))
+    everywhere = re.sub(r"@(?:container|media)[^{]*\{(?:[^{}]*\{[^{}]*\})*\s*\}", "", css)
+    named = re.compile(r"\.([a-z][\w-]*)(?=[^{}]*\{)")
+    assert {"tiles", "light", "turn-failed"} <= set(named.findall(everywhere))
+    assert set(named.findall(narrow)) <= set(named.findall(everywhere))
