@@ -206,7 +206,7 @@ def verdict_on(said: float, came: float, p: float | None) -> str:
 
 
 def says_and_happens(found: ReliabilityDiagram, n: int) -> str:
-    """What happens where it says about 80%, or what it says nearest to that; the curve is of `n` forecasts."""
+    """What happens where it says about 80%, or nearest to that; the curve is of `n` forecasts."""
     point = min(found.points, key=lambda point: abs(point.forecast - 0.8))
     verdict = verdict_on(point.forecast, point.recalibrated, found.null.p_value)
     said = f"says {point.forecast:.0%}, happens {point.recalibrated:.0%} there"
