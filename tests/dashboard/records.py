@@ -22,8 +22,8 @@ from tests.year.record import make_of, size
 
 BROKEN = "def decide(view, ask):\n    raise ValueError('![x](http://203.0.113.9/x) is <b>no</b> answer')\n"
 DAYS = [f"2026-01-{day:02}" for day in range(2, 30)]
-DEMO_ROUNDS = 6
-"""Decision times of the demo: two cohorts, with markets that have ended."""
+DEMO_ROUNDS = 9
+"""Decision times of the demo: enough for three cohorts, and for a verdict on markets that have ended."""
 
 
 def empty(folder: Path) -> Path:
