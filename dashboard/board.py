@@ -206,10 +206,11 @@ def verdict_on(said: float, came: float, p: float | None) -> str:
 
 
 def says_and_happens(found: ReliabilityDiagram, n: int) -> str:
-    """What happens where it says about 80%, or what it says nearest to that."""
+    """What happens where it says about 80%, or nearest to that; the curve is of `n` forecasts."""
     point = min(found.points, key=lambda point: abs(point.forecast - 0.8))
     verdict = verdict_on(point.forecast, point.recalibrated, found.null.p_value)
-    return f"says {point.forecast:.0%}, happens {point.recalibrated:.0%} (n = {n:,}): {verdict}"
+    said = f"says {point.forecast:.0%}, happens {point.recalibrated:.0%} there"
+    return f"{said}: {verdict} ({count(n, 'forecast')} in all)"
 
 
 def short_board(

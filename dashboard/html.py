@@ -43,6 +43,14 @@ class Quotation:
     about: str = ""
 
 
+def filled(template: str, *values: object) -> Markup:
+    """A template of ours with `%s` for values, each escaped: for what is made by the thousand.
+
+    `Markup.format` says the same in ten times the time.
+    """
+    return Markup(template % tuple(map(escape, values)))  # noqa: S704 - our own, of escaped values
+
+
 def bar(items: Sequence[tuple[str, str]], here: str, badge: Markup) -> Markup:
     """The bar of all pages: their names and addresses, the one that is open, and the badge."""
     links = Markup().join(
@@ -186,10 +194,9 @@ def lines(sentences: Iterable[str]) -> Markup:
 MANY = 50
 """A table of more rows is scrolled by itself."""
 EMPTY = "–"
-ROW, SORTED_BY = Markup('<tr role="row">%s%s</tr>\n'), Markup(' data-value="%s"')
-CELL = Markup('<td role="cell" class="%s" data-label="%s"%s>%s</td>')
-NAME = Markup('<th scope="row" role="rowheader" class="%s" title="%s"%s>%s%s</th>')
-"""What tables are made of, by the thousand: `%` escapes as `format` does, in a third of the time."""
+CELL = '<td role="cell" class="%s" data-label="%s"%s>%s</td>'
+NAME = '<th scope="row" role="rowheader" class="%s" data-label="%s" title="%s"%s>%s%s</th>'
+SORTED_BY = ' data-value="%s"'
 Kind = Literal["text", "number", "time", "picture"]
 
 
@@ -268,13 +275,14 @@ def html_table(
     keys = [head, *(key for key in shown if key not in (*before, head))]
     titles = Markup().join(_title(key, shown[key], sortable) for key in keys)
     rows = len(data[head])
-    body = Markup().join(
-        ROW
-        % (
-            _name(data[head][n], shown[head], [data[key][n] for key in before], hrefs[n] if hrefs else None),
-            Markup().join(_cell(data[key][n], shown[key]) for key in keys[1:]),
-        )
+    cells = [[_cell(value, shown[key]) for value in data[key]] for key in keys[1:]]
+    names = [
+        _name(data[head][n], shown[head], [data[key][n] for key in before], hrefs[n] if hrefs else None)
         for n in range(rows)
+    ]
+    body = Markup().join(
+        filled('<tr role="row">%s' + "%s" * len(cells) + "</tr>\n", *row)
+        for row in zip(names, *cells, strict=True)
     )
     return Markup(
         '<div class="table"><div class="scroll{}" role="region" tabindex="0" aria-label="{}">'
@@ -306,10 +314,10 @@ def _title(key: str, column: HtmlColumn, sortable: bool) -> Markup:
 
 def _name(value: Any, column: HtmlColumn, pictures: Sequence[Any], href: str | None) -> Markup:
     named = HtmlCell(_text(value, column)) if not isinstance(value, HtmlCell) else value
-    text, below = escape(named.shown), Markup("<small>{}</small>").format(named.below) if named.below else ""
-    inside = (Markup('<a href="{}">{}</a>').format(href, text) if href else text) + below
+    text = escape(named.shown)
+    inside = (filled('<a href="%s">%s</a>', href, text) if href else text) + _below(named)
     drawn = Markup().join(drawing for drawing in pictures if drawing is not None)
-    return NAME % (column.kind, text, _sorted_by(value, column), drawn, inside)
+    return filled(NAME, column.kind, column.label, text, _sorted_by(value, column), drawn, inside)
 
 
 def _cell(value: Any, column: HtmlColumn) -> Markup:
@@ -318,25 +326,24 @@ def _cell(value: Any, column: HtmlColumn) -> Markup:
         classes += " gain" if value > 0 else " loss"
     if isinstance(value, HtmlCell):
         classes += f" {value.look}"
-    return CELL % (classes, column.label, _sorted_by(value, column), _text(value, column))
+    return filled(CELL, classes, column.label, _sorted_by(value, column), _text(value, column))
 
 
 def _sorted_by(value: Any, column: HtmlColumn) -> Markup:
     """What a cell is sorted by where that is not its text; the figure itself, to the last digit."""
     if isinstance(value, HtmlCell) and column.kind != "picture":
-        return SORTED_BY % ("" if value.value is None else value.value)
+        return filled(SORTED_BY, "" if value.value is None else value.value)
     if column.kind not in ("number", "time"):
         return Markup("")
     if isinstance(value, datetime):
-        return SORTED_BY % value.isoformat()
-    return SORTED_BY % ("" if value is None or value != value else value)
+        return filled(SORTED_BY, value.isoformat())
+    return filled(SORTED_BY, "" if value is None or value != value else value)
 
 
 def _text(value: Any, column: HtmlColumn) -> Markup:
     """A value as it is read, escaped whatever it says."""
     if isinstance(value, HtmlCell):
-        below = Markup("<small>{}</small>").format(value.below) if value.below else ""
-        return escape(value.shown) + below
+        return escape(value.shown) + _below(value)
     if value is None or value == "" or value != value:
         return escape(EMPTY)
     if isinstance(value, Markup):
@@ -348,6 +355,10 @@ def _text(value: Any, column: HtmlColumn) -> Markup:
     if column.kind == "number" and isinstance(value, int | float):
         return escape(written(value, column.format))
     return escape(flat(str(value)))
+
+
+def _below(cell: HtmlCell) -> Markup:
+    return filled("<small>%s</small>", cell.below) if cell.below else Markup("")
 
 
 def _meanings(columns: Sequence[HtmlColumn]) -> Markup:

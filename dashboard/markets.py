@@ -261,7 +261,7 @@ COLUMNS = {
     ),
     "status": words("Status", "Open; closed while the result is awaited; or how it resolved."),
     "closes": time("Closes", "When the market closes, in UTC.", "day"),
-    "held": number("Held", "localized", "Open positions: an agent's on one side, in each cohort."),
+    "held": number("Positions", "localized", "Open positions: an agent's on one side, in each cohort."),
     "trades": number("Trades", "localized", "Purchases and sales of all agents in all cohorts."),
     "venue": words("Venue", "Leads to what the venue itself says of the market."),
     "volume": number("Volume $", "compact", "What everyone has traded at the venue, in dollars."),

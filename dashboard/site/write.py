@@ -13,7 +13,7 @@ from arena.errors import ArenaError
 from arena.record.queries.progress import season_version
 from arena.record.schema.database import Connection, open_read_only, reading
 from dashboard.site.contents import SeasonSite
-from dashboard.site.folder import write_site
+from dashboard.site.folder import Told, write_site
 from dashboard.site.standings import gather, report_page
 
 
@@ -34,14 +34,18 @@ def report() -> int:
     return _with_record(write)
 
 
+def publish_site(connection: Connection, place: Path, with_prompts: bool, told: Told) -> dict[str, Any]:
+    """Bring the folder of a site up to the record, and say what changed and what it is of."""
+    site = SeasonSite(connection, with_prompts)
+    changes = write_site(place, season_version(connection), site.files(), told)
+    return asdict(changes) | {"agents": len(site.known.agents), "cohorts": len(site.known.cohorts)}
+
+
 def publish() -> int:
     """Bring the folder of a site up to the record."""
 
     def write(connection: Connection, place: Path, chosen: Namespace) -> dict[str, Any]:
-        site = SeasonSite(connection, chosen.prompts)
-        version, files = season_version(connection), site.files()
-        changes = write_site(place, version, files, lambda done, whole: tell(done=done, whole=whole))
-        return asdict(changes) | {"agents": len(site.known.agents), "cohorts": len(site.known.cohorts)}
+        return publish_site(connection, place, chosen.prompts, lambda done, of: tell(done=done, whole=of))
 
     return _with_record(write)
 

@@ -9,6 +9,7 @@ from math import log10
 import streamlit as st
 from markupsafe import Markup
 
+from agents.model import USABLE_STATUSES
 from arena.cohorts.diff import AgentSetup, agent_setup, setting_in_words, setup_differences
 from arena.errors import VERDICTS, times_text
 from arena.record.queries.agents import (
@@ -292,14 +293,15 @@ def verdict(gain: Gain | None, stays: Sequence[AgentCohort] = ()) -> str:
     """Whether it forecasts better than the price, and how far chance may account for it.
 
     >>> verdict(None)
-    'Nothing that it was shown has resolved yet, so nothing can be said of its skill.'
+    'None of its forecasts has resolved yet, so nothing can be said of its skill.'
     """
     if gain is None or gain.skill is None:
-        turns = sum(sum(stay.statuses.values()) for stay in stays)
-        failed = sum(stay.statuses.get("failed", 0) for stay in stays)
-        if turns and failed == turns:
-            return f"It never answered: {failed:,} of {count(turns, 'turn')} failed."
-        return "Nothing that it was shown has resolved yet, so nothing can be said of its skill."
+        statuses = sum((Counter(stay.statuses) for stay in stays), Counter[str]())
+        turns = statuses.total()
+        if turns and not any(statuses[usable] for usable in USABLE_STATUSES):
+            ways = ", ".join(f"{n:,} {status}" for status, n in statuses.most_common() if n)
+            return f"It never gave a usable answer in {count(turns, 'turn')}: {ways}."
+        return "None of its forecasts has resolved yet, so nothing can be said of its skill."
     if gain.is_market:
         return "It says what the price says: its skill is 0 by definition."
     side = "better" if gain.skill > 0 else "worse"

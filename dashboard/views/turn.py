@@ -268,7 +268,7 @@ def show_list(record: RecordSource) -> None:
     agents = season(record).agents
     named = {ANY: "All agents"} | {name: name for name, _ in agents}
     agent = choice("Agent", "agent", named, ANY, "list")
-    status = choice("Verdict", "verdict", STATUSES, ANY)
+    status = choice("Status", "verdict", STATUSES, ANY)
     found = turns(record, "" if agent == ANY else agent, "" if status == ANY else status)
     if not found:
         st.info(_none_listed(agent, status), icon=":material/search_off:")

@@ -15,7 +15,7 @@ from tests.dashboard.serving import serving
 
 pytestmark = pytest.mark.browser
 
-SAMPLED, SAMPLE = ("demo", "all_failed", "big"), 3
+SAMPLED, SAMPLE = ("demo", "all_failed", "a_replay"), 3
 """Records of which so many pages each are opened in any case, each record's in another look."""
 
 

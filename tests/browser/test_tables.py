@@ -2,39 +2,42 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
+from dashboard.pages import pages
 from tests.browser.watching import Watched, follow, names_of, open_at, rows_of
+from tests.dashboard.addresses import main_ones
 from tests.dashboard.serving import Served
 
 pytestmark = pytest.mark.browser
 
-PAGES = {
-    "arena": "Arena",
-    "leaderboard": "Leaderboard",
-    "cohort?cohort=1": "Cohorts",
-    "agent?agent=random": "Agents",
-    "duel?a=oracle&b=random": "Duel",
-    "markets": "Markets",
-    "turn": "Turn",
-    "turn?cohort=1&round=1&agent=oracle": "Turn",
-    "operations": "Operations",
-}
 SCREENS = ("phone", "context")
-EACH = [
-    pytest.param(path, screen, marks=() if (at + of) % 2 == 0 else pytest.mark.thorough)
-    for at, path in enumerate(PAGES)
-    for of, screen in enumerate(SCREENS)
-]
-"""Each page on one of the screens, in turn; on both with THOROUGH=1."""
 MOST_TABS = 600
-WHERE_FOCUS_IS = """() => {
+FOCUSED = """() => {
     let here = document.activeElement;
     while (here?.shadowRoot?.activeElement) here = here.shadowRoot.activeElement;
-    return here.closest(".table") ? here.tagName : null;
+    window.passed ??= new Set();
+    const known = window.passed.has(here);
+    window.passed.add(here);
+    return [known, here.closest(".table") ? here.tagName : ""];
 }"""
+"""Whether what is focused was so before, and of which kind it is within a table."""
+TAPPED = ["leaderboard", *(pytest.param(one, marks=pytest.mark.thorough) for one in ("markets", "turn"))]
+FOCUSED = """() => {
+    window.passed = new Set();
+    window.kinds = new Set();
+    document.addEventListener("focusin", (event) => {
+        const [here] = event.composedPath();
+        window.round = window.round || window.passed.has(here);
+        window.passed.add(here);
+        if (here.closest(".table")) window.kinds.add(here.tagName);
+    });
+}"""
+"""Notes what is focused, of which kind it is within tables, and when the focus has come round."""
 
 
 @pytest.fixture
@@ -48,27 +51,47 @@ def screen(request: pytest.FixtureRequest) -> Iterator[Watched]:
     assert (watched.errors, watched.strangers()) == ([], [])
 
 
-@pytest.mark.parametrize(("path", "screen"), EACH, indirect=["screen"])
-def test_a_table_is_passed_by_tab_and_sorted_by_its_headers(
-    path: str, served: Served, screen: Watched
-) -> None:
+def test_no_page_is_left_but_by_a_click_or_enter(record: Path, served: Served, watched: Watched) -> None:
+    """Every page, at its fullest, is passed by Tab from top to end, and every header of it is clicked."""
+    page = watched.page
+    for name, shown in dict(main_ones(record)).items():
+        open_at(page, f"{served.address}/{name}?{urlencode(shown)}", pages()[name].title)
+        here = page.url
+        kinds, known = set[str](), False
+        for _ in range(MOST_TABS):
+            page.keyboard.press("Tab")
+            known, kind = page.evaluate(FOCUSED)
+            kinds.add(kind)
+            if known:
+                break
+        assert known, "the focus comes round"
+        assert page.url == here
+        assert page.evaluate("window.passed.size") > len(pages()) / 2, "the bar at least"
+        sortable = page.locator(".table thead button").count()
+        assert ("BUTTON" in kinds) == bool(sortable), name
+        sorted_by_all(page)
+        assert page.url == here
+
+
+@pytest.mark.parametrize("path", TAPPED)
+@pytest.mark.parametrize("screen", ["phone"], indirect=True)
+def test_a_tapped_header_sorts(path: str, served: Served, screen: Watched) -> None:
     page = screen.page
-    open_at(page, f"{served.address}/{path}", PAGES[path])
+    open_at(page, f"{served.address}/{path}", pages()[path].title)
     expect(page.locator(".table").first).to_be_visible()
     here = page.url
-    page.locator(".table thead button").first.evaluate("button => button.closest('.scroll').focus()")
-    passed: list[str | None] = []
-    while None not in passed and len(passed) < MOST_TABS:
-        page.keyboard.press("Tab")
-        passed.append(page.evaluate(WHERE_FOCUS_IS))
-    assert {"BUTTON", None} <= set(passed)
-    assert page.url == here
-    for header in page.locator(".table").first.locator("thead th:not(.picture) button").all():
-        tapped(page, header_of=header)
-        order = header.evaluate("button => button.parentElement.ariaSort")
-        assert order in ("ascending", "descending")
+    sorted_by_all(page)
     page.wait_for_timeout(300)
     assert page.url == here
+
+
+def sorted_by_all(page: Page) -> None:
+    for table in page.locator(".table:has(thead button)").all():
+        for header in table.locator("thead th:not(.picture) button").all():
+            if header.is_visible():
+                tapped(page, header_of=header)
+                order = header.evaluate("button => button.parentElement.ariaSort")
+                assert order in ("ascending", "descending")
 
 
 def tapped(page: Page, header_of: Locator) -> None:

@@ -22,8 +22,8 @@ from tests.year.record import make_of, size
 
 BROKEN = "def decide(view, ask):\n    raise ValueError('![x](http://203.0.113.9/x) is <b>no</b> answer')\n"
 DAYS = [f"2026-01-{day:02}" for day in range(2, 30)]
-DEMO_ROUNDS = 12
-"""Decision times of the demo: enough for three cohorts, with markets that have ended."""
+DEMO_ROUNDS = 9
+"""Decision times of the demo: enough for three cohorts, and for a verdict on markets that have ended."""
 
 
 def empty(folder: Path) -> Path:
@@ -67,7 +67,7 @@ def a_replay(folder: Path) -> Path:
 
 def big(folder: Path) -> Path:
     """A year of weekly cohorts, in little."""
-    make_of(folder / "record.db", size(0.01, agents=4))
+    make_of(folder / "record.db", size(0.01, agents=2))
     return folder / "record.db"
 
 

@@ -1,14 +1,17 @@
 """A site that was published, as somebody walks through it: every page, every link, every file."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
+from posixpath import dirname, join, normpath
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from tests.program.running import arena
+from arena.record.schema.database import open_read_only, reading
+from dashboard.site.folder import Told
+from dashboard.site.write import publish_site
 
 LEADING = {"href", "src", "srcset", "action", "poster", "data", "background", "xlink:href", "formaction"}
 VENUES = (
@@ -44,23 +47,29 @@ class PageParts(HTMLParser):
         self.text += data
 
 
+@cache
+def parts_of(text: str) -> PageParts:
+    """A page read once, however many tests look at it."""
+    return PageParts(text)
+
+
 @dataclass(frozen=True)
 class PublishedSite:
     """A folder with a site in it."""
 
     folder: Path
 
-    def publish(self, record: Path, *more: str) -> dict[str, Any]:
-        """Bring it up to a record, by the command."""
-        done = arena(record.parent, "publish", str(self.folder), "--database", str(record), "--json", *more)
-        assert done.returncode == 0, done.stdout + done.stderr
-        found: dict[str, Any] = json.loads(done.stdout)
-        return found
+    def publish(
+        self, record: Path, prompts: bool = False, told: Told = lambda done, of: None
+    ) -> dict[str, Any]:
+        """Bring it up to a record, as the program does that `arena publish` starts."""
+        with open_read_only(str(record)) as engine, reading(engine) as connection:
+            return publish_site(connection, self.folder, prompts, told)
 
     def pages(self) -> dict[str, PageParts]:
         """All pages by path."""
         files = sorted(self.folder.rglob("*.html"))
-        return {str(file.relative_to(self.folder)): PageParts(file.read_text("utf-8")) for file in files}
+        return {str(file.relative_to(self.folder)): parts_of(file.read_text("utf-8")) for file in files}
 
     def files(self) -> dict[str, bytes]:
         """All files by path, the hidden ones apart."""
@@ -69,22 +78,16 @@ class PublishedSite:
 
     def broken(self) -> tuple[int, list[str]]:
         """How many links and files were looked for, and those that lead nowhere or out of the site."""
-        pages, looked, wrong = self.pages(), 0, list[str]()
+        files, pages, looked, wrong = set(self.files()), self.pages(), 0, list[str]()
         for path, page in pages.items():
             for tag, address in page.leads:
                 looked += 1
-                if not (tag == "a" and address.startswith(VENUES)):
-                    wrong += [f"{path}: {address}"] * (not self._resolves(path, address, pages))
+                target, parts = self._target(path, address), urlsplit(address)
+                there = pages.get(target)
+                named = not parts.fragment or (there is not None and parts.fragment in there.ids)
+                if parts.scheme or parts.netloc or target not in files or not named:
+                    wrong += [f"{path}: {address}"] * (not (tag == "a" and address.startswith(VENUES)))
         return looked, wrong
-
-    def _resolves(self, path: str, address: str, pages: dict[str, PageParts]) -> bool:
-        parts = urlsplit(address)
-        target = (self.folder / path).parent / unquote(parts.path) if parts.path else self.folder / path
-        inside = target.resolve().is_relative_to(self.folder.resolve())
-        if parts.scheme or parts.netloc or not inside or not target.is_file():
-            return False
-        there = pages.get(str(target.resolve().relative_to(self.folder.resolve())))
-        return not parts.fragment or (there is not None and parts.fragment in there.ids)
 
     def reached(self) -> set[str]:
         """Every page that clicks lead to from the first one."""
@@ -100,5 +103,9 @@ class PublishedSite:
     def _ways(self, path: str, page: PageParts) -> Iterator[str]:
         for tag, address in page.leads:
             if tag == "a" and not urlsplit(address).scheme:
-                target = ((self.folder / path).parent / unquote(urlsplit(address).path)).resolve()
-                yield str(target.relative_to(self.folder.resolve()))
+                yield self._target(path, address)
+
+    def _target(self, path: str, address: str) -> str:
+        """The file in the site that an address on one of its pages names."""
+        where = unquote(urlsplit(address).path)
+        return normpath(join(dirname(path), where)) if where else path

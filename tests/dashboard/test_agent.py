@@ -183,8 +183,11 @@ def test_who_never_answered_is_told_so_and_not_that_nothing_resolved() -> None:
     def stay(**statuses: int) -> Any:
         return SimpleNamespace(statuses=statuses)
 
-    assert verdict(None, [stay(failed=9), stay(failed=6)]) == "It never answered: 15 of 15 turns failed."
-    assert verdict(None, [stay(failed=9, played=1)]).startswith("Nothing that it was shown has resolved yet")
+    never = "It never gave a usable answer in "
+    assert verdict(None, [stay(failed=9), stay(failed=6)]) == f"{never}15 turns: 15 failed."
+    assert verdict(None, [stay(late=1, failed=9), stay(late=2)]) == f"{never}12 turns: 9 failed, 3 late."
+    assert verdict(None, [stay(malformed=1)]) == f"{never}1 turn: 1 malformed."
+    assert verdict(None, [stay(failed=9, partly=1)]).startswith("None of its forecasts has resolved yet")
 
 
 def test_costs_failures_and_settings_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

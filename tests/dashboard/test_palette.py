@@ -1,10 +1,13 @@
 """One look per agent: the same everywhere, and told apart by every reader on both themes."""
 
+import re
 from itertools import combinations
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
+import dashboard
 from dashboard.svg import COLOURS, MARKET, SHAPES, looks
 
 # how a colour in linear light is seen without one kind of cone (Machado, Oliveira and Fernandes 2009)
@@ -90,3 +93,12 @@ def test_a_badge_is_a_whole_picture_that_asks_nothing_of_anyone(place: int) -> N
     assert picture.attrib["fill"] == look.colour
     assert look.shape == SHAPES[place // 8]
     assert len(picture) == 1
+
+
+def test_no_colour_is_given_at_some_widths_alone() -> None:
+    css = (Path(dashboard.__file__).parent / "assets" / "arena.css").read_text("utf-8")
+    query = re.compile(r"@container[^{]*\{((?:[^{}]*\{[^{}]*\})*)\s*\}")
+    within, everywhere = " ".join(query.findall(css)), query.sub("", css)
+    assert ".tiles" in within
+    assert not re.search(r"\b(fill|stroke|background|color-scheme)\s*:", within)
+    assert {".light.ok", ".turn-failed"} <= {*re.findall(r"\.light\.ok|\.turn-failed", everywhere)}

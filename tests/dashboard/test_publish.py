@@ -4,73 +4,134 @@ import json
 import shutil
 import signal
 import subprocess
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from arena.operations.page_programs import page_command, page_environment
+from arena.record.schema.database import open_read_only, reading
+from arena.scores.leaderboard import read_leaderboard
+from dashboard.site import contents
 from dashboard.site.addresses import file_name
+from dashboard.site.contents import badge_words
+from dashboard.words import flat
 from tests.dashboard.hostile import hostile
 from tests.dashboard.records import shared
 from tests.dashboard.sites import PublishedSite
 from tests.program.running import arena
-from tests.records.seasons import play
+from tests.records.full_record import PROMPT, build
+from tests.records.seasons import play, worked_out
 
+PLAYERS = ("{kind: market}", "{kind: oracle, noise: 0.1}")
 ACTING = {"iframe", "object", "embed", "form", "base", "img", "video", "audio"}
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return shared("demo", tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
-def site(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> PublishedSite:
-    """The demo's."""
+def site(season: Path, tmp_path_factory: pytest.TempPathFactory) -> PublishedSite:
+    """The season's: it is only looked at."""
     found = PublishedSite(tmp_path_factory.mktemp("published") / "site")
-    found.publish(demo)
+    found.publish(season)
     return found
 
 
-@pytest.mark.parametrize("name", ["demo", "big", "a_replay", "all_failed", "one_round"])
+@pytest.fixture
+def copied(site: PublishedSite, tmp_path: Path) -> PublishedSite:
+    """The same, to be changed."""
+    return PublishedSite(Path(shutil.copytree(site.folder, tmp_path / "deep" / "down")))
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A record of agents that asked a model: their prompts and its answers are in it."""
+    record = tmp_path_factory.mktemp("asked") / "record.db"
+    build(record, weeks=2).close()
+    return worked_out(record)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param("big", marks=pytest.mark.thorough), "a_replay", "all_failed", "one_round"]
+)
 def test_every_link_leads_to_a_file_and_every_page_is_reached(
     name: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     site = PublishedSite(tmp_path / "site")
     told = site.publish(shared(name, tmp_path_factory))
-    looked, wrong = site.broken()
-    assert wrong == []
-    assert looked > len(site.pages()) * 7, "the bar, the look and the script of each"
-    assert site.reached() == set(site.pages())
+    is_whole(site)
     assert told["files"] == len(site.files()) - 1, "beside the list of them"
     assert told["bytes"] == sum(map(len, site.files().values())) - len(site.files()["arena-site.json"])
 
 
-def test_its_board_is_that_of_the_command(demo: Path, site: PublishedSite) -> None:
-    board = json.loads(arena(demo.parent, "leaderboard", "--database", str(demo), "--json").stdout)
+def test_many_markets_stand_on_several_pages(
+    first_round: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contents, "MOST", 6)
+    site = PublishedSite(tmp_path / "site")
+    site.publish(first_round)
+    is_whole(site)
+    lists = [site.pages()[f"markets{place}.html"] for place in ("", "-2")]
+    named = [{address for _, address in page.leads if address.startswith("markets/")} for page in lists]
+    every = {path for path in site.pages() if path.startswith("markets/")}
+    assert [len(some) for some in named] == [6, len(every) - 6]
+    assert named[0] | named[1] == every
+    assert "markets-3.html" not in site.pages()
+
+
+def is_whole(site: PublishedSite) -> None:
+    looked, wrong = site.broken()
+    assert wrong == []
+    assert looked > len(site.pages()) * 7, "the bar, the look and the script of each"
+    assert site.reached() == set(site.pages())
+
+
+def test_its_board_is_that_of_the_command(season: Path, site: PublishedSite) -> None:
+    board = json.loads(arena(season.parent, "leaderboard", "--database", str(season), "--json").stdout)
     data = json.loads(site.files()["data.json"])
     for key in ("leaderboard", "sentence", "bar", "noise", "leader", "events_needed"):
         assert data[key] == board[key], key
     text = site.pages()["index.html"].text
+    assert any(row["skill"] for row in board["leaderboard"])
     for row in board["leaderboard"]:
-        assert row["agent"] in text
+        assert flat(row["agent"]) in text
         assert row["skill"] is None or f"{abs(row['skill']):.4f}" in text
 
 
-def test_a_badge_says_what_is_known_and_how_surely(demo: Path, site: PublishedSite) -> None:
-    data = json.loads(site.files()["data.json"])
-    rows = {row["agent"]: row for row in data["leaderboard"]}
-    for one in data["agents"]:
+def test_every_agent_has_a_badge(site: PublishedSite) -> None:
+    for one in json.loads(site.files()["data.json"])["agents"]:
         badge = json.loads(site.files()[one["badge"]])
         assert set(badge) == {"schemaVersion", "label", "message", "color"}
         assert (badge["schemaVersion"], badge["label"]) == (1, one["agent"])
         assert badge["message"].endswith(", simulated")
-        row = rows[one["agent"]]
-        if row["ranked"] and row["kind"] != "market" and not row["copies"] and row["skill_low"] is not None:
-            half = (row["skill_high"] - row["skill_low"]) / 2
-            assert f"± {half:.3f}, ".replace("0.", ".") in badge["message"]
-            assert f"{row['events']:,} event" in badge["message"]
         assert one["page"] in site.pages()
+
+
+@pytest.mark.parametrize(
+    ("row", "badge"),
+    [
+        ({}, ("skill +.012 ± .009, 64 events", "brightgreen")),
+        (
+            {"skill": -0.012, "skill_low": -0.031, "skill_high": 0.007, "verdict": "ahead"},
+            ("skill −.012 ± .019, 64 events", "blue"),
+        ),
+        ({"events": 1, "skill_low": None, "skill_high": None}, ("too few events (1)", "lightgrey")),
+        ({"copies": "market"}, ("copies market", "lightgrey")),
+        (
+            {"ranked": False, "why_not": "12 of 15 turns failed"},
+            ("not ranked: 12 of 15 turns failed", "lightgrey"),
+        ),
+        ({"kind": "market"}, ("the price itself", "lightgrey")),
+    ],
+)
+def test_a_badge_says_what_is_known_and_how_surely(
+    site: PublishedSite, season: Path, row: dict[str, Any], badge: tuple[str, str]
+) -> None:
+    with open_read_only(str(season)) as engine, reading(engine) as connection:
+        found = next(row for row in read_leaderboard(connection, None).rows if row.kind != "market")
+    known = {"kind": "llm", "ranked": True, "copies": None, "events": 64, "verdict": "proven"}
+    known |= {"skill": 0.012, "skill_low": 0.003, "skill_high": 0.021}
+    assert badge_words(replace(found, **known | row)) == badge
+    assert badge_words(None) == ("no results yet", "lightgrey")
 
 
 def test_badges_before_there_are_results_say_so(first_round: Path, tmp_path: Path) -> None:
@@ -81,20 +142,20 @@ def test_badges_before_there_are_results_say_so(first_round: Path, tmp_path: Pat
     assert all("skill" not in message and "rank " not in message for message in said)
 
 
-def test_what_did_not_change_is_neither_made_nor_written(season: Path, tmp_path: Path) -> None:
-    site = PublishedSite(tmp_path / "site")
-    first, again = site.publish(season), site.publish(season)
-    assert first["written"] == first["made"] == first["files"]
+def test_what_did_not_change_is_neither_made_nor_written(season: Path, copied: PublishedSite) -> None:
+    before = copied.files()
+    again = copied.publish(season)
     assert (again["made"], again["written"], again["removed"]) == (0, 0, 0)
-    assert again["bytes"] == first["bytes"]
+    assert copied.files() == before
 
 
 def test_one_more_round_writes_what_it_changed_and_ends_as_from_nothing(tmp_path: Path) -> None:
     """Another site from nothing is the oracle: the pages that were not drawn again are equal to the byte."""
     grown, fresh = PublishedSite(tmp_path / "grown"), PublishedSite(tmp_path / "fresh")
-    record = play(tmp_path, times=3)
+    record = play(tmp_path, PLAYERS, times=3)
     first = grown.publish(record)
-    play(tmp_path, times=4)
+    assert first["written"] == first["made"] == first["files"]
+    play(tmp_path, PLAYERS, times=4)
     told = grown.publish(record)
     fresh.publish(record)
     assert 0 < told["written"] < told["files"]
@@ -104,21 +165,19 @@ def test_one_more_round_writes_what_it_changed_and_ends_as_from_nothing(tmp_path
 
 
 def test_what_no_longer_belongs_goes_and_what_is_not_ours_stays(
-    season: Path, first_round: Path, tmp_path: Path
+    copied: PublishedSite, first_round: Path
 ) -> None:
-    site = PublishedSite(tmp_path / "site")
-    site.publish(season)
-    for page in (site.folder / "markets").iterdir():
+    for page in (copied.folder / "markets").iterdir():
         page.write_text("mine now")
-    (site.folder / "CNAME").write_text("arena.example.com")
-    told = site.publish(first_round)
+    (copied.folder / "CNAME").write_text("arena.example.com")
+    told = copied.publish(first_round)
     assert told["removed"] > 0
-    assert (site.folder / "CNAME").read_text() == "arena.example.com"
-    mine = [page for page in (site.folder / "markets").iterdir() if page.read_text() == "mine now"]
+    assert (copied.folder / "CNAME").read_text() == "arena.example.com"
+    mine = [page for page in (copied.folder / "markets").iterdir() if page.read_text() == "mine now"]
     assert mine, "what somebody has changed is theirs"
-    for place in (*mine, site.folder / "CNAME"):
+    for place in (*mine, copied.folder / "CNAME"):
         place.unlink()
-    assert len(site.files()) == told["files"] + 1
+    assert len(copied.files()) == told["files"] + 1
 
 
 @pytest.mark.parametrize("there", ["file", "folder", "list", "nowhere"])
@@ -150,29 +209,39 @@ def test_an_empty_record_has_no_site(empty: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "site" / "index.html").exists()
 
 
-def test_killed_while_it_draws_the_old_site_stands_and_the_next_one_is_whole(
-    season: Path, first_round: Path, tmp_path: Path
+def test_killed_or_stopped_while_it_draws_the_old_site_stands_and_the_next_one_is_whole(
+    site: PublishedSite, season: Path, first_round: Path, tmp_path: Path
 ) -> None:
-    site, other = PublishedSite(tmp_path / "site"), PublishedSite(tmp_path / "other")
-    site.publish(first_round)
-    before = site.files()
-    for number in (signal.SIGKILL, signal.SIGINT):
-        command = [*page_command("publish"), str(season), str(site.folder)]
-        pipe = subprocess.PIPE
-        drawing = subprocess.Popen(
-            command, env=page_environment(str(demo)), stdout=pipe, stderr=pipe, text=True
-        )
-        assert drawing.stdout is not None
-        assert sum(1 for _ in zip(range(40), drawing.stdout, strict=False)) == 40
-        drawing.send_signal(number)
-        drawing.communicate()
-        assert drawing.returncode == -number
-        shown = {path: data for path, data in site.files().items() if not path.startswith(".arena-site.new")}
-        assert shown == before
-    site.publish(season)
-    other.publish(season)
-    assert site.files() == other.files()
-    assert not (site.folder / ".arena-site.new").exists()
+    grown = PublishedSite(tmp_path / "site")
+    grown.publish(first_round)
+    before = grown.files()
+    command = [*page_command("publish"), str(season), str(grown.folder)]
+    pipe = subprocess.PIPE
+    drawing = subprocess.Popen(
+        command, env=page_environment(str(season)), stdout=pipe, stderr=pipe, text=True
+    )
+    assert drawing.stdout is not None
+    assert sum(1 for _ in zip(range(40), drawing.stdout, strict=False)) == 40
+    drawing.kill()
+    drawing.communicate()
+    assert drawing.returncode == -signal.SIGKILL
+    assert shown(grown) == before
+
+    def interrupt(done: int, of: int) -> None:
+        if done == 40:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        grown.publish(season, told=interrupt)
+    assert shown(grown) == before
+    grown.publish(season)
+    assert grown.files() == site.files()
+    assert not (grown.folder / ".arena-site.new").exists()
+
+
+def shown(site: PublishedSite) -> dict[str, bytes]:
+    """What a host shows of it: not the files that were being made."""
+    return {path: data for path, data in site.files().items() if not path.startswith(".arena-site.new")}
 
 
 CONFIG = """
@@ -216,18 +285,19 @@ def test_a_site_that_cannot_be_published_stops_no_round_and_is_an_incident(tmp_p
     found = json.loads(arena(tmp_path, "watch", "list", "--json").stdout)["incidents"]
     assert [one["kind"] for one in found if one["kind"].startswith("site")] == ["site_unpublished"]
     (tmp_path / "site" / "mine.html").unlink()
-    assert arena(tmp_path, "publish").returncode == 0
+    assert PublishedSite(tmp_path / "site").publish(tmp_path / "season.db")["written"] > 0
 
 
-def test_prompts_and_answers_are_shown_if_the_config_says_so(
-    demo: Path, site: PublishedSite, tmp_path: Path
-) -> None:
-    (tmp_path / "config.yaml").write_text(CONFIG.format(prompts="true"))
-    shown = PublishedSite(tmp_path / "shown")
-    shown.publish(demo, "--config", str(tmp_path / "config.yaml"))
-    for said in ("Prompts and answers", ": answer"):
-        assert any(said in page.text for page in shown.pages().values()), said
-        assert not any(said in page.text for page in site.pages().values()), said
+def test_prompts_and_answers_are_shown_if_the_config_says_so(asked: Path, tmp_path: Path) -> None:
+    config, plain, told = (tmp_path / name for name in ("config.yaml", "plain", "told"))
+    config.write_text(CONFIG.format(prompts="true"))
+    chosen = ("publish", str(told), "--database", str(asked), "--config", str(config))
+    assert arena(tmp_path, *chosen).returncode == 0
+    PublishedSite(plain).publish(asked)
+    is_whole(PublishedSite(told))
+    for said in ("Prompts and answers", ": answer", PROMPT):
+        assert any(said in page.text for page in PublishedSite(told).pages().values()), said
+        assert not any(said in page.text for page in PublishedSite(plain).pages().values()), said
 
 
 def test_hostile_words_are_words_and_no_page_acts(season: Path, tmp_path: Path) -> None:
@@ -245,11 +315,10 @@ def test_hostile_words_are_words_and_no_page_acts(season: Path, tmp_path: Path) 
         assert "unsafe" not in policy
 
 
-def test_no_key_path_or_prompt_is_in_it(demo: Path, site: PublishedSite) -> None:
+def test_no_path_is_in_it(season: Path, site: PublishedSite) -> None:
     whole = b"".join(site.files().values())
-    assert str(demo.parent).encode() not in whole
+    assert str(season.parent).encode() not in whole
     assert f"{Path.home()}/".encode() not in whole
-    assert b"You are" not in whole, "how prompts begin"
 
 
 def test_files_are_named_so_that_every_host_takes_them() -> None:
@@ -268,6 +337,5 @@ def test_files_are_named_so_that_every_host_takes_them() -> None:
         assert file.split(".")[0] not in ("con", "aux", "lpt1")
 
 
-def test_a_site_can_be_moved_anywhere(site: PublishedSite, tmp_path: Path) -> None:
-    moved = PublishedSite(Path(shutil.copytree(site.folder, tmp_path / "deep" / "down")))
-    assert moved.broken()[1] == []
+def test_a_site_can_be_moved_anywhere(copied: PublishedSite) -> None:
+    is_whole(copied)

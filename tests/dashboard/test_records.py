@@ -19,7 +19,9 @@ WHOLE = ("demo",)
 """The record of which every address is opened, of the others only with THOROUGH=1."""
 
 
-@pytest.mark.parametrize("name", RECORDS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.thorough if name == "big" else ()) for name in RECORDS]
+)
 def test_every_page_opens(
     name: str, thorough: bool, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
