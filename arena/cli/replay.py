@@ -2,19 +2,23 @@
 
 import sys
 from contextlib import AsyncExitStack, closing
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import asdict, replace
+from datetime import date, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from arena.cli.leaderboard import COLUMNS
 from arena.cli.options import DAY, DEFAULT, Options, command
-from arena.cli.output import interruptible, prints_aside, program, progress
+from arena.cli.output import interruptible, iso, minute, prints_aside, program, progress
 from arena.cli.table import TableChoice
+from arena.errors import count_text
 
 if TYPE_CHECKING:
+    from arena.config import Config
+    from arena.rounds.leaks import LeakProbe
     from arena.rounds.replay import Replay
     from markets.bundle import Bundle
 
@@ -37,6 +41,13 @@ def replay(
         bool,
         typer.Option("--workers", help="Leave the turns to `arena worker`; needs PostgreSQL."),
     ] = False,
+    leaks: Annotated[
+        bool,
+        typer.Option("--probe-leaks", help="Look whether anything in this replay knows the future."),
+    ] = False,
+    probes: Annotated[
+        int, typer.Option(help="With --probe-leaks: at how many instants the future is changed.", min=1)
+    ] = 3,
 ) -> None:
     """Play a season over a recording, at its own times: nobody sees more than could be known then.
 
@@ -44,6 +55,11 @@ def replay(
     constant and random. The season goes into a new record: replay-NAME.db here, or the one that --database
     names. Run it again, and it continues where it stopped. The result is no evidence of skill, because the
     outcomes are known by now. `arena markets record` makes recordings.
+
+    --probe-leaks keeps no record. It plays up to some decision times, drawn by the seed, and each time once
+    more with another future: prices, books, ends and pages known later are changed. What was shown, decided,
+    filled, entered, marked and scored until then must be the same, and nobody but the venue may open the
+    recording's files. What differs is named, and the exit status is 1. Agents that ask models are left out.
 
     Example: arena replay recordings/spring --start 2026-03-01 --end 2026-06-01 --agents market,random
 
@@ -60,6 +76,9 @@ def replay(
     try:
         base = chosen.load() if chosen.config is not None or DEFAULT.exists() else None
         bundle = open_recording(folder)
+        if leaks:
+            probe(chosen, folder, bundle, base, names, days, probes)
+            return
         season = arrange_replay(folder, bundle, base, names, *days)
         hint = "the same command goes on where it stopped"
         with prints_aside(), interruptible("stopped; what was played is kept", hint):
@@ -67,6 +86,63 @@ def replay(
     except VenueError as error:
         raise venue_error(error) from error
     chosen.answer(found, say, found, chosen.table)
+
+
+def probe(
+    chosen: Options,
+    folder: Path,
+    bundle: "Bundle",
+    base: "Config | None",
+    names: list[str],
+    days: tuple[date | None, date | None],
+    count: int,
+) -> None:
+    """Play with other futures, and say what changed before them."""
+    import asyncio
+
+    from arena.rounds.leaks import probe_leaks, probed_replay
+    from arena.rounds.replay import open_recording
+
+    probed = probed_replay(folder, base, names, days)
+    hint = "start it again; nothing was kept"
+    with (
+        TemporaryDirectory(prefix="arena-leaks-") as scratch,
+        prints_aside(),
+        interruptible("stopped", hint),
+        progress("Playing with other futures") as moved,
+    ):
+        task = probe_leaks(probed, bundle, count, Path(scratch), open_recording, moved)
+        found = asyncio.run(task)
+    data = {
+        "ok": found.clean,
+        "bundle": bundle.content,
+        "agents": list(probed.agents),
+        "left_out": list(found.left_out),
+        "probes": [
+            {"at": iso(at), "compared": dict(compared), "changed": dict(found.counts[at])}
+            for at, compared in found.compared.items()
+        ],
+        "differences": [asdict(difference) for difference in found.differences],
+        "opened": list(found.opened),
+    }
+    chosen.answer(data, say_leaks, found)
+    if not found.clean:
+        raise typer.Exit(1)
+
+
+def say_leaks(found: "LeakProbe") -> None:
+    """How much was compared up to each instant, and what changed."""
+    for at, compared in found.compared.items():
+        changed = ", ".join(count_text(n, kind) for kind, n in found.counts[at].items() if n) or "nothing"
+        same = f"{sum(compared.values()):,} facts until {minute(at)}"
+        print(f"{same}, played again with another future: {changed} changed.")
+    for kind, first in {each.kind: each for each in reversed(found.differences)}.items():
+        print(f"First {kind} that changed before {minute(first.at)}: {first.known} became {first.changed}")
+    for file in found.opened:
+        print(f"Opened while it was played: {file}")
+    if found.left_out:
+        print(f"Not played, for a model answers as it likes: {', '.join(found.left_out)}.")
+    print("Nothing looked ahead." if found.clean else "Something here knows the future.")
 
 
 def play(season: "Replay", bundle: "Bundle", address: str, workers: bool = False) -> dict[str, Any]:
