@@ -12,15 +12,17 @@ import typer
 
 from arena.cli.leaderboard import COLUMNS
 from arena.cli.options import DAY, DEFAULT, Options, command
-from arena.cli.output import interruptible, iso, minute, prints_aside, program, progress
+from arena.cli.output import interruptible, iso, minute, prints_aside, program, progress, shortened
 from arena.cli.table import TableChoice
-from arena.errors import count_text
+from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
     from arena.config import Config
     from arena.rounds.leaks import LeakProbe
     from arena.rounds.replay import Replay
     from markets.bundle import Bundle
+
+LONGEST_FACT = 200
 
 
 @command(table=True)
@@ -70,6 +72,9 @@ def replay(
     from markets.venue import VenueError
 
     chosen.table.of(COLUMNS)  # nothing is played for a table that can't be shown
+    if leaks and (workers or chosen.database):
+        message = "--probe-leaks keeps no record and needs no workers"
+        raise ArenaError("no_record", message, "leave out --database and --workers")
     address = chosen.database or f"replay-{folder.resolve().name}.db"
     names = [name.strip() for name in agents.split(",") if name.strip()]
     days = (start and start.date(), end and end.date())
@@ -137,7 +142,8 @@ def say_leaks(found: "LeakProbe") -> None:
         same = f"{sum(compared.values()):,} facts until {minute(at)}"
         print(f"{same}, played again with another future: {changed} changed.")
     for kind, first in {each.kind: each for each in reversed(found.differences)}.items():
-        print(f"First {kind} that changed before {minute(first.at)}: {first.known} became {first.changed}")
+        facts = " became ".join(shortened(str(fact), LONGEST_FACT) for fact in (first.known, first.changed))
+        print(f"First {kind} that changed before {minute(first.at)}: {facts}")
     for file in found.opened:
         print(f"Opened while it was played: {file}")
     if found.left_out:

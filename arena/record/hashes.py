@@ -94,12 +94,13 @@ def state_hash(connection: Connection) -> str:
 
 
 def fact_lines(connection: Connection) -> dict[str, Iterator[FactLine]]:
-    """What was seen, decided, filled, entered and marked, by kind, in the order of natural keys."""
+    """What was seen, decided, filled, entered, learnt and marked, by kind, in the order of natural keys."""
     key = (CohortRow.number, MarkRow.at, EntrantRow.position)
     marks = select(*key, MarkRow.cash, MarkRow.value, MarkRow.liquidation, MarkRow.cost, MarkRow.stale)
     marks = marks.join_from(MarkRow, EntrantRow, MarkRow.entrant_id == EntrantRow.id)
     marks = marks.join(CohortRow, EntrantRow.cohort_id == CohortRow.id).order_by(*key)
-    return _facts(connection, Scope()) | {"mark": _rows(connection, marks)}
+    ends = sorted(_rows(connection, select(*hashed_columns(ResolutionRow))), key=itemgetter(slice(2)))
+    return _facts(connection, Scope()) | {"resolution": iter(ends), "mark": _rows(connection, marks)}
 
 
 def round_heads(connection: Connection, cohort_id: int) -> dict[int, str]:

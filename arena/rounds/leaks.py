@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cache
 from inspect import currentframe
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -110,7 +110,7 @@ async def probe_leaks(
     """Play on to each of `count` instants, and each time again from the start with another future."""
     season = probed.season(probed.folder, bundle)
     seed, times = season.config.seed, season.times()[0]
-    chosen = sorted(Random(f"{seed}/leaks").sample(times, min(count, len(times))))
+    chosen = instants(times, count, Random(f"{seed}/leaks"))
     steps = sum(2 * times.index(at) + 2 for at in chosen)
     done = Counter[str]()
 
@@ -124,8 +124,9 @@ async def probe_leaks(
             other = scratch / f"future-{number}"
             await play_until(at, season, record, moved)
             alter(probed.folder, bundle, at, seed + number, other)
+            future = open_bundle(other)  # held while it is played, so that it is read once
             with closing(Record.open(str(scratch / f"future-{number}.db"))) as again:
-                await play_until(at, probed.season(other, open_bundle(other)), again, moved)
+                await play_until(at, probed.season(other, future), again, moved)
                 compared[at], counts[at] = Counter(), Counter()
                 for kind, known, changed in _pairs(record, again):
                     compared[at][kind] += 1
@@ -134,6 +135,13 @@ async def probe_leaks(
                         if counts[at][kind] <= LISTED:
                             found.append(Difference(at, kind, known, changed))
     return LeakProbe(compared, counts, tuple(found), tuple(sorted(opened)), probed.left_out)
+
+
+def instants(times: Sequence[datetime], count: int, random: Random) -> list[datetime]:
+    """So many of these times, one from each equal part of them."""
+    count = min(count, len(times))
+    ends = [len(times) * part // count for part in range(count + 1)]
+    return [times[random.randrange(*span)] for span in pairwise(ends)]
 
 
 async def play_until(
