@@ -56,7 +56,8 @@ def replay(
     Cohorts and agents come from the config; without one, cohorts start weekly and the agents are market,
     constant and random. The season goes into a new record: replay-NAME.db here, or the one that --database
     names. Run it again, and it continues where it stopped. The result is no evidence of skill, because the
-    outcomes are known by now. `arena markets record` makes recordings.
+    outcomes are known by now; models released after the decisions, by `released` in the config, or on an
+    unknown day are named with it (`later_models` in JSON). `arena markets record` makes recordings.
 
     --probe-leaks keeps no record. It plays up to some decision times, drawn by the seed, and each time once
     more with another future: prices, books, ends and pages known later are changed. What was shown, decided,
@@ -157,6 +158,7 @@ def play(season: "Replay", bundle: "Bundle", address: str, workers: bool = False
 
     from arena.cli.demo import outcome
     from arena.clock import timer
+    from arena.record.model.cohort import later_models_words
     from arena.record.queries.cohorts import count_facts
     from arena.record.record import Record
     from arena.rounds.open_world import open_dispatch, open_world
@@ -179,7 +181,9 @@ def play(season: "Replay", bundle: "Bundle", address: str, workers: bool = False
         asyncio.run(played())
         figures = outcome(record) | market_brier(bundle) | {"open": count_open_positions(record)}
         figures["new_turns"] = figures["turns"] - before
-    about = {"stamp": "replay", "notice": NOTICE, "database": address, "bundle": bundle.content}
+    words = later_models_words(figures["later_models"])
+    notice = f"{NOTICE}; {words}" if words else NOTICE
+    about = {"stamp": "replay", "notice": notice, "database": address, "bundle": bundle.content}
     days = {"start": season.plan.first, "end": season.ends_at}
     return about | days | {"seed": season.config.seed, "seconds": round(timer() - started, 2)} | figures
 
@@ -192,6 +196,7 @@ def _alone(alone: bool) -> None:
 def say(found: dict[str, Any], choice: TableChoice) -> None:
     """The same as after a demo, and how good the prices were."""
     from arena.cli.demo import say as say_season
+    from arena.rounds.replay import NOTICE
 
     say_season(found, choice)
     if not found["new_turns"]:
@@ -202,4 +207,4 @@ def say(found: dict[str, Any], choice: TableChoice) -> None:
     if found["brier_market"] is not None:
         markets = f"{found['brier_market_markets']:,} markets"
         print(f"The prices' own Brier, eight days ahead: {found['brier_market']:.4f} over {markets}.")
-    print(f"\n{found['notice']}\nNext: {program()} leaderboard --database {found['database']}")
+    print(f"\n{NOTICE}\nNext: {program()} leaderboard --database {found['database']}")

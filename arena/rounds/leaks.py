@@ -28,7 +28,6 @@ from arena.scores.leaderboard import compute_leaderboard
 from markets.bundle import Bundle
 from markets.bundle.alter import alter
 from markets.bundle.files import NAMES
-from markets.bundle.files import __file__ as files_of_bundles
 
 LISTED = 20
 """How many differences are named of each kind and instant."""

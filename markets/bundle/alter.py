@@ -1,4 +1,4 @@
-"""A bundle with another future: what became known after an instant reads otherwise, all before it the same."""
+"""A bundle with another future: what became known after an instant is changed, and nothing before it."""
 
 import csv
 import json
@@ -141,9 +141,7 @@ def _json_lines(_name: str, part: BundleFile, change: Callable[[Row], Row | None
 
 
 def _csv_lines(name: str, part: BundleFile, change: Callable[[Row], Row | None]) -> Iterator[str]:
-    needed, more = (
-        (PRICE_COLUMNS, MORE_PRICE_COLUMNS) if name == PRICES else (END_COLUMNS, MORE_END_COLUMNS)
-    )
+    needed, more = (PRICE_COLUMNS, MORE_PRICE_COLUMNS) if name == PRICES else (END_COLUMNS, MORE_END_COLUMNS)
     columns: list[str] = []
     for _, row in csv_records(lines(part, sha256(), _no_mistake), needed, more, _no_mistake):
         if not columns:

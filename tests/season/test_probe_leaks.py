@@ -14,7 +14,7 @@ from markets.bundle.alter import alter
 from markets.bundle.read import content_hash
 from markets.model import Resolution
 from markets.venues.recorded import RecordedVenue
-from tests.bundles import a_bundle, ended, page
+from tests.bundles import a_bundle, page
 from tests.program.running import arena, arena_json
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -35,7 +35,8 @@ def agent(settings, given):
     return decide
 """
 IN_MEMORY = """from markets.bundle.read import HELD
-        ends = {m: (x.ends[-1].payout or 0) / 1e6 for b in HELD.values() for m, x in b.markets.items() if x.ends}"""
+        known = [(m, x.ends[-1]) for b in HELD.values() for m, x in b.markets.items() if x.ends]
+        ends = {m: (end.payout or 0) / 1e6 for m, end in known}"""
 BY_FILE = """from pathlib import Path
         text = (Path(__file__).parents[2] / "past" / "resolutions.csv").read_text()
         ends = {row.split(",")[0]: float(row.split(",")[3]) for row in text.splitlines()[1:]}"""
@@ -145,7 +146,8 @@ def test_another_future_is_the_same_until_its_instant_and_another_after_it(folde
         if record.ends[0].known_at > CUT:
             changed["ends taken"] += not now.ends
             changed["ends"] += sum(
-                a.payout != b.payout and a.known_at < b.known_at for a, b in zip(record.ends, now.ends, strict=bool(now.ends))
+                a.payout != b.payout and a.known_at < b.known_at
+                for a, b in zip(record.ends, now.ends, strict=bool(now.ends))
             )
         changed["pages"] += record.pages != now.pages
         assert record.page(CUT) == now.page(CUT)
