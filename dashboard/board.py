@@ -10,6 +10,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from arena.errors import VERDICTS, times_text
+from arena.record.model.cohort import later_models_words
 from arena.record.queries.accounts import AccountEquity
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow
@@ -86,9 +87,12 @@ def counted(number: int, noun: str) -> str:
 
 
 def stamps(lines: Iterable[CohortLine]) -> list[str]:
-    """What has to be said first of cohorts: that they were not played live, and of their depth."""
+    """What has to be said first of cohorts: that they were not played live, by which models, and of depth."""
+    lines = list(lines)
     found = {said for line in lines for said in (line.stamp, line.depth)}
-    return [text for said, text in STAMPS.items() if said in found]
+    later = later_models_words({m: day for line in lines for m, day in line.later_models.items()})
+    words = {"replay": f"Replay: not evidence of skill; {plain(later)}."} if later else {}
+    return [text for said, text in (STAMPS | words).items() if said in found]
 
 
 Reading = Literal["stated", "anchored", "implied"]

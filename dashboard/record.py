@@ -4,8 +4,8 @@ import os
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -87,7 +87,8 @@ class CohortLine:
 
     Rounds are `unfinished` that have begun and of which turns are missing or have failed. One that has ended
     was `corrected_at` when its venue last took back how a market ended.
-    `depth` is what has to be said of its money: see `AccountSummary`.
+    `depth` is what has to be said of its money: see `AccountSummary`. `later_models` may know how a
+    replay ended.
     """
 
     number: int
@@ -103,6 +104,7 @@ class CohortLine:
     unfinished: int = 0
     corrected_at: datetime | None = None
     depth: str = ""
+    later_models: Mapping[str, date | None] = field(default_factory=dict)
 
 
 MODELS, PEOPLE = frozenset(("llm", "crowd")), frozenset(("recorded",))
@@ -250,6 +252,7 @@ def line_of(connection: Connection, stored: StoredCohort, depths: Mapping[int, s
         unfinished=len(begun) - played,
         corrected_at=stored.corrected_at,
         depth=depths.get(frozen.number, ""),
+        later_models=frozen.later_models,
     )
 
 

@@ -38,6 +38,9 @@ _CONTEST = re.compile(
     rf"|attend|reach) (?!{MUCH})(?=.*\b(?:the|next|first|best|most|second|head of state|runoff|nominee"
     r"|nominated|champion|winner|person of the year)\b|.*#\d).+)$"
 )
+_BEFORE = re.compile(r".+ (before [A-Z][\w-]*(?: [A-Z\d][\w-]*)*)\??$")
+"""Not a date but something that may come at any time: all that it cuts off ends with it."""
+_MOST = re.compile(r"(?i)^(?:win|gain|have|get|take)s? (the most \S+ .+)$")
 _OFFICE = re.compile(
     r"(?i)^(?:(?:will|who will) the next (.+?) be\b.*"
     r"|.*\b(?:be|become|is)(?: named| elected)?(?: as)? the next (.+))$"
@@ -100,13 +103,22 @@ def _meeting(masked: str, dates: Mapping[str, str]) -> str:
 
 
 def _contest(masked: str) -> str:
-    """What several compete for, without who does; all of a question about anything else."""
+    """What several compete for, without who does; all of a question about anything else.
+
+    >>> _contest("Will Acme win the most seats in May?"), _contest("A new album before Half-Life 3?")
+    ('the most seats in May?', 'before Half-Life 3')
+    """
+    if (event := _BEFORE.match(masked)) is not None:
+        return event[1]
     if (office := _OFFICE.match(masked)) is not None:
         return f"the next {office[1] or office[2]}"
     if (choice := _CHOICE.match(masked)) is not None:
         return f"{choice[1]} {choice[2]}"
     contest = _CONTEST.match(masked)
-    return contest[1] if contest else masked
+    if contest is None:
+        return masked
+    most = _MOST.match(contest[1])
+    return most[1] if most else contest[1]
 
 
 def _level(masked: str, dates: Mapping[str, str]) -> str:

@@ -210,7 +210,9 @@ def read_leaderboard(connection: "Connection", cohort: int | None = None) -> dic
     cohorts = [stored.cohort for stored in select_cohorts(read_cohorts(connection), cohort)]
     rows = found.pop("rows")
     simulated = {one.stamp for one in cohorts} == {"simulated"}
-    return found | {"simulated": simulated, "thinking": _thinking(cohorts), "leaderboard": rows}
+    later = {model: day for one in cohorts for model, day in one.later_models.items()}
+    about = {"simulated": simulated, "thinking": _thinking(cohorts), "later_models": later}
+    return found | about | {"leaderboard": rows}
 
 
 def _thinking(cohorts: "Sequence[Cohort]") -> list[dict[str, str]]:
@@ -278,6 +280,10 @@ def print_leaderboard(found: Mapping[str, Any], choice: TableChoice) -> None:
     if words := thinking_words({each["agent"]: each["reasoning"] for each in found["thinking"]}):
         print_text(f"Thinking: {words}.")
     agents = [row for row in found["leaderboard"] if row["turns"]]
+    from arena.record.model.cohort import later_models_words
+
+    if words := later_models_words(found["later_models"]):
+        print_text(f"{words.capitalize()}.")
     said = {row["agent"]: row["stamps"] for row in found["leaderboard"]}
     _say_of(said, str.capitalize)
     _say_of({row["agent"]: [row["depth"]] if row["depth"] else [] for row in agents}, "P/L: {}".format)

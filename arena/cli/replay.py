@@ -2,21 +2,27 @@
 
 import sys
 from contextlib import AsyncExitStack, closing
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import asdict, replace
+from datetime import date, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from arena.cli.leaderboard import COLUMNS
 from arena.cli.options import DAY, DEFAULT, Options, command
-from arena.cli.output import interruptible, prints_aside, program, progress
+from arena.cli.output import interruptible, iso, minute, prints_aside, program, progress, shortened
 from arena.cli.table import TableChoice
+from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
+    from arena.config import Config
+    from arena.rounds.leaks import LeakProbe
     from arena.rounds.replay import Replay
     from markets.bundle import Bundle
+
+LONGEST_FACT = 200
 
 
 @command(table=True)
@@ -37,13 +43,26 @@ def replay(
         bool,
         typer.Option("--workers", help="Leave the turns to `arena worker`; needs PostgreSQL."),
     ] = False,
+    leaks: Annotated[
+        bool,
+        typer.Option("--probe-leaks", help="Look whether anything in this replay knows the future."),
+    ] = False,
+    probes: Annotated[
+        int, typer.Option(help="With --probe-leaks: at how many instants the future is changed.", min=1)
+    ] = 3,
 ) -> None:
     """Play a season over a recording, at its own times: nobody sees more than could be known then.
 
     Cohorts and agents come from the config; without one, cohorts start weekly and the agents are market,
     constant and random. The season goes into a new record: replay-NAME.db here, or the one that --database
     names. Run it again, and it continues where it stopped. The result is no evidence of skill, because the
-    outcomes are known by now. `arena markets record` makes recordings.
+    outcomes are known by now; models released after the decisions, by `released` in the config, or on an
+    unknown day are named with it (`later_models` in JSON). `arena markets record` makes recordings.
+
+    --probe-leaks keeps no record. It plays up to some decision times, drawn by the seed, and each time once
+    more with another future: prices, books, ends and pages known later are changed. What was shown, decided,
+    filled, entered, marked and scored until then must be the same, and nobody but the venue may open the
+    recording's files. What differs is named, and the exit status is 1. Agents that ask models are left out.
 
     Example: arena replay recordings/spring --start 2026-03-01 --end 2026-06-01 --agents market,random
 
@@ -54,12 +73,18 @@ def replay(
     from markets.venue import VenueError
 
     chosen.table.of(COLUMNS)  # nothing is played for a table that can't be shown
+    if leaks and (workers or chosen.database):
+        message = "--probe-leaks keeps no record and needs no workers"
+        raise ArenaError("no_record", message, "leave out --database and --workers")
     address = chosen.database or f"replay-{folder.resolve().name}.db"
     names = [name.strip() for name in agents.split(",") if name.strip()]
     days = (start and start.date(), end and end.date())
     try:
         base = chosen.load() if chosen.config is not None or DEFAULT.exists() else None
         bundle = open_recording(folder)
+        if leaks:
+            probe(chosen, folder, bundle, base, names, days, probes)
+            return
         season = arrange_replay(folder, bundle, base, names, *days)
         hint = "the same command goes on where it stopped"
         with prints_aside(), interruptible("stopped; what was played is kept", hint):
@@ -69,12 +94,71 @@ def replay(
     chosen.answer(found, say, found, chosen.table)
 
 
+def probe(
+    chosen: Options,
+    folder: Path,
+    bundle: "Bundle",
+    base: "Config | None",
+    names: list[str],
+    days: tuple[date | None, date | None],
+    count: int,
+) -> None:
+    """Play with other futures, and say what changed before them."""
+    import asyncio
+
+    from arena.rounds.leaks import probe_leaks, probed_replay
+    from arena.rounds.replay import open_recording
+
+    probed = probed_replay(folder, base, names, days)
+    hint = "start it again; nothing was kept"
+    with (
+        TemporaryDirectory(prefix="arena-leaks-") as scratch,
+        prints_aside(),
+        interruptible("stopped", hint),
+        progress("Playing with other futures") as moved,
+    ):
+        task = probe_leaks(probed, bundle, count, Path(scratch), open_recording, moved)
+        found = asyncio.run(task)
+    data = {
+        "ok": found.clean,
+        "bundle": bundle.content,
+        "agents": list(probed.agents),
+        "left_out": list(found.left_out),
+        "probes": [
+            {"at": iso(at), "compared": dict(compared), "changed": dict(found.counts[at])}
+            for at, compared in found.compared.items()
+        ],
+        "differences": [asdict(difference) for difference in found.differences],
+        "opened": list(found.opened),
+    }
+    chosen.answer(data, say_leaks, found)
+    if not found.clean:
+        raise typer.Exit(1)
+
+
+def say_leaks(found: "LeakProbe") -> None:
+    """How much was compared up to each instant, and what changed."""
+    for at, compared in found.compared.items():
+        changed = ", ".join(count_text(n, kind) for kind, n in found.counts[at].items() if n) or "nothing"
+        same = f"{sum(compared.values()):,} facts until {minute(at)}"
+        print(f"{same}, played again with another future: {changed} changed.")
+    for kind, first in {each.kind: each for each in reversed(found.differences)}.items():
+        facts = " became ".join(shortened(str(fact), LONGEST_FACT) for fact in (first.known, first.changed))
+        print(f"First {kind} that changed before {minute(first.at)}: {facts}")
+    for file in found.opened:
+        print(f"Opened while it was played: {file}")
+    if found.left_out:
+        print(f"Not played, for a model answers as it likes: {', '.join(found.left_out)}.")
+    print("Nothing looked ahead." if found.clean else "Something here knows the future.")
+
+
 def play(season: "Replay", bundle: "Bundle", address: str, workers: bool = False) -> dict[str, Any]:
     """Play the season into the record; what it came to."""
     import asyncio
 
     from arena.cli.demo import outcome
     from arena.clock import timer
+    from arena.record.model.cohort import later_models_words
     from arena.record.queries.cohorts import count_facts
     from arena.record.record import Record
     from arena.rounds.open_world import open_dispatch, open_world
@@ -97,7 +181,9 @@ def play(season: "Replay", bundle: "Bundle", address: str, workers: bool = False
         asyncio.run(played())
         figures = outcome(record) | market_brier(bundle) | {"open": count_open_positions(record)}
         figures["new_turns"] = figures["turns"] - before
-    about = {"stamp": "replay", "notice": NOTICE, "database": address, "bundle": bundle.content}
+    words = later_models_words(figures["later_models"])
+    notice = f"{NOTICE}; {words}" if words else NOTICE
+    about = {"stamp": "replay", "notice": notice, "database": address, "bundle": bundle.content}
     days = {"start": season.plan.first, "end": season.ends_at}
     return about | days | {"seed": season.config.seed, "seconds": round(timer() - started, 2)} | figures
 
@@ -110,6 +196,7 @@ def _alone(alone: bool) -> None:
 def say(found: dict[str, Any], choice: TableChoice) -> None:
     """The same as after a demo, and how good the prices were."""
     from arena.cli.demo import say as say_season
+    from arena.rounds.replay import NOTICE
 
     say_season(found, choice)
     if not found["new_turns"]:
@@ -120,4 +207,4 @@ def say(found: dict[str, Any], choice: TableChoice) -> None:
     if found["brier_market"] is not None:
         markets = f"{found['brier_market_markets']:,} markets"
         print(f"The prices' own Brier, eight days ahead: {found['brier_market']:.4f} over {markets}.")
-    print(f"\n{found['notice']}\nNext: {program()} leaderboard --database {found['database']}")
+    print(f"\n{NOTICE}\nNext: {program()} leaderboard --database {found['database']}")

@@ -43,7 +43,7 @@ from arena.record.schema.cohort import (
     SnapshotRow,
 )
 from arena.record.schema.fields import hashed_columns
-from arena.record.schema.ledger import EntryRow
+from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.turn import (
     CallRow,
     FillLevelRow,
@@ -91,6 +91,16 @@ def state_hash(connection: Connection) -> str:
     parts |= facts | {"call": _last_answers(facts["call"])}
     parts["resolution"] = sorted(_rows(connection, resolutions), key=itemgetter(slice(2)))
     return _hash_of([kind, *line] for kind, lines in parts.items() for line in lines)
+
+
+def fact_lines(connection: Connection) -> dict[str, Iterator[FactLine]]:
+    """What was seen, decided, filled, entered, learnt and marked, by kind, in the order of natural keys."""
+    key = (CohortRow.number, MarkRow.at, EntrantRow.position)
+    marks = select(*key, MarkRow.cash, MarkRow.value, MarkRow.liquidation, MarkRow.cost, MarkRow.stale)
+    marks = marks.join_from(MarkRow, EntrantRow, MarkRow.entrant_id == EntrantRow.id)
+    marks = marks.join(CohortRow, EntrantRow.cohort_id == CohortRow.id).order_by(*key)
+    ends = sorted(_rows(connection, select(*hashed_columns(ResolutionRow))), key=itemgetter(slice(2)))
+    return _facts(connection, Scope()) | {"resolution": iter(ends), "mark": _rows(connection, marks)}
 
 
 def round_heads(connection: Connection, cohort_id: int) -> dict[int, str]:

@@ -201,6 +201,8 @@ class OpenAdapters:
 
     def missing_key(self, entrant: Entrant) -> str:
         """The variable that an entrant's key should be in, where it is not; `.env` is read anew."""
+        if not entrant.settings.get("model"):
+            return ""
         try:
             agent_kind = kind(entrant.kind, self.config.extensions("kinds"))
             model = model_settings(agent_kind.settings.model_validate(entrant.settings))

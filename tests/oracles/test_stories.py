@@ -1,7 +1,14 @@
-"""Stories held against a hundred markets, whose groups were checked by eye as the rule was made.
+"""Stories held against two hundred markets that were grouped by hand, a hundred of them blind.
 
-`stories.csv` names the story of each market that was judged, and of all that belong to it. A market is
-wrong where the others of its computed story are not those of its label.
+`stories.csv` was checked by eye as the rule was made. `stories_blind.csv` was labelled from the questions
+alone, by somebody who had not seen the rule, from markets that the first file does not have: chosen by the
+hash of their ids, among the markets of the replay data and those of Polymarket that have an id in figures.
+
+Each names the story of every market that was judged, and of all that belong to it. A market is wrong where
+the others of its computed story are not those of its label. Blind, 8 of 100 were wrong, of five causes: a
+deadline that is an event itself (2), the verb of "the most seats" (1), an asset's month within its year (2),
+two prizes of one evening (2), one year's films measured in two ways (1). The first two were mended, so that
+their three say nothing about questions to come.
 """
 
 import csv
@@ -21,7 +28,10 @@ from markets.venues.wire.kalshi_records import story as kalshi_story
 from markets.venues.wire.polymarket_records import event_of_market, story_of
 
 LABELS = Path(__file__).parent / "stories.csv"
+BLIND_LABELS = Path(__file__).parent / "stories_blind.csv"
 MOST_WRONG = 3
+BLIND_WRONG = 5
+"""What is left of the eight; see above."""
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +49,32 @@ def computed(shared_data: Path) -> dict[str, dict[str, str]]:
 
 
 def test_at_most_three_of_a_hundred_markets_are_in_a_wrong_story(computed: dict[str, dict[str, str]]) -> None:
-    with LABELS.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    judged = [(row["source"], row["market"]) for row in rows if row["judged"] == "yes"]
-    labelled = {(row["source"], row["market"]): row["story"] for row in rows}
-    assert len(judged) == 100
+    judged, labelled = _labels(LABELS)
     wrong = [who for who in judged if _mates(computed[who[0]], who[1]) != _labelled_mates(labelled, who)]
+    assert len(judged) == 100
     assert len(wrong) <= MOST_WRONG, wrong
+
+
+def test_of_a_hundred_labelled_blind_no_more_are_wrong_than_were(
+    computed: dict[str, dict[str, str]],
+) -> None:
+    judged, labelled = _labels(BLIND_LABELS)
+    seen_before = _labels(LABELS)[1].keys()
+    fresh = {
+        source: {m: story for m, story in found.items() if (source, m) not in seen_before and m[:2] != "0x"}
+        for source, found in computed.items()
+    }
+    wrong = [who for who in judged if _mates(fresh[who[0]], who[1]) != _labelled_mates(labelled, who)]
+    assert len(judged) == 100
+    assert len(wrong) <= BLIND_WRONG, wrong
+
+
+def _labels(file: Path) -> tuple[list[tuple[str, str]], dict[tuple[str, str], str]]:
+    """The markets that are judged, and the story of each that is named."""
+    with file.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    judged = [(row["source"], row["market"]) for row in rows if row["judged"] == "yes"]
+    return judged, {(row["source"], row["market"]): row["story"] for row in rows}
 
 
 def _mates(stories: Mapping[str, str], market: str) -> set[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from agents.guard import Guard
@@ -93,6 +93,31 @@ class Cohort:
     def calendar(self) -> Calendar:
         """When it decides."""
         return self.cadence.calendar(self.starts_at, self.rounds)
+
+    @property
+    def later_models(self) -> dict[str, date | None]:
+        """Models of a replay that may know how it ended, with their release; None where that isn't known.
+
+        That is one released after the cohort's first decision, or of no known day.
+        """
+        if self.stamp != "replay":
+            return {}
+        settings = (entrant.settings for entrant in self.entrants)
+        models = {str(its["model"]): its.get("released") for its in settings if its.get("model")}
+        days = {model: date.fromisoformat(day) if day else None for model, day in models.items()}
+        return {model: day for model, day in days.items() if day is None or day > self.starts_at.date()}
+
+
+def later_models_words(models: Mapping[str, date | None]) -> str:
+    """Which models of replays were released after the decisions, or on no known day; nothing without any.
+
+    >>> later_models_words({"some/new": date(2026, 5, 1), "own/tuned": None})
+    'released after the first decision: some/new (2026-05-01); release not known: own/tuned'
+    """
+    later = ", ".join(f"{model} ({day})" for model, day in sorted(models.items()) if day)
+    unknown = ", ".join(sorted(model for model, day in models.items() if day is None))
+    parts = {"released after the first decision": later, "release not known": unknown}
+    return "; ".join(f"{words}: {named}" for words, named in parts.items() if named)
 
 
 @dataclass(frozen=True, slots=True)

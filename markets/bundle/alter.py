@@ -1,0 +1,172 @@
+"""A bundle with another future: what became known after an instant is changed, and nothing before it."""
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from hashlib import sha256
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from markets.bundle.draft import csv_records, json_records
+from markets.bundle.files import BOOKS, ENDS, MARKETS, PRICES, BundleFile, find_files, lines
+from markets.bundle.mistakes import Mistakes
+from markets.bundle.model import Bundle
+from markets.bundle.rows import (
+    END_COLUMNS,
+    MORE_END_COLUMNS,
+    MORE_PRICE_COLUMNS,
+    PRICE_COLUMNS,
+    REFUND,
+    bears_date,
+    known_from,
+    market_id,
+    moment,
+)
+from markets.hashes import timestamp_text
+from markets.model import MarketId
+
+Row = dict[str, Any]
+LATEST_SHIFT = 72
+"""The most hours by which an end comes later."""
+ENDS_TAKEN = 5
+"""Of so many ends to come one is taken away."""
+STEP = Decimal("0.000001")
+
+
+@dataclass(frozen=True, slots=True)
+class Alteration:
+    """What is changed: all that became known after an instant, in ways that a seed decides.
+
+    Prices and books are turned round and squeezed, volumes scaled, payouts turned round, pages reworded. An
+    end comes later, or not at all; not where a market bears days only, whose end may decide whether it takes
+    bets, nor where a later version corrects one that stays.
+    """
+
+    bundle: Bundle
+    after: datetime
+    seed: int
+
+    def price(self, row: Row) -> Row:
+        """A row of `prices.csv`."""
+        if known_from(row, "date") <= self.after:
+            return row
+        turn = self._turn(row, "date")
+        turned = {name: turn(row[name]) for name in ("prob_yes", "last") if row.get(name)}
+        sides = {"bid": row.get("ask") or row.get("bid"), "ask": row.get("bid") or row.get("ask")}
+        turned |= {name: turn(value) if value else "" for name, value in sides.items() if name in row}
+        if row.get("volume"):
+            turned["volume"] = str((Decimal(row["volume"]) * (1 + self._part(row, "volume"))).quantize(STEP))
+        return row | turned
+
+    def book(self, row: Row) -> Row:
+        """A line of `books.jsonl`."""
+        if known_from(row, "at") <= self.after:
+            return row
+        turn = self._turn(row, "at")
+        bids, asks = ([[turn(price), shares] for price, shares in row[side]] for side in ("asks", "bids"))
+        return row | {"bids": bids, "asks": asks}
+
+    def page(self, row: Row) -> Row | None:
+        """A line of `markets.jsonl`, which may also tell the end."""
+        if row.get("resolved") and known_from(row, "resolution_date") > self.after:
+            if self._ends_never(row):
+                row = row | {"resolved": False, "resolution": None}
+            else:
+                row = row | {
+                    "resolution": _turned_payout(row["resolution"]),
+                    "resolution_date": self._shifted(row, "resolution_date"),
+                }
+        if row.get("seen") and moment(row, "seen") > self.after:
+            text = f"As it was changed, {sha256(f'{self.seed}'.encode()).hexdigest()[:8]}"
+            row = row | {"rules": text, "question": f"{row['question']} ({text})"}
+        return row
+
+    def end(self, row: Row) -> Row | None:
+        """A row of `resolutions.csv`; None where it is taken away."""
+        if known_from(row, "known_at") <= self.after:
+            return row
+        if self._ends_never(row):
+            return None
+        return row | {
+            "payout": _turned_payout(row["payout"]),
+            "known_at": self._shifted(row, "known_at"),
+        }
+
+    def _turn(self, row: Row, key: str) -> Callable[[Any], str]:
+        """Prices of a market at an instant, turned round and squeezed, bid and ask alike."""
+        factor = 1 - self._part(row, timestamp_text(known_from(row, key))) / 2
+        return lambda price: str(max(STEP, ((1 - Decimal(price)) * factor).quantize(STEP)))
+
+    def _ends_never(self, row: Row) -> bool:
+        record = self.bundle.markets[_market(row)]
+        known = record.ends[0].known_at > self.after and not record.daily
+        return known and self._part(row, "end") * ENDS_TAKEN < 1
+
+    def _shifted(self, row: Row, key: str) -> str:
+        if bears_date(row, key) or self.bundle.markets[_market(row)].daily:
+            return str(row[key])
+        hours = 1 + int(self._part(row, "shift") * LATEST_SHIFT)
+        return timestamp_text(known_from(row, key) + timedelta(hours=hours))
+
+    def _part(self, row: Row, about: str) -> Decimal:
+        """A number from 0 to below 1, for a market and what it is about."""
+        text = f"{self.seed} {_market(row)} {about}"
+        return Decimal(int.from_bytes(sha256(text.encode()).digest()[:4])) / (1 << 32)
+
+
+def alter(folder: Path, bundle: Bundle, after: datetime, seed: int, into: Path) -> None:
+    """Write a bundle, which `bundle` holds as it was read, with another future into a new folder."""
+    change = Alteration(bundle, after, seed)
+    into.mkdir(parents=True)
+    changes: Mapping[str, Callable[[Row], Row | None]] = {
+        MARKETS: change.page,
+        PRICES: change.price,
+        BOOKS: change.book,
+        ENDS: change.end,
+    }
+    for name, part in find_files(folder, Mistakes()).items():
+        rows = _json_lines if name in (MARKETS, BOOKS) else _csv_lines
+        with (into / name).open("w", encoding="utf-8", newline="") as file:
+            file.writelines(rows(name, part, changes[name]))
+
+
+def _json_lines(_name: str, part: BundleFile, change: Callable[[Row], Row | None]) -> Iterator[str]:
+    for _, row in json_records(lines(part, sha256(), _no_mistake), _no_mistake):
+        if (changed := change(row)) is not None:
+            yield f"{json.dumps(changed, ensure_ascii=False, default=str)}\n"
+
+
+def _csv_lines(name: str, part: BundleFile, change: Callable[[Row], Row | None]) -> Iterator[str]:
+    needed, more = (PRICE_COLUMNS, MORE_PRICE_COLUMNS) if name == PRICES else (END_COLUMNS, MORE_END_COLUMNS)
+    columns: list[str] = []
+    for _, row in csv_records(lines(part, sha256(), _no_mistake), needed, more, _no_mistake):
+        if not columns:
+            columns = [*row]
+            yield _csv_line(columns)
+        if (changed := change(row)) is not None:
+            yield _csv_line([changed[column] for column in columns])
+    if not columns:
+        yield _csv_line(needed)
+
+
+def _csv_line(values: Any) -> str:
+    line = StringIO()
+    csv.writer(line, lineterminator="\n").writerow(values)
+    return line.getvalue()
+
+
+def _market(row: Row) -> MarketId:
+    return MarketId(row["market"]) if "market" in row else market_id(row)
+
+
+def _turned_payout(payout: Any) -> Any:
+    return payout if payout == REFUND else str(1 - Decimal(payout))
+
+
+def _no_mistake(line: int, wrong: str, meant: str) -> None:
+    """The folder was read before; whatever is wrong now has changed since."""
+    raise ValueError(f"line {line}: found {wrong}, expected {meant}")
