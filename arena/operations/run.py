@@ -12,7 +12,15 @@ from functools import partial
 
 from arena.clock import Clock, PretendedClock, sleep_unless_stopped
 from arena.cohorts.freeze import plan_of, stamp_of
-from arena.cohorts.schedule import Job, configured_jobs, job_due_at, job_schedule, next_job_time, next_of
+from arena.cohorts.schedule import (
+    TICK,
+    Job,
+    configured_jobs,
+    job_due_at,
+    job_schedule,
+    next_job_time,
+    next_of,
+)
 from arena.config import Config
 from arena.errors import ArenaError
 from arena.operations.due import (
@@ -231,14 +239,19 @@ def _situation(lead_run: LeaderRun, states: Mapping[str, JobState], now: datetim
 def due_tasks(
     todo: DueWork, known: list[Job], states: Mapping[str, JobState], now: datetime, live: bool
 ) -> list[DueTask]:
-    """All that may be done now. At the same time cohorts come first, then jobs in their order."""
+    """All that may be done now. At the same time cohorts come first, then jobs in their order.
+
+    In a made-up or recorded world, marks wait for a cohort that rests: its next ones would come a week later.
+    """
     cohorts = [one for one in todo.due if one.after is None or one.after <= now]
+    resting = [one.at for one in todo.due if one not in cohorts and one.stored and not one.stored.paused_at]
     found = [
         DueTask(one.name, one.at, place, one.stored.cohort.stamp == "live" if one.stored else live, one)
         for place, one in enumerate(cohorts)
     ]
     for place, job in enumerate(known, len(found)):
-        if (at := job_due_at(job, states.get(job.name), now)) is not None:
+        at = job_due_at(job, states.get(job.name), now)
+        if at is not None and (live or job.name != "marks" or min(resting, default=at + TICK) > at):
             found.append(DueTask(job.name, at, place, live))
     return found
 

@@ -134,6 +134,12 @@ class RowsQuery:
             for place in self.places[1:]
         )
         self.others = list(zip(others, self.places[1:], filled, strict=True))
+        self._kinds = [
+            frozenset({int if isinstance(column.type, Integer) else str})
+            | ({type(None)} if column.nullable else frozenset())
+            for column in self.columns
+        ]
+        self._timely = [place for place, column in enumerate(self.columns) if isinstance(column.type, UtcTime)]
         self._forms = dict[tuple[type, ...], LineForm]()
         self._made = dict[str, Made]()
 
@@ -144,6 +150,13 @@ class RowsQuery:
             order = tuple(compiled.positiontup) if compiled.positional else None
             self._made[dialect.name] = str(compiled), order, dict(compiled.params)
         return self._made[dialect.name]
+
+    def is_readable(self, lines: Sequence[Any]) -> bool:
+        """Whether all values of all these lines are as they must be, every row there, and instants as text."""
+        columns = list(zip(*lines, strict=True))
+        return all(
+            kinds.issuperset(map(type, column)) for kinds, column in zip(self._kinds, columns, strict=True)
+        ) and all(moment(text) for place in self._timely for text in {*columns[place]} - {None})
 
     def readable(self, line: Sequence[Any]) -> Sequence[Any] | None:
         """A line with instants as text, and with nothing in place of others' rows that can't be read.
@@ -168,8 +181,7 @@ class RowsQuery:
 
     def _form_of(self, kinds: tuple[type, ...], line: Sequence[Any]) -> LineForm:
         """The form of lines with such values, whatever time is said: a text may be any."""
-        of_time = [place for place, column in enumerate(self.columns) if isinstance(column.type, UtcTime)]
-        texts, dates = (tuple(n for n in of_time if kinds[n] is kind) for kind in (str, datetime))
+        texts, dates = (tuple(n for n in self._timely if kinds[n] is kind) for kind in (str, datetime))
         timely = [EPOCH if n in texts else value for n, value in enumerate(line)]
         wrong = (
             part
@@ -277,6 +289,9 @@ class RecordReader:
         """The same as bare values, in the order of columns."""
         readable = query.readable
         for batch in self._batches(query, values):
+            if query.is_readable(batch):
+                yield from batch
+                continue
             for line in batch:
                 found = readable(line)
                 if found is not None:

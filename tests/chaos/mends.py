@@ -6,12 +6,14 @@ Each is the behaviour of before, by its name; what finds it is in benchmarks/REA
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from unittest.mock import patch
 
 from agents.llm import patience as waiting
-from arena.operations.run import DueTask
+from arena.operations.due import DueWork
+from arena.operations.run import DueTask, due_tasks
 from arena.record.queries.cohorts import StoredCohort, read_rounds
 from arena.record.record import Record
 from arena.rounds.round import finish_round
@@ -60,9 +62,18 @@ def same_connection(open: Any) -> Any:
     return opened
 
 
+def mark_without(todo: DueWork, *words: Any) -> list[DueTask]:
+    """Cohorts that rest are marked a week later."""
+    now: datetime = words[2]
+    ready = tuple(one for one in todo.due if one.after is None or one.after <= now)
+    return due_tasks(replace(todo, due=ready), *words)
+
+
 MENDS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "queue": lambda: patch.object(simulator.Queue, "open", same_connection(simulator.Queue.open)),
     "rounds": rounds_are_passed,
     "timer": lambda: patch.object(waiting, "patience", timer_wins),
+    "marks": lambda: patch("arena.operations.run.due_tasks", mark_without),
+    "room": lambda: patch.object(simulator.Simulation, "release", lambda _simulation, _room: False),
     "left": lambda: patch.object(simulator, "succeeded", lambda progress: not progress.failed),
 }

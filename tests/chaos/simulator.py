@@ -14,8 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from errno import ENOSPC
 from functools import cache
 from itertools import count
+from os import strerror
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -34,9 +36,17 @@ from arena.operations.progress import RunProgress
 from arena.operations.run import Run, run
 from arena.operations.wake import LONGEST_SLEEP
 from arena.record.files.backup import backup_to
+from arena.record.files.room import AnswerRoom
 from arena.record.hashes import state_hash
 from arena.record.record import Record
-from arena.record.schema.database import connect, open_read_only, reading
+from arena.record.schema.database import (
+    DURABLE_OPTION,
+    READ_ONLY_OPTION,
+    Connection,
+    connect,
+    open_read_only,
+    reading,
+)
 from arena.record.write.cohorts import pause_cohort
 from arena.record.write.turn_queue import PlayTurn, TurnJob
 from arena.rounds import adapters
@@ -61,13 +71,15 @@ agents:
 BEGINNING = datetime(2026, 3, 4, tzinfo=UTC)
 COHORTS = 2
 TIMEOUT, LATENCY = 30.0, 12.0
-LONGEST_PAUSE, LONGEST_FAULT = 40.0, 12.0
-"""Seconds for which a process stands still, and for which it has no database: less than a lease."""
+LONGEST_PAUSE, LONGEST_FAULT, LONGEST_FULL = 40.0, 12.0, 45.0
+"""Seconds for which a process stands still, and for which it has no database or nobody has room in it: less
+than a lease."""
 DATABASE_FAULTS = ("disk_full", "locked", "unreachable")
 EXPECTED_CODES = {"busy", "raced", "over", "superseded", *DATABASE_FAULTS}
 FAULT = 0.02
 """How likely something goes wrong before a step."""
 STEPS = 60_000
+RELEASE, EXTEND = AnswerRoom.release, AnswerRoom._extend
 
 
 class Dead(BaseException):
@@ -190,6 +202,8 @@ class Simulation:
     quiet: bool = False
     under_way: int = 0
     paused: bool = False
+    full_until: float = 0.0
+    freed: set[str] = field(default_factory=set)
     fault: BaseException | None = None
 
     def __post_init__(self) -> None:
@@ -274,7 +288,7 @@ class Simulation:
         if self.left and self.chance.random() < FAULT:
             self.left -= 1
             often = (self.kill, self.suspend)
-            seldom = (self.cut_off, self.lose_queue, self.back_up, self.pause)
+            seldom = (self.cut_off, self.fill_disk, self.lose_queue, self.back_up, self.pause)
             happens = self.chance.choice((*often, *often, *seldom))
             happens()
 
@@ -306,6 +320,12 @@ class Simulation:
         name, code = self.victim(), self.chance.choice(DATABASE_FAULTS)
         self.without[name] = self.loop.time() + self.chance.uniform(0.5, LONGEST_FAULT), code
         self.note(f"{name} meets {code}")
+
+    def fill_disk(self) -> None:
+        """Nobody has room to write for a while; all can read."""
+        self.freed.clear()
+        self.full_until = self.loop.time() + self.chance.uniform(0.5, LONGEST_FULL)
+        self.note(f"the disk is full until {self.full_until:.1f}")
 
     def lose_queue(self) -> None:
         """The queue's server is away for a while."""
@@ -353,13 +373,38 @@ class Simulation:
             driver.create_function("julianday", 1, self.julianday)
 
         @event.listens_for(engine, "begin")
-        def fault(_: object) -> None:
+        def fault(connection: Connection) -> None:
             name = PROCESS.get()
             if name in self.loop.dead:
                 raise Dead
             until, code = self.without.get(name, (0.0, ""))
             if self.loop.time() < until:
                 raise ArenaError(code, f"{name}: {code}")
+            if self.is_full() and name and not self.may_write(connection, name):
+                raise ArenaError("disk_full", f"{name}: the disk is full")
+
+    def is_full(self) -> bool:
+        """Whether there is no room on the disk."""
+        return self.loop.time() < self.full_until
+
+    def may_write(self, connection: Connection, name: str) -> bool:
+        """Whether a transaction needs no more room than there is: it reads, or keeps an answer where a
+        process has given up the room that it held for those.
+        """
+        options = connection.get_execution_options()
+        return bool(options.get(READ_ONLY_OPTION) or (options.get(DURABLE_OPTION) and name in self.freed))
+
+    def release(self, room: AnswerRoom) -> bool:
+        """What a process held for answers is free again."""
+        had = RELEASE(room)
+        self.freed |= {PROCESS.get()} if had else set()
+        return had
+
+    def extend(self, room: AnswerRoom, folder: Path, answers: int) -> None:
+        """Room for more answers, where there is some."""
+        if self.is_full():
+            raise OSError(ENOSPC, strerror(ENOSPC))
+        EXTEND(room, folder, answers)
 
     def strftime(self, _form: str, at: str = "now", shift: str = "0 seconds") -> str:
         """As SQLite has it, for the one form that is asked for."""
@@ -392,6 +437,8 @@ class Simulation:
             patch("arena.operations.run.holder_name", holder),
             patch.object(adapters.OpenModels, "ask", lambda _models, settings: ask(settings)),
             patch("arena.record.record.connect", connected),
+            patch.object(AnswerRoom, "release", lambda room: self.release(room)),
+            patch.object(AnswerRoom, "_extend", lambda room, *words: self.extend(room, *words)),
         ):
             yield
 

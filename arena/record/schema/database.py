@@ -34,6 +34,15 @@ VERSION_TABLE = "alembic_version"
 """Where a database has the version of its schema."""
 FORMER_VERSIONS = ("0001", "0002", "0003", "0004")
 """Those from before tables became classes, which nothing that was released has written."""
+COLUMNS = {
+    "sqlite": """
+        SELECT t.name, c.name FROM sqlite_master AS t JOIN pragma_table_info(t.name) AS c
+        WHERE t.type = 'table'""",
+    "postgresql": """
+        SELECT c.relname, a.attname FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
+        WHERE c.relkind = 'r' AND pg_table_is_visible(c.oid) AND a.attnum > 0 AND NOT a.attisdropped""",
+}
+"""All columns of a database by their tables, whether or not they may be read."""
 UPGRADE_LOCK = 0x6172656E61
 """The lock under which a server's schema is changed."""
 TIMEOUTS = {
@@ -72,10 +81,10 @@ class OlderRecord(ArenaError):
 
 
 class FormerRecord(ArenaError):
-    """The record is of an arena from before this one's first schema: it is carried over as files."""
+    """The record is of an arena whose schema can't be brought up to date: it is carried over as files."""
 
-    def __init__(self, version: str):
-        message = f"the record was written by an earlier arena (schema {version}) and can't be read"
+    def __init__(self, schema: str, whose: str = "an earlier arena"):
+        message = f"the record was written by {whose} (schema {schema}) and can't be read"
         hint = "`arena export FILE.zip` with its own version, then `arena import FILE.zip` with this one"
         super().__init__("former_record", message, hint)
 
@@ -305,7 +314,21 @@ def schema_version(connection: Connection) -> str | None:
             raise FormerRecord(version)
         message = f"the record was written by a newer arena (schema {version})"
         raise ArenaError("newer_record", message, "update paper-arena, then try again")
+    if version == newest_schema_version():
+        _check_columns(connection, version)
     return version
+
+
+def _check_columns(connection: Connection, version: str) -> None:
+    """That the tables of the newest schema are as they are in the code: until a release, it may change."""
+    from arena.record.schema.tables import METADATA  # it takes long to load, and not all who ask have a record
+
+    ours = {(name, column.name) for name, table in METADATA.tables.items() for column in table.c}
+    there = {(table, column) for table, column in connection.exec_driver_sql(COLUMNS[connection.dialect.name])}
+    if lost := sorted(ours - there):
+        raise FormerRecord(f"{version} without {'.'.join(lost[0])}")
+    if added := sorted(each for each in there - ours if each[0] in METADATA.tables):
+        raise FormerRecord(f"{version} with {'.'.join(added[0])}", "another arena")
 
 
 def check_schema(engine: Engine, older: bool = False) -> None:

@@ -13,7 +13,6 @@ Lots that should have been settled and were not.
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 from functools import lru_cache, partial
 from itertools import chain
 from typing import NamedTuple
@@ -63,6 +62,7 @@ class SnapshotPrice(NamedTuple):
     stale: bool
 
 
+DAY = 86_400
 NOTHING = SnapshotPrice(None, 0, 0, True)
 
 
@@ -96,15 +96,16 @@ class SnapshotPrices(dict[Key, SnapshotPrice]):
     def __missing__(self, key: Key) -> SnapshotPrice:
         place, price = self._places.get(key[0]), NOTHING
         if place is not None and place.quote_market is not None:
-            quoted = moment(place.quoted_at or "")
-            age = self._taken_at - quoted if self._taken_at and quoted else timedelta()
-            aged = self._oldest is not None and age.total_seconds() > self._oldest
+            quoted, age, aged = moment(place.quoted_at or ""), 0, False
+            if self._taken_at and quoted:
+                since = self._taken_at - quoted
+                age = since.days * DAY + since.seconds
+                aged = self._oldest is not None and (age, since.microseconds) > (self._oldest, 0)
             own, bid = place.last if place.mid is None else place.mid, place.bid
             if key[1] != "YES":
                 own = None if own is None else ONE - own
                 bid = None if place.ask is None else ONE - place.ask
-            past = 0 if own is None else age // timedelta(seconds=1)
-            price = SnapshotPrice(own, bid or 0, past, aged or place.mid is None)
+            price = SnapshotPrice(own, bid or 0, 0 if own is None else age, aged or place.mid is None)
         self[key] = price
         return price
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.cohorts.schedule import Plan, next_of
+from arena.cohorts.schedule import Job, Plan, next_of
 from arena.operations.due import CatchUp, Due, DueSituation, DueWork, blocked_cohorts, due_work, upcoming_work
+from arena.operations.run import due_tasks
 from arena.record.model.calendar import Cadence
 from arena.record.model.cohort import Cohort, JobState
 from arena.record.queries.cohorts import StoredCohort
@@ -298,3 +299,25 @@ def test_within_the_window_nothing_was_missed_whatever_the_policy(
     found = due_work(at_work(NOW + 9 * HOUR, course(hourly, played(1)), catch_up=policy))
     assert [one.number for one in found.missed] == passed_over
     assert [one.number for one in found.due] == [4 if passed_over else 2]
+
+
+@pytest.mark.parametrize(
+    ("real", "paused", "later", "may"),
+    [
+        (False, False, HOUR * 0, ["cohort 2"]),
+        (False, False, HOUR, ["cohort 1", "cohort 2", "marks"]),
+        (False, True, HOUR * 0, ["cohort 2", "marks"]),
+        (True, False, HOUR * 0, ["cohort 2", "marks"]),
+    ],
+)
+def test_marks_of_a_made_up_world_wait_for_a_cohort_that_is_tried_again_later(
+    real: bool, paused: bool, later: timedelta, may: list[str]
+) -> None:
+    marks = Job("marks", Cadence(WEEK))
+    at = marks.latest(NOW + WEEK)
+    resting = course(cohort(1, real=real), paused=NOW if paused else None).stored
+    other = course(cohort(2, real=real)).stored
+    due = Due(at, "play", resting, 2, after=NOW + WEEK + HOUR), Due(at, "track", other)
+    done = {"marks": JobState("marks", at - WEEK, NOW, NOW)}
+    tasks = due_tasks(DueWork(due, {}, None, (), over=False), [marks], done, NOW + WEEK + later, real)
+    assert [task.name for task in tasks] == may

@@ -1,7 +1,10 @@
 """The migrations make exactly the tables of the code, on both databases."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
+import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -9,6 +12,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import CheckConstraint, Connection, inspect, make_url
 from sqlalchemy.schema import CreateIndex, CreateTable
 
+from arena.errors import ArenaError
 from arena.record.schema.database import (
     MIGRATIONS,
     connect,
@@ -35,6 +39,29 @@ def test_the_versions_are_those_that_alembic_knows(tmp_path: Path) -> None:
     with _opened(tmp_path / "record.db") as connection:
         assert schema_version(connection) == MigrationContext.configure(connection).get_current_revision()
         connection.engine.dispose()
+
+
+@pytest.mark.parametrize(
+    ("change", "whose", "what"),
+    [
+        ("ALTER TABLE attempt DROP COLUMN note", "an earlier arena", "without attempt.note"),
+        ("DROP TABLE lease", "an earlier arena", "without lease."),
+        ("ALTER TABLE turn ADD COLUMN mood TEXT", "another arena", "with turn.mood"),
+    ],
+)
+def test_a_record_of_another_form_is_refused_before_anything_is_read_or_written(
+    copy: Path, change: str, whose: str, what: str
+) -> None:
+    """Its version is today's: tables are added to the one migration until there is a release."""
+    with closing(sqlite3.connect(copy)) as driver:
+        driver.execute(change)
+        before = list(driver.iterdump())
+    for opened in (lambda: upgrade(connect(copy)), lambda: connect(copy, read_only=True)):
+        with pytest.raises(ArenaError, match=f"written by {whose} .schema {newest_schema_version()} {what}") as told:
+            opened()
+        assert (told.value.code, "arena import FILE.zip" in told.value.hint) == ("former_record", True)
+    with closing(sqlite3.connect(copy)) as driver:
+        assert list(driver.iterdump()) == before
 
 
 def test_migrations_make_the_tables_of_the_code(tmp_path: Path) -> None:
