@@ -66,6 +66,7 @@ from dashboard.words import (
 )
 from markets.millionths import ONE
 from markets.model import MarketId
+from markets.venue import venue_page
 from portfolio.model import Bet, Fill, Rejection, Sale
 from portfolio.money import worth
 
@@ -573,7 +574,8 @@ def show_forecasts(page: TurnPage) -> None:
     rows = [_claim(claim) for claim in claims]
     keys = [key for key in CLAIMS if key != "blind" or any(row["blind"] is not None for row in rows)]
     table = {key: [row[key] for row in rows] for key in keys}
-    table |= venue_cells(claim.seen.id for claim in claims)
+    seen = (claim.seen for claim in claims)
+    table |= venue_cells(venue_page(x.id, x.event_id, x.slug, x.event_slug) for x in seen)
     ways = [way("market", market=one.seen.id) for one in claims]
     listing(table, "Forecasts: one row a market", CLAIMS | {"venue": words("Venue")}, ways)
 
