@@ -144,19 +144,23 @@ def note_job(record: Record, name: str, venue: str, at: datetime, fault: BaseExc
             note_venue(record, where, at, trouble)
     if name == "catalogue" and fault is None:
         note_rejected(record, venue, at)
+    if name == "publish":
+        note_site(record, at, fault)
     if name == "backup":
         if fault is None:
             end_incidents(record.engine, "verify_failed", at)
         elif isinstance(fault, ArenaError) and fault.code in RECORD_FAULTS:
             add_incidents(record.engine, [backup_not_kept(at, fault)], unless="backup@")
 
-    if name == "publish":
-        if fault is None:
-            end_incidents(record.engine, "site_unpublished", at)
-        else:
-            code = fault.code if isinstance(fault, ArenaError) else "broken"
-            told = ArenaError(code, redact_keys(error_text(fault)))
-            add_incidents(record.engine, [site_unpublished(at, told)], unless="site@")
+
+def note_site(record: Record, at: datetime, fault: BaseException | None) -> None:
+    """Note whether the web site was brought up to date."""
+    if fault is None:
+        end_incidents(record.engine, "site_unpublished", at)
+    else:
+        code = fault.code if isinstance(fault, ArenaError) else "broken"
+        told = ArenaError(code, redact_keys(error_text(fault)))
+        add_incidents(record.engine, [site_unpublished(at, told)], unless="site@")
 
 
 def venue_trouble(fault: BaseException | None) -> CodedError | None:

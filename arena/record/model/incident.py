@@ -193,10 +193,8 @@ def records_rejected(reads: Sequence[CatalogueRead], at: datetime) -> Incident |
     share = newest.rejected_share
     if newest.rejected < REJECTED_LEAST or share <= max(REJECTED_SHARE, REJECTED_TIMES * usual):
         return None
-    count = count_text(newest.rejected, "record")
-    words = (
-        f"{newest.venue} sent {count} that make no sense, {share:.1%} of its catalogue; {usual:.1%} is usual"
-    )
+    count = f"{count_text(newest.rejected, 'record')} that make no sense"
+    words = f"{newest.venue} sent {count}, {share:.1%} of its catalogue; {usual:.1%} is usual"
     data = {"venue": newest.venue, "rejected": newest.rejected, "markets": newest.markets}
     data |= {"share": round(share, 4), "usual": round(usual, 4)}
     return Incident("records_rejected", f"{newest.venue}@{timestamp_text(at)}", at, words, data)

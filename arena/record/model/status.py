@@ -70,7 +70,7 @@ class OpenPositions:
 
 @dataclass(frozen=True, slots=True)
 class CatalogueRead:
-    """A reading of a venue's catalogue: the markets with a price, what was `left_out` by reason, what rejected."""
+    """A reading of a catalogue: how many markets had a price, were left out by reason, were rejected."""
 
     venue: str
     at: datetime
