@@ -37,6 +37,11 @@ class Market:
     event_slug: str = ""
     tags: str = ""
 
+    @property
+    def whole_story(self) -> str:
+        """The story that it belongs to: its own, or its event."""
+        return self.story or self.event_id
+
     def is_among(self, slugs: Collection[str], events: Collection[str], tags: Collection[str]) -> bool:
         """Whether it is one of these markets, of one of these events, or filed under one of these tags.
 

@@ -20,7 +20,7 @@ from arena.cli.output import (
     shortened,
 )
 from arena.cli.table import TableColumn, print_table
-from arena.errors import ArenaError, count_text
+from arena.errors import ArenaError, count_text, story_count
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -171,6 +171,7 @@ def trial_data(trial: "Trial") -> dict[str, Any]:
         "at": setting.snapshot.at.isoformat(),
         "fresh": setting.fresh,
         "markets": len(setting.snapshot.shown),
+        "stories": len({listing.market.whole_story for listing in setting.snapshot.shown}),
         "cash": exact(trial.mark.cash),
         "total": exact(trial.mark.total),
         "changed": {key: {"was": was, "is": now} for key, (was, now) in setting.agent.changed.items()},
@@ -274,7 +275,8 @@ def _say_setting(told: Mapping[str, Any]) -> None:
     place = "the venue's markets" if cohort is None else f"the snapshot of cohort {cohort}"
     place += "" if fresh else f", round {told['round']}"
     whose = "a fresh bankroll" if fresh else "the account it had then"
-    print(f"{told['agent']} on {place}, {minute(told['at'])} UTC: {count_text(told['markets'], 'market')}, "
+    offered = f"{count_text(told['markets'], 'market')}, {story_count(told['stories'])}"
+    print(f"{told['agent']} on {place}, {minute(told['at'])} UTC: {offered}, "
           f"and {whose}, ${told['total']:,.2f} with ${told['cash']:,.2f} in cash")  # fmt: skip
     for key, each in told["changed"].items():
         print(f"  changed since cohort {cohort}: {plain(setting_in_words(key, each['was'], each['is']))}")

@@ -9,6 +9,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from agents.model import Article
+from arena.errors import story_count
 from arena.record.queries.trades import read_payouts
 from arena.record.queries.turns import (
     CallAttempt,
@@ -396,11 +397,12 @@ def figures(page: TurnPage, invented: str) -> list[Tile]:
     turn = page.turn
     bought = [fill for fill in page.fills if fill.action == "buy"]
     said = sum(claim.said.final is not None for claim in page.claims)
-    shown = sum(claim.seen.shown for claim in page.claims)
+    seen = [claim.seen for claim in page.claims if claim.seen.shown]
+    shown, stories = len(seen), len({each.story or each.event_id for each in seen})
     sold, refused = len(page.fills) - len(bought), len(page.rejections)
     return [
         Tile(turn.status, "status", MEANT.get(turn.status, "")),
-        Tile(f"{said:,} of {shown:,}", "markets forecast"),
+        Tile(f"{said:,} of {shown:,}", f"markets forecast, {story_count(stories)}"),
         Tile(
             dollars(sum(fill.amount for fill in bought)),
             f"bet, of {dollars(turn.cash)} in cash",

@@ -108,9 +108,10 @@ class ListedMarket:
     payout: int | None
     slug: str
     event_slug: str
+    story: str
 
 
-LISTED_FIELDS = ("event_id", "question", "category", "closes_at", "slug", "event_slug")
+LISTED_FIELDS = ("event_id", "question", "category", "closes_at", "slug", "event_slug", "story")
 
 
 def read_listed_markets(connection: Connection, ids: Sequence[MarketId]) -> list[ListedMarket]:

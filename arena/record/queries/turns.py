@@ -211,6 +211,7 @@ class SeenMarket:
     mid: int | None
     slug: str
     event_slug: str
+    story: str
 
 
 SEEN_MARKETS = (
@@ -222,6 +223,7 @@ SEEN_MARKETS = (
         mid=QuoteRow.mid,
         slug=MarketVersionRow.slug,
         event_slug=MarketVersionRow.event_slug,
+        story=MarketVersionRow.story,
     )
     .select_from(joined(SnapshotItemRow, MarketVersionRow).outerjoin(QuoteRow))
     .where(SnapshotItemRow.snapshot_id == bindparam("snapshot_id"))
