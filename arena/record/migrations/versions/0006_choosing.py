@@ -20,10 +20,8 @@ def upgrade() -> None:
         there = {column["name"] for column in known.get_columns(table.name)}
         for column in table.columns:
             if column.name not in there:
-                (value,) = column.info["added"]
-                default = "" if value is None else f" DEFAULT {value!r}"
                 made = CreateColumn(column).compile(dialect=connection.dialect)
-                op.execute(f'ALTER TABLE "{table.name}" ADD COLUMN {made}{default}')
+                op.execute(f'ALTER TABLE "{table.name}" ADD COLUMN {made}')
 
 
 def downgrade() -> None:
