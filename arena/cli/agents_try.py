@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from arena.record.dry_run import Engine
     from arena.record.model.cohort import Turn
     from arena.rounds.trial import Trial, TrialQuestion
-    from markets.model import Listing, MarketId
+    from markets.model import Listing, MarketId, Snapshot
 
 ANSWER = ("reply", "thinking", "citations", "finish", "rung", "model", "fingerprint", "host", "tokens_in",
           "tokens_cached", "tokens_cache_write", "tokens_out", "tokens_reasoning", "status",
@@ -177,10 +177,20 @@ def trial_data(trial: "Trial") -> dict[str, Any]:
         "changed": {key: {"was": was, "is": now} for key, (was, now) in setting.agent.changed.items()},
         "missing": trial.missing,
         "trouble": setting.trouble,
+        "hidden": _hidden(setting.snapshot),
         "questions": [question_data(question) for question in trial.questions],
         "worst_usd": together(question.worst for question in trial.questions),
         "cost_usd": together(call.cost for question in trial.questions for call in question.calls),
     }
+
+
+def _hidden(snapshot: "Snapshot") -> dict[str, dict[str, int]]:
+    """Of each market on offer whose texts have characters that no reader sees, which, and how often."""
+    from agents.text import hidden_characters
+
+    markets = (listing.market for listing in snapshot.shown)
+    found = {market.id: hidden_characters([market.question, market.rules]) for market in markets}
+    return {market: hidden for market, hidden in found.items() if hidden}
 
 
 def together(amounts: Iterable[int | None]) -> float | None:
@@ -282,6 +292,9 @@ def _say_setting(told: Mapping[str, Any]) -> None:
         print(f"  changed since cohort {cohort}: {plain(setting_in_words(key, each['was'], each['is']))}")
     for words in told["trouble"]:
         print(f"  {plain(words)}")
+    for market, hidden in told["hidden"].items():
+        signs = ", ".join(f"{count} x {name}" for name, count in hidden.items())
+        print(f"  {market} has characters that nobody sees: {signs}")
     if told["missing"]:
         print(f"  {', '.join(told['missing'])} made no forecast in this round")
     print()
