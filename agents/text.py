@@ -44,12 +44,13 @@ def is_printable(text: str) -> bool:
 
 
 def one_line(text: str, limit: int = 500) -> str:
-    r"""The text as one line, cut at a length.
+    r"""The text as one line, cut at a length, with what no reader sees made visible.
 
     >>> one_line(" a\n b ", 100), one_line("abcdef", 4)
     ('a b', 'abc…')
     """
-    line = " ".join(printable(text[: 4 * limit]).split())
+    seen = printable(text[: 4 * limit])
+    line = " ".join((seen if seen.isascii() else _INVISIBLE.sub("\ufffd", seen)).split())
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 

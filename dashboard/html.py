@@ -81,7 +81,9 @@ def quotes(shown: Iterable[Quotation]) -> Markup:
     one = Markup('<div class="quote"><p>{} {}</p>{}<p class="quiet">{}</p></div>')
     why, name = Markup('<p class="why">“{}”</p>'), Markup("<b>{}</b>")
     return Markup().join(
-        one.format(linked(name.format(q.who), q.href), q.did, why.format(q.why) if q.why else "", q.where)
+        one.format(
+            linked(name.format(q.who), q.href), q.did, why.format(q.why) if q.why else "", flat(q.where)
+        )
         for q in shown
     )
 
