@@ -10,7 +10,7 @@ from tests.provider.replies import GOOD, says
 from tests.provider.server import faulty
 from tests.venue_server import kalshi, manifold
 from tests.venue_server.polymarket import CLOB, GAMMA, RAIN_BOOK, PolymarketWire, a_market
-from tests.venue_server.server import VenueServer
+from tests.venue_server.server import VenueServer, status
 
 LIVE = runpy.run_path(str(Path(__file__).parents[3] / "scripts" / "live.py"))
 
@@ -62,5 +62,5 @@ def test_the_other_venues_and_a_model(
     assert "openai/m: as recorded" in capsys.readouterr().out
     url = manifold.ManifoldWire([manifold.a_market()]).serve(server)
     assert asked(tmp_path, "manifold", f"url: '{url}'", "--no-models") == 0
-    server.fail("/v0/markets", kalshi.status(404), forever=True)
+    server.fail("/v0/markets", status(404), forever=True)
     assert asked(tmp_path, "manifold", f"url: '{url}'", "--no-models") == 1
