@@ -13,7 +13,7 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +109,11 @@ async def ask_manifold(http: HttpClient) -> Answers:
     ]
 
 
-ASKED = {"polymarket": ask_polymarket, "kalshi": ask_kalshi, "manifold": ask_manifold}
+ASKED: Mapping[str, Callable[..., Awaitable[Answers]]] = {
+    "polymarket": ask_polymarket,
+    "kalshi": ask_kalshi,
+    "manifold": ask_manifold,
+}
 
 
 async def ask_venue(config: Config, name: str) -> Answers:
