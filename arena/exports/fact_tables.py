@@ -370,7 +370,10 @@ FACTS = (
         SyncRow,
         WORLD,
         ["venue", "sync"],
-        fields_of(SyncRow, "venue", "number", "stamp", "at", "markets", "seen", "hash", number="sync"),
+        fields_of(
+            SyncRow, "venue", "number", "stamp", "at", "markets", "left_out", "rejected", "seen", "hash",
+            number="sync",
+        ),  # fmt: skip
     ),
     fact_table(
         "sightings",
