@@ -371,7 +371,16 @@ FACTS = (
         WORLD,
         ["venue", "sync"],
         fields_of(
-            SyncRow, "venue", "number", "stamp", "at", "markets", "left_out", "rejected", "seen", "hash",
+            SyncRow,
+            "venue",
+            "number",
+            "stamp",
+            "at",
+            "markets",
+            "left_out",
+            "rejected",
+            "seen",
+            "hash",
             number="sync",
         ),  # fmt: skip
     ),
