@@ -382,7 +382,7 @@ FACTS = (
             "seen",
             "hash",
             number="sync",
-        ),  # fmt: skip
+        ),
     ),
     fact_table(
         "sightings",
