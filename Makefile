@@ -8,7 +8,7 @@ unexport PYTHONPATH PYTHONHOME
 packages := markets portfolio agents arena dashboard
 checks := check-lint check-format check-types check-imports check-size check-lock check-docs check-deploy
 
-.PHONY: help setup demo test check $(checks) format docs lock clean
+.PHONY: help setup demo test live check $(checks) format docs lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -49,6 +49,9 @@ check-docs: setup
 
 check-deploy: setup
 	@.venv/bin/python scripts/check_deploy.py && echo "deploy: ok"
+
+live: setup ## with a network: ask each venue and each model of CONFIG=config.yaml one small question, and name what drifted
+	@.venv/bin/python -m scripts.live $(or $(CONFIG),config.yaml)
 
 format: setup ## lay out the code, and mend what can be mended by itself
 	@.venv/bin/ruff check --fix --quiet; .venv/bin/ruff format --quiet

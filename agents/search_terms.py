@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from markets.stories import CURRENCIES
+
 _PLAIN = """
 about above after again all and any are before below between both but can could does during each either
 ever every for from get had has have hit how into its last least less made make many more most much next
@@ -37,13 +39,7 @@ COMMON = PLAIN | frozenset(_COMMON.split())
 """Words by which nothing is found, however they are written."""
 JOINING = frozenset(["of", "de", "da", "di", "del", "la", "van", "von", "der", "bin", "al"])
 """Words inside a name."""
-_WRITTEN = {
-    ("bitcoin", "BTC"): "BTC",
-    ("ethereum", "ether"): "ETH",
-    ("solana",): "SOL",
-    ("dogecoin",): "DOGE",
-    ("cardano",): "ADA",
-    ("ripple", "XRP"): "XRP",
+_WRITTEN = {names: ticker for ticker, names in CURRENCIES.items()} | {
     ("S&P 500",): "SPX SPY",
     ("nasdaq",): "NDX QQQ",
     ("Dow Jones",): "DJI DJIA DIA",
@@ -77,7 +73,7 @@ _WRITTEN = {
 }
 WRITTEN = {ticker: ways for ways, tickers in _WRITTEN.items() for ticker in tickers.split()}
 """What articles write where a question has a ticker or an abbreviation."""
-TRADED = frozenset(["bitcoin", "ethereum", "solana", "dogecoin", "cardano", "ripple"])
+TRADED = frozenset(names[0] for names in CURRENCIES.values())
 """What has a price: alone, such a name is searched with that word."""
 SCALES = {
     "k": "thousand", "m": "million", "mn": "million", "b": "billion", "bn": "billion", "t": "trillion",

@@ -8,6 +8,8 @@ than that.
 
 import re
 import string
+import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
@@ -17,6 +19,7 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
 """What a database or an encoder may choke on: control characters and lone surrogates."""
 _INVISIBLE = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 """What changes the order of what is read, and tags that nobody sees."""
+_UNSEEN = frozenset(("Cf", "Cc", "Co", "Cn"))
 _IN_ASCII = {code: "\ufffd" for code in range(128) if _UNPRINTABLE.match(chr(code))}
 
 
@@ -41,13 +44,25 @@ def is_printable(text: str) -> bool:
 
 
 def one_line(text: str, limit: int = 500) -> str:
-    r"""The text as one line, cut at a length.
+    r"""The text as one line, cut at a length, with what no reader sees made visible.
 
     >>> one_line(" a\n b ", 100), one_line("abcdef", 4)
     ('a b', 'abc…')
     """
-    line = " ".join(printable(text[: 4 * limit]).split())
+    seen = printable(text[: 4 * limit])
+    line = " ".join((seen if seen.isascii() else _INVISIBLE.sub("\ufffd", seen)).split())
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def hidden_characters(texts: Iterable[str]) -> dict[str, int]:
+    r"""Which characters that no reader sees are in these texts, and how often: `U+200B ZERO WIDTH SPACE`.
+
+    >>> hidden_characters(["a\u200bb\u202e", "\u200b", "tab\t, line\n"])
+    {'U+200B ZERO WIDTH SPACE': 2, 'U+202E RIGHT-TO-LEFT OVERRIDE': 1}
+    """
+    counts = Counter(sign for text in texts if not text.isascii() for sign in text)
+    unseen = sorted(x for x in counts if unicodedata.category(x) in _UNSEEN and not x.isspace())
+    return {f"U+{ord(sign):04X} {unicodedata.name(sign, 'without a name')}": counts[sign] for sign in unseen}
 
 
 @lru_cache(maxsize=2048)  # every agent of a round is shown the same texts

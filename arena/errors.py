@@ -33,6 +33,15 @@ def count_text(number: int, name: str) -> str:
     return f"{number:,} {name}{'' if number == 1 else 's'}"
 
 
+def story_count(number: int) -> str:
+    """So many stories.
+
+    >>> story_count(1), story_count(22)
+    ('1 story', '22 stories')
+    """
+    return f"{number:,} {'story' if number == 1 else 'stories'}"
+
+
 def times_text(capital: float) -> str:
     """A capital as so many times its start, rounded down: no bar is said to be reached too early.
 

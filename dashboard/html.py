@@ -14,8 +14,6 @@ from typing import Any, Literal
 from markupsafe import Markup, escape
 
 from dashboard.words import JOINER, day, flat, moment, written
-from markets.model import MarketId
-from markets.venue import venue_page
 
 BADGES = {"live": "LIVE", "replay": "REPLAY", "simulated": "SIMULATED"}
 
@@ -91,7 +89,9 @@ def quotes(shown: Iterable[Quotation]) -> Markup:
     one = Markup('<div class="quote"><p>{} {}</p>{}<p class="quiet">{}</p></div>')
     why, name = Markup('<p class="why">“{}”</p>'), Markup("<b>{}</b>")
     return Markup().join(
-        one.format(linked(name.format(q.who), q.href), q.did, why.format(q.why) if q.why else "", q.where)
+        one.format(
+            linked(name.format(q.who), q.href), q.did, why.format(q.why) if q.why else "", flat(q.where)
+        )
         for q in shown
     )
 
@@ -109,14 +109,13 @@ def linked(inside: Markup, href: str | None) -> Markup:
     return Markup('<a href="{}">{}</a>').format(href, inside) if href else inside
 
 
-def venue_link(market: MarketId, words: str = "At {} (data)") -> Markup:
-    """To what the market's venue says of it; nothing where none is known.
+def venue_link(found: tuple[str, str] | None, words: str = "At {}") -> Markup:
+    """To a venue's page of a market; nothing where none is known.
 
-    >>> print(venue_link(MarketId("manifold:abc1")))
-    <a href="https://api.manifold.markets/v0/market/abc1" target="_blank" rel="noopener noreferrer">At \
-Manifold (data)</a>
+    >>> print(venue_link(venue_page(MarketId("manifold:abc1"), slug="rain")))
+    <a href="https://manifold.markets/market/rain" target="_blank" rel="noopener noreferrer">At Manifold</a>
     """
-    if (found := venue_page(market)) is None:
+    if found is None:
         return Markup("")
     link = Markup('<a href="{}" target="_blank" rel="noopener noreferrer">{}</a>')
     return link.format(found[1], words.format(found[0]))
@@ -248,9 +247,9 @@ def picture(label: str, help: str = "") -> HtmlColumn:
     return HtmlColumn(label, help, "picture")
 
 
-def venue_cells(markets: Iterable[MarketId]) -> dict[str, list[object]]:
+def venue_cells(pages: Iterable[tuple[str, str] | None]) -> dict[str, list[object]]:
     """A column with the venue of each market and the way there; no column where no venue has an address."""
-    links = [venue_link(market, "{}") for market in markets]
+    links = [venue_link(page and (page[0].removesuffix(" (data)"), page[1]), "{}") for page in pages]
     return (
         {"venue": [HtmlCell(link, link.striptags()) if link else None for link in links]}
         if any(links)

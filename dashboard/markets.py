@@ -33,6 +33,7 @@ from dashboard.svg import CHOSEN, SMALL, Scale, interval, sparkline
 from dashboard.words import money, outcome, percent
 from markets.millionths import ONE
 from markets.model import MarketId
+from markets.venue import venue_page
 
 Status = Literal["open", "waiting", "resolved"]
 Order = Literal["shown", "closes", "volume", "apart"]
@@ -276,7 +277,8 @@ def market_table(
     """Markets, a row each, which leads to its page."""
     rows = [_row(line) for line in lines]
     data: dict[str, list[object]] = {key: [row[key] for row in rows] for key in keys}
-    data |= venue_cells(line.market.id for line in lines)
+    markets = (line.market for line in lines)
+    data |= venue_cells(venue_page(x.id, x.event_id, x.slug, x.event_slug) for x in markets)
     hrefs = [address(way("market", market=line.market.id)) for line in lines]
     return html_table(data, COLUMNS, "Markets: one row each", hrefs, sortable=True)
 

@@ -281,9 +281,13 @@ MANY, HIGH = 3_000, 420
 
 
 def long_text(text: str, name: str) -> None:
-    """Foreign text as it is, line by line; what is too long to be drawn can be had as a file."""
+    """Foreign text as it is, line by line; what is too long to be drawn can be had as a file.
+
+    What would turn the order of its characters, or is none that is seen, is shown as such.
+    """
     high: int | Literal["content"] = HIGH if len(text) > MANY else "content"
-    st.code(text[:LONGEST], language=None, wrap_lines=True, height=high)
+    seen = "".join(c if c.isprintable() or c.isspace() else "\ufffd" for c in text[:LONGEST])
+    st.code(seen, language=None, wrap_lines=True, height=high)
     if len(text) > LONGEST:
         st.caption(f"The first {LONGEST:,} of {len(text):,} characters.")
         st.download_button("Download all of it", text, file_name=f"{name}.txt", key=f"whole {name}")

@@ -28,6 +28,7 @@ from dashboard.record import RecordSource, ask, cached
 from dashboard.svg import calibration_chart, cell_scale, columns_chart, step
 from dashboard.words import count, dollars, escaped, gained, plain, written
 from markets.millionths import ONE
+from markets.venue import venue_page
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,7 +397,7 @@ def _positions(found: Sequence[Holding]) -> dict[str, list[Any]]:
         "Gain $": [lot.money.unrealised / ONE for lot in lots],
         "Cohort": [one.cohort for one in found],
         "Quote": [lot.stale or "fresh" for lot in lots],
-        **venue_cells(lot.market_id for lot in lots),
+        **venue_cells(venue_page(lot.market_id) for lot in lots),
     }
 
 

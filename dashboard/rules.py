@@ -43,6 +43,7 @@ def _universe(rule: Universe) -> str:
 
 def _narrower(rule: Universe) -> list[str]:
     """What the rule asks for besides, where it does; and by what the draw is spread."""
+    unknown = ", where that is known" if rule.unknown_figures else ""
     said = {
         f"They stay open for {span(timedelta(seconds=rule.closes_after))} at least.": rule.closes_after > 0,
         f"Their prices lie from {cents(rule.min_price)} to {cents(rule.max_price)}.": (
@@ -51,10 +52,30 @@ def _narrower(rule: Universe) -> list[str]:
         f"Their books offer {dollars(rule.min_depth)} or more on either side.": rule.min_depth > 0,
         f"They belong to {_named(rule.categories)}.": bool(rule.categories),
         f"None belongs to {_named(rule.not_categories)}.": bool(rule.not_categories),
+        f"Only {_chosen(rule.slugs, rule.events, rule.tags)} play.": rule.names_markets,
+        f"None is among {_chosen(rule.not_slugs, rule.not_events, rule.not_tags)}.": bool(
+            rule.not_slugs or rule.not_events or rule.not_tags
+        ),
+        f"They have {_figures(rule)}{unknown}.": rule.asks_figures,
+        "Those that close soonest come first.": rule.order == "soonest",
         "Markets with a price alone, without bid and ask, play too.": rule.price_only,
         f"The draw is spread by {', '.join(rule.strata)}.": bool(rule.strata),
     }
     return [sentence for sentence, holds in said.items() if holds]
+
+
+def _chosen(slugs: Sequence[str], events: Sequence[str], tags: Sequence[str]) -> str:
+    groups = {"the markets": slugs, "the events": events, "the tags": tags}
+    return " and ".join(f"{what} {_named(names)}" for what, names in groups.items() if names)
+
+
+def _figures(rule: Universe) -> str:
+    said = {
+        f"{dollars(rule.min_volume_24h)} or more traded in 24 hours": rule.min_volume_24h,
+        f"{dollars(rule.min_liquidity)} or more of liquidity": rule.min_liquidity,
+        f"{dollars(rule.min_open_interest)} or more of open interest": rule.min_open_interest,
+    }
+    return ", ".join(words for words, least in said.items() if least)
 
 
 def _named(categories: Sequence[str]) -> str:

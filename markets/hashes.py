@@ -23,6 +23,11 @@ _ENCODER = json.JSONEncoder(
 )
 
 
+ADDED_TO_PAGES = ("story", "slug", "event_slug", "tags")
+FIGURES = ("volume_24h", "liquidity", "open_interest")
+"""What pages and prices of earlier versions don't say: where it is not said, a hash is taken without it."""
+
+
 def canonical(value: Any) -> str:
     """The value as JSON with sorted keys and no white space.
 
@@ -49,7 +54,7 @@ def sha256(value: str) -> str:
 
 def quote_hash(quote: Quote) -> str:
     """The hash of a quote's content without its time: a price that stays is one price."""
-    content = {
+    content: dict[str, Any] = {
         "ask": quote.ask,
         "asks": plain_value(quote.asks) if quote.asks else (),
         "bid": quote.bid,
@@ -59,7 +64,10 @@ def quote_hash(quote: Quote) -> str:
         "mid": quote.mid,
         "volume": quote.volume,
     }
-    return hashlib.sha256(orjson.dumps(content)).hexdigest()
+    for name in FIGURES:  # prices of earlier versions have none
+        if (figure := getattr(quote, name)) is not None:
+            content[name] = figure
+    return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def market_hash(market: Market) -> str:
@@ -74,10 +82,10 @@ def market_hash(market: Market) -> str:
         "opens_at": timestamp_text(market.opens_at),
         "question": market.question,
         "rules": market.rules,
-        **({"story": market.story} if market.story else {}),  # pages of earlier versions have none
         "tick": market.tick,
     }
-    return hashlib.sha256(orjson.dumps(content)).hexdigest()
+    content |= {name: told for name in ADDED_TO_PAGES if (told := getattr(market, name))}
+    return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def timestamp_text(at: datetime) -> str:

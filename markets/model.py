@@ -1,6 +1,6 @@
 """What the world is made of: markets, quotes, snapshots and resolutions."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import NewType
@@ -18,6 +18,8 @@ class Market:
     """A yes/no question at a venue, as its page read at some instant.
 
     Markets of one event move together, and so do events of one `story`; without one the event is its own.
+    `slug` and `event_slug` are what the venue's pages for people call the market and its event, and `tags`
+    what it files the market under, with commas between them; all are empty where it doesn't say.
     """
 
     id: MarketId
@@ -31,6 +33,29 @@ class Market:
     fee_rate: int = 0
     min_shares: int = 0
     story: str = ""
+    slug: str = ""
+    event_slug: str = ""
+    tags: str = ""
+
+    @property
+    def whole_story(self) -> str:
+        """The story that it belongs to: its own, or its event."""
+        return self.story or self.event_id
+
+    def is_among(self, slugs: Collection[str], events: Collection[str], tags: Collection[str]) -> bool:
+        """Whether it is one of these markets, of one of these events, or filed under one of these tags.
+
+        Each goes by the venue's id or by its slug; capitals do not matter.
+        """
+        return (
+            _names(slugs, self.id.partition(":")[2], self.slug)
+            or _names(events, self.event_id.partition(":")[2], self.event_slug)
+            or _names(tags, *self.tags.split(","))
+        )
+
+
+def _names(wanted: Collection[str], *own: str) -> bool:
+    return bool(wanted) and not {x.casefold() for x in wanted}.isdisjoint(x.casefold() for x in own if x)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +71,8 @@ class Quote:
     """What a YES share cost at an instant. A side that nobody offers is None.
 
     `bids` and `asks` are the book where the venue shows one, best first. `volume` is what was traded until
-    then; None where the venue doesn't say.
+    then; None where the venue doesn't say. The last three are known only where they were asked for, and
+    where the venue says them: what was traded in 24 hours, what its book or its pool holds, and what is held.
     """
 
     market_id: MarketId
@@ -58,6 +84,9 @@ class Quote:
     volume: int | None = None
     bids: tuple[Level, ...] = ()
     asks: tuple[Level, ...] = ()
+    volume_24h: int | None = None
+    liquidity: int | None = None
+    open_interest: int | None = None
 
     @property
     def price(self) -> int | None:

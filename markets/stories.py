@@ -57,8 +57,16 @@ _LEVEL = re.compile(
 )
 _UP_OR_DOWN = re.compile(r"(?i)\bup or down\b|\ball[- ]time high\b")
 _TICKER = re.compile(r"\((?!HIGH|LOW)([A-Z]{1,6})\)")
-_OTHER_NAMES = {"btc": "bitcoin", "eth": "ethereum", "sol": "solana", "doge": "dogecoin"}
-"""What an asset is called besides."""
+CURRENCIES = {
+    "BTC": ("bitcoin", "BTC"),
+    "ETH": ("ethereum", "ether"),
+    "SOL": ("solana",),
+    "DOGE": ("dogecoin",),
+    "ADA": ("cardano",),
+    "XRP": ("ripple", "XRP"),
+}
+"""Currencies that prices are asked for of, by ticker: what is written for it, its name first."""
+_OTHER_NAMES = {ticker.casefold(): names[0] for ticker, names in CURRENCIES.items()}
 
 
 @lru_cache(maxsize=65_536)

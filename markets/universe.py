@@ -5,12 +5,13 @@ from bisect import bisect_right
 from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from markets.millionths import ONE
-from markets.model import Listing, Market, Quote
+from markets.model import NEVER, Listing, Market, Quote
 from markets.venue import EVERY_MARKET, CatalogueFilter
 
 Stratum = Literal["price", "horizon", "category"]
@@ -20,6 +21,12 @@ PRICE_BANDS = (100_000, 300_000, 700_000, 900_000)
 """Where a band of prices ends and the next one begins, in millionths."""
 HORIZON_BANDS = (7, 30, 90)
 """After how many days a band of horizons ends; that day belongs to it."""
+Order = Literal["lot", "soonest"]
+"""Whose turn comes first in a draw: by lot alone, or by the close, of which the lot decides ties."""
+
+
+def _is_empty(value: object) -> bool:
+    return not value
 
 
 class Universe(BaseModel):
@@ -48,6 +55,30 @@ class Universe(BaseModel):
     strata: tuple[Stratum, ...] = ()
     per_story: int | None = Field(default=None, exclude_if=lambda value: value is None)
     """At most so many of one story; None where a draw goes by events alone."""
+    # What follows is not in the rules of earlier cohorts: where it says nothing, it is left out.
+    order: Order = Field(default="lot", exclude_if=lambda value: value == "lot")
+    slugs: tuple[str, ...] = Field(default=(), exclude_if=_is_empty)
+    events: tuple[str, ...] = Field(default=(), exclude_if=_is_empty)
+    tags: tuple[str, ...] = Field(default=(), exclude_if=_is_empty)
+    """Only these markets, of these events, or under these tags: what is named by any of the three."""
+    not_slugs: tuple[str, ...] = Field(default=(), exclude_if=_is_empty)
+    not_events: tuple[str, ...] = Field(default=(), exclude_if=_is_empty)
+    not_tags: tuple[str, ...] = Field(default=(), exclude_if=_is_empty)
+    min_volume_24h: int = Field(default=0, exclude_if=_is_empty)
+    min_liquidity: int = Field(default=0, exclude_if=_is_empty)
+    min_open_interest: int = Field(default=0, exclude_if=_is_empty)
+    unknown_figures: bool = Field(default=False, exclude_if=_is_empty)
+    """Whether a market passes of which one of these three is asked for and not known."""
+
+    @property
+    def names_markets(self) -> bool:
+        """Whether only what it names can be drawn."""
+        return bool(self.slugs or self.events or self.tags)
+
+    @property
+    def asks_figures(self) -> bool:
+        """Whether it goes by figures that a price has only where they are asked for."""
+        return bool(self.min_volume_24h or self.min_liquidity or self.min_open_interest)
 
 
 def filter_for(rules: Iterable[Universe], at: datetime) -> CatalogueFilter:
@@ -55,8 +86,21 @@ def filter_for(rules: Iterable[Universe], at: datetime) -> CatalogueFilter:
     known = list(rules)
     if not known:
         return EVERY_MARKET
-    latest = at + timedelta(seconds=max(rule.closes_within for rule in known))
-    return CatalogueFilter(min(rule.min_volume for rule in known), latest)
+    unknown = any(rule.unknown_figures for rule in known)  # a server would leave these out
+    return CatalogueFilter(
+        min_volume=min(rule.min_volume for rule in known),
+        closes_until=at + timedelta(seconds=max(rule.closes_within for rule in known)),
+        min_liquidity=0 if unknown else min(rule.min_liquidity for rule in known),
+        slugs=_named(rule.slugs for rule in known),
+        events=_named(rule.events for rule in known),
+        tags=_named(rule.tags for rule in known),
+        only_named=all(rule.names_markets for rule in known),
+        figures=any(rule.asks_figures for rule in known),
+    )
+
+
+def _named(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(sorted({name for some in names for name in some}))
 
 
 def draw(listings: Sequence[Listing], rule: Universe, seed: int, at: datetime) -> list[Listing]:
@@ -68,7 +112,8 @@ def draw(listings: Sequence[Listing], rule: Universe, seed: int, at: datetime) -
     and no two strata differ by more than one place unless the smaller one is used up: a market of a
     small stratum is likelier to be drawn. Without strata all are one.
 
-    An event, or a story, has room for so many of its markets as the rule says.
+    An event, or a story, has room for so many of its markets as the rule says. With the order `soonest`
+    the markets of a stratum come by their close, and by lot where that is the same.
 
     The draw depends neither on the order of the listings nor on markets that are not drawn. The drawn
     ones are sorted by event and id, so that a reader finds the markets of an event side by side.
@@ -78,11 +123,16 @@ def draw(listings: Sequence[Listing], rule: Universe, seed: int, at: datetime) -
         if passes(listing, rule, at):
             strata[stratum(listing, rule.strata, at)].append(listing)
     waiting = deque(
-        deque(sorted(strata[name], key=lambda listing: (_lot(seed, listing.market.id), listing.market.id)))
+        deque(sorted(strata[name], key=partial(_place, rule.order, seed)))
         for name in sorted(strata, key=lambda name: (_lot(seed, f"stratum {name}"), name))
     )
     drawn = _in_turns(waiting, rule)
     return sorted(drawn, key=lambda listing: (listing.market.event_id, listing.market.id))
+
+
+def _place(order: Order, seed: int, listing: Listing) -> tuple[datetime, bytes, str]:
+    market = listing.market
+    return market.closes_at if order == "soonest" else NEVER, _lot(seed, market.id), market.id
 
 
 def passes(listing: Listing, rule: Universe, at: datetime) -> bool:
@@ -92,7 +142,40 @@ def passes(listing: Listing, rule: Universe, at: datetime) -> bool:
     open_now = market.opens_at <= at < market.closes_at
     if quote is None or not (open_now and soonest <= market.closes_at <= latest):
         return False
-    return _wanted(market.category, rule) and (quote.volume or 0) >= rule.min_volume and _priced(quote, rule)
+    return (
+        _wanted(market, rule)
+        and (quote.volume or 0) >= rule.min_volume
+        and _traded(quote, rule)
+        and _priced(quote, rule)
+    )
+
+
+MONTH = timedelta(days=30)
+
+
+def sure_ends_a_month(rule: Universe, every: timedelta) -> float:
+    """How many markets that rounds show end in thirty days at least, if every round is full.
+
+    All that a round shows closes within the rule's time, and a round after that shows others.
+    """
+    return rule.show * (MONTH / max(timedelta(seconds=rule.closes_within), every))
+
+
+def expected_ends_a_month(
+    listings: Sequence[Listing], rule: Universe, at: datetime, every: timedelta
+) -> float:
+    """How many markets that rounds show are to end in thirty days, if as many open as close.
+
+    So many of those that pass close within a time; of these, drawn by lot, some are never shown.
+    """
+    everything = rule.model_copy(update={"show": max(len(listings), 1), "order": "soonest"})
+    passing = draw(listings, everything, 0, at)
+    within = min(timedelta(seconds=rule.closes_within), MONTH)
+    closing = sum(listing.market.closes_at <= at + within for listing in passing) * (MONTH / within)
+    offered = timedelta(seconds=rule.closes_within - rule.closes_after)
+    share = min(1.0, rule.show / max(len(passing), 1))
+    seen = 1.0 if rule.order == "soonest" else 1 - (1 - share) ** max(offered / every, 1)
+    return min(closing * seen, rule.show * (MONTH / every))
 
 
 def stratum(listing: Listing, by: Collection[Stratum], at: datetime) -> str:
@@ -128,11 +211,27 @@ def _has_room(market: Market, rule: Universe, of_event: Counter[str], of_story: 
     return not market.story or rule.per_story is None or of_story[market.story] < rule.per_story
 
 
-def _wanted(category: str, rule: Universe) -> bool:
-    name = category.casefold()
+def _wanted(market: Market, rule: Universe) -> bool:
+    if rule.names_markets and not market.is_among(rule.slugs, rule.events, rule.tags):
+        return False
+    if market.is_among(rule.not_slugs, rule.not_events, rule.not_tags):
+        return False
+    name = market.category.casefold()
     unwanted = {other.casefold() for other in rule.not_categories}
     return name not in unwanted and (
         not rule.categories or name in {other.casefold() for other in rule.categories}
+    )
+
+
+def _traded(quote: Quote, rule: Universe) -> bool:
+    """Enough of each figure that is asked for, of those that are known."""
+    asked = (
+        (rule.min_volume_24h, quote.volume_24h),
+        (rule.min_liquidity, quote.liquidity),
+        (rule.min_open_interest, quote.open_interest),
+    )
+    return all(
+        rule.unknown_figures if figure is None else figure >= least for least, figure in asked if least
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
-from markets.model import Listing, MarketId, Resolution
+from markets.model import Listing, Market, MarketId, Quote, Resolution
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,24 +39,45 @@ class VenueError(Exception):
 
 VENUE_PAGES = {
     "polymarket": ("Polymarket", "https://gamma-api.polymarket.com/markets/{}", "[0-9]{1,20}"),
-    "kalshi": ("Kalshi", "https://external-api.kalshi.com/trade-api/v2/markets/{}", "[A-Za-z0-9._-]{1,80}"),
+    "kalshi": ("Kalshi", "https://kalshi.com/markets/{}", "[A-Za-z0-9._-]{1,80}"),
     "manifold": ("Manifold", "https://api.manifold.markets/v0/market/{}", "[A-Za-z0-9]{1,40}"),
 }
-"""Where a venue says what it knows of a market, and what its ids look like there. Its pages for people go by
-words that the record does not have."""
+"""Where a venue says what it knows of a market, and what its ids look like there."""
+_SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 
 
-def venue_page(market: MarketId) -> tuple[str, str] | None:
-    """The venue's name and its address of a market; None where the venue or the id is none that is known.
+def venue_page(
+    market: MarketId, event: str = "", slug: str = "", event_slug: str = ""
+) -> tuple[str, str] | None:
+    """The venue's name and its page of a market; None where the venue or the id is none that is known.
 
-    >>> venue_page(MarketId("manifold:abc1"))
-    ('Manifold', 'https://api.manifold.markets/v0/market/abc1')
+    Pages for people go by words: where these are not known, it is the page for programs.
+
+    >>> venue_page(MarketId("polymarket:512"), slug="rain-in-may", event_slug="rain")
+    ('Polymarket', 'https://polymarket.com/event/rain/rain-in-may')
+    >>> venue_page(MarketId("kalshi:KXFED-26SEP-T4"), "kalshi:KXFED-26SEP")
+    ('Kalshi', 'https://kalshi.com/markets/kxfed/kxfed-26sep')
+    >>> venue_page(MarketId("manifold:abc1"), slug="rain"), venue_page(MarketId("manifold:abc1"))
+    (('Manifold', 'https://manifold.markets/market/rain'), ('Manifold (data)', \
+'https://api.manifold.markets/v0/market/abc1'))
     >>> venue_page(MarketId("manifold:../x")), venue_page(MarketId("javascript:alert(1)"))
     (None, None)
     """
     venue, _, name = market.partition(":")
     title, address, form = VENUE_PAGES.get(venue, ("", "", "(?!)"))
-    return (title, address.format(name)) if re.fullmatch(form, name) else None
+    if not re.fullmatch(form, name):
+        return None
+    slug, event_slug = (text if _SLUG.fullmatch(text) else "" for text in (slug, event_slug))
+    if venue == "kalshi":
+        own = event.partition(":")[2].lower()
+        series = name.partition("-")[0].lower()
+        return title, address.format(f"{series}/{own}" if _SLUG.fullmatch(own) else series)
+    if venue == "manifold" and slug:
+        return title, f"https://manifold.markets/market/{slug}"
+    if venue == "polymarket" and slug:
+        place = f"event/{event_slug}" if event_slug else "market"
+        return title, f"https://polymarket.com/{place}/{slug}"
+    return f"{title} (data)", address.format(name)
 
 
 def ignore_report(_what: QuarantinedRecord) -> None:
@@ -67,18 +88,31 @@ def ignore_report(_what: QuarantinedRecord) -> None:
 class CatalogueFilter:
     """Which open markets are wanted. A venue that can leave out others by itself does; none has to.
 
-    `min_volume` in millionths of dollars; a market closes at `closes_until` or before. Only to see whether
-    a venue answers so many `pages` may do.
+    `min_volume` and `min_liquidity` in millionths of dollars; a market closes at `closes_until` or before.
+    `slugs`, `events` and `tags` are those that some rule names, and with `only_named` no other is wanted.
+    With `figures` the prices are to have all that the venue says of how much is traded and held. Only to see
+    whether a venue answers so many `pages` may do.
     """
 
     min_volume: int = 0
     closes_until: datetime | None = None
     pages: int | None = None
+    min_liquidity: int = 0
+    slugs: tuple[str, ...] = ()
+    events: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    only_named: bool = False
+    figures: bool = False
 
-    def admits(self, closes_at: datetime, volume: int | None) -> bool:
-        """Whether a market is wanted that closes then and of which so much has changed hands."""
-        in_time = self.closes_until is None or closes_at <= self.closes_until
-        return in_time and (volume or 0) >= self.min_volume
+    def admits(self, market: Market, quote: Quote | None) -> bool:
+        """Whether a market is wanted with this page and price."""
+        volume, liquidity = (0, 0) if quote is None else (quote.volume or 0, quote.liquidity or 0)
+        return (
+            (self.closes_until is None or market.closes_at <= self.closes_until)
+            and volume >= self.min_volume
+            and liquidity >= self.min_liquidity
+            and (not self.only_named or market.is_among(self.slugs, self.events, self.tags))
+        )
 
 
 EVERY_MARKET = CatalogueFilter()

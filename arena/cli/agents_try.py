@@ -20,7 +20,7 @@ from arena.cli.output import (
     shortened,
 )
 from arena.cli.table import TableColumn, print_table
-from arena.errors import ArenaError, count_text
+from arena.errors import ArenaError, count_text, story_count
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from arena.record.dry_run import Engine
     from arena.record.model.cohort import Turn
     from arena.rounds.trial import Trial, TrialQuestion
-    from markets.model import Listing, MarketId
+    from markets.model import Listing, MarketId, Snapshot
 
 ANSWER = ("reply", "thinking", "citations", "finish", "rung", "model", "fingerprint", "host", "tokens_in",
           "tokens_cached", "tokens_cache_write", "tokens_out", "tokens_reasoning", "status",
@@ -171,15 +171,26 @@ def trial_data(trial: "Trial") -> dict[str, Any]:
         "at": setting.snapshot.at.isoformat(),
         "fresh": setting.fresh,
         "markets": len(setting.snapshot.shown),
+        "stories": len({listing.market.whole_story for listing in setting.snapshot.shown}),
         "cash": exact(trial.mark.cash),
         "total": exact(trial.mark.total),
         "changed": {key: {"was": was, "is": now} for key, (was, now) in setting.agent.changed.items()},
         "missing": trial.missing,
         "trouble": setting.trouble,
+        "hidden": _hidden(setting.snapshot),
         "questions": [question_data(question) for question in trial.questions],
         "worst_usd": together(question.worst for question in trial.questions),
         "cost_usd": together(call.cost for question in trial.questions for call in question.calls),
     }
+
+
+def _hidden(snapshot: "Snapshot") -> dict[str, dict[str, int]]:
+    """Of each market on offer whose texts have characters that no reader sees, which, and how often."""
+    from agents.text import hidden_characters
+
+    markets = (listing.market for listing in snapshot.shown)
+    found = {market.id: hidden_characters([market.question, market.rules]) for market in markets}
+    return {market: hidden for market, hidden in found.items() if hidden}
 
 
 def together(amounts: Iterable[int | None]) -> float | None:
@@ -274,12 +285,16 @@ def _say_setting(told: Mapping[str, Any]) -> None:
     place = "the venue's markets" if cohort is None else f"the snapshot of cohort {cohort}"
     place += "" if fresh else f", round {told['round']}"
     whose = "a fresh bankroll" if fresh else "the account it had then"
-    print(f"{told['agent']} on {place}, {minute(told['at'])} UTC: {count_text(told['markets'], 'market')}, "
+    offered = f"{count_text(told['markets'], 'market')}, {story_count(told['stories'])}"
+    print(f"{told['agent']} on {place}, {minute(told['at'])} UTC: {offered}, "
           f"and {whose}, ${told['total']:,.2f} with ${told['cash']:,.2f} in cash")  # fmt: skip
     for key, each in told["changed"].items():
         print(f"  changed since cohort {cohort}: {plain(setting_in_words(key, each['was'], each['is']))}")
     for words in told["trouble"]:
         print(f"  {plain(words)}")
+    for market, hidden in told["hidden"].items():
+        signs = ", ".join(f"{count} x {name}" for name, count in hidden.items())
+        print(f"  {market} has characters that nobody sees: {signs}")
     if told["missing"]:
         print(f"  {', '.join(told['missing'])} made no forecast in this round")
     print()

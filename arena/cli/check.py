@@ -248,18 +248,25 @@ def check(
 
 def everything(config: "Config") -> dict[str, Any]:
     """What a cohort would contain, when the next one starts, and what it would cost."""
-    from arena.cli.check_next import changes_since, next_cohort, read_begun, replacements_data
+    from arena.cli.check_next import (
+        changes_since,
+        expected_ends,
+        next_cohort,
+        read_begun,
+        replacements_data,
+    )
     from arena.clock import now
     from arena.config import environment
     from arena.config.environment import missing_keys, readable_env
 
     models = {agent.name: agent.model for agent in config.agents if agent.model is not None}
-    at, begun = now(), read_begun(config.database, models)
+    at, begun = now(), read_begun(config.database, models, config.markets.venue)
     coming = next_cohort(config, begun, at) | changes_since(config, begun.last, at)
     cost = cost_of(config, coming["next_cohort"] or coming["cohorts_begun"] + 1, begun.usage)
     waiting = {"missing_keys": missing_keys(config.agents, environment(config.folder, os.environ))}
     others = {"unproven": replacements_data(config, begun), "readable_env": readable_env(config.folder)}
-    return summary(config, at) | coming | waiting | others | {"cost": cost}
+    ends = expected_ends(config, begun.offered)
+    return summary(config, at) | coming | waiting | others | ends | {"cost": cost}
 
 
 def summary(config: "Config", at: "datetime") -> dict[str, Any]:
@@ -318,7 +325,7 @@ def without_password(address: str) -> str:
 
 def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     """What matters first: valid, when, who, for how much; then what is wrong, then the rules."""
-    from arena.cli.check_next import say_changes, say_next
+    from arena.cli.check_next import say_changes, say_ends, say_next
 
     universe, rules, cost, days = found["universe"], found["rules"], found["cost"], 86_400
     fails = any(one["code"] == "cannot_answer" for one in found["cost"]["warnings"])
@@ -339,6 +346,7 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
          + f"; {found['depth']}" * bool(found["depth"]))  # fmt: skip
     _say("markets", f"{universe['show']} of {found['venue']} a round, {universe['per_event']} an event, "
          f"closing within {universe['closes_within'] / days:g} days")  # fmt: skip
+    _say("ends", say_ends(found))
     _say("evidence", found["evidence"])
     if words := thinking_words({agent["name"]: agent["thinking"] for agent in found["agents"]}):
         unequal = len({agent["thinking"] for agent in found["agents"]} - {None}) > 1

@@ -50,6 +50,7 @@ VENUES = (
     TableColumn("venue"),
     TableColumn("reached", "", value=_reached),
     TableColumn("markets", value=lambda found: found["markets"] if found["ok"] else None),
+    TableColumn("left out", value=lambda found: sum(found["left_out"].values()) if found["ok"] else None),
     TableColumn("rejected", value=lambda found: sum(found["set_aside"].values()) if found["ok"] else None),
     TableColumn("seconds", "time", lambda seconds: f"{seconds:.1f} s"),
 )

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from arena.config import Config
     from arena.record.model.cohort import Cohort
     from arena.record.queries.calls import RecentUsage
+    from arena.record.schema.database import Connection
+    from markets.model import Listing
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class RecordSoFar:
     `unproven` has the cohorts in which agents have not had one good turn yet, and which these are.
 
     `usage` is what agents used in their newest turns. With `trouble` there is a record, or a place for one,
-    that can't be read, and that is why.
+    that can't be read, and that is why. `offered` is the venue's catalogue as it was last read.
     """
 
     cohorts: "tuple[Cohort, ...]" = ()
@@ -31,6 +33,7 @@ class RecordSoFar:
     trouble: str = ""
     unproven: "tuple[tuple[Cohort, frozenset[str]], ...]" = ()
     usage: "Mapping[str, RecentUsage]" = field(default_factory=dict)
+    offered: "Catalogued | None" = None
 
     @property
     def last(self) -> "Cohort | None":
@@ -38,7 +41,46 @@ class RecordSoFar:
         return max(self.cohorts, key=lambda cohort: (cohort.starts_at, cohort.number), default=None)
 
 
-def read_begun(database: str, models: Mapping[str, str]) -> RecordSoFar:
+@dataclass(frozen=True, slots=True)
+class Catalogued:
+    """What a venue had on offer when it was last read."""
+
+    at: datetime
+    listings: "list[Listing]"
+
+
+def _last_catalogue(connection: "Connection", venue: str) -> Catalogued | None:
+    from arena.record.queries.markets import read_listings_as_of
+    from arena.record.schema.statements import batches
+    from arena.record.write.sync import VenueSource, last_synced_at, quoted_markets
+
+    at = last_synced_at(connection, VenueSource(venue, ""))
+    if at is None:
+        return None
+    parts = batches(sorted(quoted_markets(connection, venue)))
+    return Catalogued(at, [x for some in parts for x in read_listings_as_of(connection, some, at)])
+
+
+def expected_ends(config: "Config", offered: Catalogued | None) -> dict[str, Any]:
+    """How many ends a month the rule is to bring, and what that is known from: a catalogue, or the rule."""
+    from markets.universe import expected_ends_a_month, sure_ends_a_month
+
+    rule, every = config.markets.universe, config.cohorts.decide.every
+    if offered is None:
+        return {"ends_a_month": round(sure_ends_a_month(rule, every)), "ends_from": "rule", "ends_at": None}
+    ends = expected_ends_a_month(offered.listings, rule, offered.at, every)
+    return {"ends_a_month": round(ends), "ends_from": "catalogue", "ends_at": offered.at}
+
+
+def say_ends(found: Mapping[str, Any]) -> str:
+    """The same in words."""
+    ends = f"{found['ends_a_month']:,}"
+    if found["ends_from"] == "rule":
+        return f"at least {ends} a month, if every round is full (by the rule; no catalogue was read yet)"
+    return f"about {ends} a month (by the catalogue of {minute(found['ends_at'])} UTC)"
+
+
+def read_begun(database: str, models: Mapping[str, str], venue: str = "") -> RecordSoFar:
     """That of the record at an address, with the usage of agents by name and model. Nothing is written."""
     from arena.record.schema.database import NoRecord, connect
 
@@ -64,7 +106,9 @@ def read_begun(database: str, models: Mapping[str, str]) -> RecordSoFar:
                 if stored.ended_at is None and stored.stopped_at is None
                 if (names := record.read(read_unproven, stored.id))
             )
-            return RecordSoFar(record.begun(), record.read(read_newest_time), unproven=unproven, usage=usage)
+            offered = record.read(_last_catalogue, venue) if venue else None
+            newest = record.read(read_newest_time)
+            return RecordSoFar(record.begun(), newest, unproven=unproven, usage=usage, offered=offered)
     except ArenaError as error:
         return RecordSoFar(trouble=error.message)
 

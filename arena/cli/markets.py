@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from arena.record.queries.markets import KnownMarket
     from arena.record.schema.database import Connection
     from arena.record.write.quarantine import StoredQuarantine
-    from markets.model import Level, Quote
+    from markets.model import Level, Market, Quote
 
 HELP = """Read a venue's markets, look at them, record them. Nothing here asks a model or bets.
 
@@ -36,6 +36,11 @@ BARS = "▁▂▃▄▅▆▇█"
 At = Annotated[str | None, typer.Option("--at", metavar="TIME", help="As known at this time, in UTC.")]
 
 
+def _address(market: "Market") -> str | None:
+    page = venue_page(market.id, market.event_id, market.slug, market.event_slug)
+    return page and page[1]
+
+
 MARKET = (
     TableColumn("id", "market", value="listing.market.id", narrow="cut middle"),
     TableColumn("question", show=one_line, value="listing.market.question", narrow="cut"),
@@ -49,6 +54,7 @@ MARKET = (
     TableColumn("seen_at", "seen (UTC)", minute, 6, "listing.quote.at"),
     TableColumn("closes_at", "closes", "%Y-%m-%d", 1, "listing.market.closes_at"),
     TableColumn("status", gives_way=4),
+    TableColumn("venue_url", "link", gives_way=10, value=lambda seen: _address(seen.listing.market)),
 )
 PRICES = (
     TableColumn("at", "price since (UTC)", "%Y-%m-%d %H:%M:%S"),
@@ -179,7 +185,6 @@ def market_data(seen: "KnownMarket", quotes: "Sequence[Quote]", limit: int) -> d
     return json_rows(MARKET, [seen])[0] | {
         **attributes(market, "rules", "opens_at"),
         **{name: exact(getattr(market, name)) for name in ("tick", "fee_rate", "min_shares")},
-        "venue_url": None if (page := venue_page(market.id)) is None else page[1],
         "bids": json_rows(LEVELS, quote.bids if quote else ()),
         "asks": json_rows(LEVELS, quote.asks if quote else ()),
         "changes": len(quotes),
@@ -193,8 +198,8 @@ def say_market(seen: "KnownMarket", quotes: "Sequence[Quote]", limit: int, at: d
     market = seen.listing.market
     print(f"{plain(market.question)}\n{market.id}, {plain(market.category)}, event {plain(market.event_id)}")
     print(f"open {market.opens_at:%Y-%m-%d %H:%M} to {market.closes_at:%Y-%m-%d %H:%M} UTC: {seen.status}")
-    if (page := venue_page(market.id)) is not None:
-        print(f"at {page[0]} (data): {page[1]}")
+    if page := venue_page(market.id, market.event_id, market.slug, market.event_slug):
+        print(f"at {page[0]}: {page[1]}")
     print(f"steps of {cents(market.tick)}¢, fee rate {decimal(market.fee_rate):.2%}\n")
     print("\n".join(plain(line) for line in market.rules.splitlines()).strip() + "\n")
     _say_price(seen, at)

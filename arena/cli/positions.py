@@ -11,6 +11,7 @@ from arena.cli.options import Options, command
 from arena.cli.output import attributes, duration, exact, minute, one_line, program, signed_dollars
 from arena.cli.table import TableChoice, TableColumn, exact_at, json_rows, print_table
 from arena.errors import ArenaError
+from markets.venue import venue_page
 
 if TYPE_CHECKING:
     from arena.record.schema.database import Connection
@@ -56,6 +57,7 @@ LOTS = (
     TableColumn("price", None, ".4f", 3, exact_at("price")),
     TableColumn("stale", show=STALE.__getitem__, gives_way=2, value=lambda line: line.stale or None),
     TableColumn("age_seconds", "age", duration, 8, "age"),
+    TableColumn("venue_url", "link", gives_way=10, value=lambda x: (venue_page(x.market_id) or [None])[-1]),
     *MONEY,
 )
 COUNTS = tuple(TableColumn(name, show=",d", gives_way=2) for name in ("agents", "lots", "held", "stale"))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from arena.cli.market_files import left_out_words
 from arena.cli.options import Options, command
 from arena.cli.output import minute, plain, program
 from arena.cli.table import print_table
@@ -71,6 +72,9 @@ def _lines(status: "Status") -> Iterator[tuple[str, str]]:
     yield "positions", f"{held.positions:,} open in {held.markets:,} markets, {stale}"
     oldest = "" if held.oldest is None else f"; the oldest of those held is from {when(held.oldest, at)}"
     yield "prices", f"last read {when(status.looked_at, at)}{oldest}"
+    for read in status.catalogues:
+        left = left_out_words(read.left_out) or "none left out"
+        yield "catalogue", f"{read.markets:,} of {read.venue}, {when(read.at, at)}; {left}"
     rejected = ", ".join(f"{x.records:,} {x.venue} {x.kind} {x.code}" for x in status.quarantined)
     yield "quarantine", f"{rejected or 'nothing'} in the last day"
     yield "heads", _heads(status)

@@ -88,7 +88,7 @@ ChangedValues = Mapping[str, tuple[Any, Any]]
 """What is not the same, by key: as it was and as it is, None for what is not there."""
 
 PERCENT_KEYS = ("max_bet", "min_coverage", "max_of_volume", "max_of_volume_cohort")
-MONEY_KEYS = ("bankroll", "min_bet", "min_volume", "min_depth")
+MONEY_KEYS = ("bankroll", "min_bet", "min_volume", "min_depth", "min_volume_24h", "min_liquidity")
 PRICE_KEYS = ("worst_price", "max_spread", "max_gap", "min_price", "max_price")
 TIME_KEYS = ("closes_within", "closes_after", "max_quote_age")
 

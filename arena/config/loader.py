@@ -16,7 +16,7 @@ from arena.config.field_types import WEB, is_address
 from arena.config.lineup import read_agents
 from arena.config.model import AgentConfig, Config
 from arena.config.prompts import fit_prices, read_prompts
-from arena.config.sections import FixedSections, WatchSection
+from arena.config.sections import SEASONS, FixedSections, WatchSection
 from arena.config.validation import validate
 from arena.record.model.calendar import Cadence
 
@@ -96,6 +96,10 @@ def _fixed_sections(document: Document) -> FixedSections | None:
         if isinstance(own, dict):
             apart = {*choice.names(document), str(own.get(choice.chooser))}
             data[choice.section] = {key: value for key, value in own.items() if key not in apart}
+    for section, keys in SEASONS.get(str(data.get("season")), {}).items():
+        own = data.get(section)
+        if own is None or isinstance(own, dict):
+            data[section] = {**keys, **(own or {})}
     return validate(FixedSections, data, document, (), SEPARATE_SECTIONS)
 
 

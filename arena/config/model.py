@@ -64,6 +64,7 @@ class Config:
     evidence_settings: BaseModel
     backup: BackupSection
     hash: str = ""
+    season: str | None = None
     scores: ScoresSection = field(default_factory=ScoresSection)
     heads: HeadsSection = field(default_factory=HeadsSection)
     publish: PublishSection = field(default_factory=PublishSection)

@@ -1,5 +1,6 @@
 """What config.yaml may say, section by section: each key, what it takes, what it means, its default."""
 
+from collections.abc import Mapping
 from datetime import date, time, timedelta
 from pathlib import Path
 from typing import Literal, Self
@@ -36,7 +37,7 @@ from arena.config.field_types import (
 from arena.record.model.calendar import WEEK, Cadence
 from arena.record.model.cohort import MIN_COVERAGE
 from markets.millionths import ONE, decimal
-from markets.universe import Stratum, Universe
+from markets.universe import Order, Stratum, Universe
 from portfolio.fills import __path__ as fill_folders
 from portfolio.rules import NAMED, Rules, changed_rules
 
@@ -80,6 +81,28 @@ class MarketsSection(ConfigSection):
     """Whether to include markets with a price but no bid and ask."""
     strata: tuple[Stratum, ...] = ()
     """How to stratify the draw: by bands of the mid, of the time to the close, by the venue's category."""
+    order: Order = "lot"
+    """Whose turn is first in the draw: by lot, or those that close `soonest`, the lot deciding ties."""
+    slugs: tuple[Name, ...] = ()
+    """Only these markets, by the venue's id or the end of their address there."""
+    events: tuple[Name, ...] = ()
+    """Only markets of these events, by id or address; with `slugs` or `tags`, what any of the three names."""
+    tags: tuple[Name, ...] = ()
+    """Only markets that the venue files under one of these tags, series or topics."""
+    not_slugs: tuple[Name, ...] = ()
+    """None of these markets."""
+    not_events: tuple[Name, ...] = ()
+    """No markets of these events."""
+    not_tags: tuple[Name, ...] = ()
+    """No markets under these tags."""
+    min_volume_24h: Dollars = 0
+    """Only markets with at least this much traded in the last 24 hours, in dollars."""
+    min_liquidity: Dollars = 0
+    """Only markets whose book or pool holds at least this much by the venue's count, in dollars."""
+    min_open_interest: Dollars = 0
+    """Only markets of which at least this many shares are held."""
+    unknown_figures: bool = False
+    """Whether to include markets of which one of these three is asked for and the venue doesn't say it."""
 
     @model_validator(mode="after")
     def _some_market_fits(self) -> Self:
@@ -91,10 +114,11 @@ class MarketsSection(ConfigSection):
         if self.closes_after > self.closes_within:
             words = f"no market closes after {soonest} and within {latest}. Make closes_after the shorter"
             raise not_meant(f"at most closes_within, which is {latest}", words=words, at="closes_after")
-        unwanted = {name.casefold() for name in self.not_categories}
-        for name in (name for name in self.categories if name.casefold() in unwanted):
-            words = f"{quoted_value(name)} is also under not_categories. Remove it from one of them"
-            raise not_meant("categories that are not excluded", words=words, at="categories")
+        for key in ("categories", "slugs", "events", "tags"):
+            unwanted = {name.casefold() for name in getattr(self, f"not_{key}")}
+            for name in (name for name in getattr(self, key) if name.casefold() in unwanted):
+                words = f"{quoted_value(name)} is also under not_{key}. Remove it from one of them"
+                raise not_meant(f"{key} that are not excluded", words=words, at=key)
         return self
 
     @property
@@ -405,11 +429,26 @@ class WatchSection(ConfigSection):
         return self
 
 
+SEASONS: Mapping[str, Mapping[str, Mapping[str, object]]] = {
+    "fast": {
+        "markets": {"closes_within": "14d", "order": "soonest", "per_event": 2},
+        "cohorts": {"decide": "daily", "rounds": 14},
+    }
+}
+"""What each `season` stands for."""
+
+
 class FixedSections(ConfigSection):
     """The sections whose keys are always the same."""
 
     database: str = Field(default="arena.db", min_length=1)
     """The record: a path relative to the config's folder, or a database URL."""
+    season: Literal["fast"] | None = None
+    """`fast`: daily rounds for two weeks, markets that close within 14 days, the soonest first, two a story.
+
+    It stands for `cohorts.decide`, `cohorts.rounds`, `markets.closes_within`, `markets.order` and
+    `markets.per_event`, and each of these that is set counts instead.
+    """
     seed: Seed = 1
     """The source of all randomness: the draw of markets, random agents, the simulated world."""
     markets: MarketsSection

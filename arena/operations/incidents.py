@@ -32,10 +32,12 @@ from arena.record.model.incident import (
     agent_over,
     backup_not_kept,
     missed_round,
+    records_rejected,
     round_incidents,
     site_unpublished,
     venue_outage,
 )
+from arena.record.queries.operations import read_catalogues
 from arena.record.record import Record
 from arena.record.write.operations import (
     add_incidents,
@@ -47,6 +49,8 @@ from arena.rounds.error_text import error_text, redact_keys
 from arena.rounds.settlement import VenueUnavailable
 from markets.venue import VenueError
 
+COMPARED_READS = 11
+"""The newest reading of a catalogue is compared with the ten before it."""
 VENUE_JOBS = ("catalogue", "quotes", "resolutions")
 """Jobs that ask a venue."""
 MOST_WAITING = 1_000
@@ -119,6 +123,7 @@ def note_played(record: Record, venue: str, due: datetime, at: datetime, fault: 
     trouble = venue_trouble(fault)
     if fault is None or trouble is not None:
         note_venue(record, venue, at, trouble)
+        note_rejected(record, venue, at)
     else:
         # Without words that may be anyone's.
         told = (
@@ -137,19 +142,25 @@ def note_job(record: Record, name: str, venue: str, at: datetime, fault: BaseExc
         trouble = venue_trouble(why)
         if why is None or trouble is not None:
             note_venue(record, where, at, trouble)
+    if name == "catalogue" and fault is None:
+        note_rejected(record, venue, at)
+    if name == "publish":
+        note_site(record, at, fault)
     if name == "backup":
         if fault is None:
             end_incidents(record.engine, "verify_failed", at)
         elif isinstance(fault, ArenaError) and fault.code in RECORD_FAULTS:
             add_incidents(record.engine, [backup_not_kept(at, fault)], unless="backup@")
 
-    if name == "publish":
-        if fault is None:
-            end_incidents(record.engine, "site_unpublished", at)
-        else:
-            code = fault.code if isinstance(fault, ArenaError) else "broken"
-            told = ArenaError(code, redact_keys(error_text(fault)))
-            add_incidents(record.engine, [site_unpublished(at, told)], unless="site@")
+
+def note_site(record: Record, at: datetime, fault: BaseException | None) -> None:
+    """Note whether the web site was brought up to date."""
+    if fault is None:
+        end_incidents(record.engine, "site_unpublished", at)
+    else:
+        code = fault.code if isinstance(fault, ArenaError) else "broken"
+        told = ArenaError(code, redact_keys(error_text(fault)))
+        add_incidents(record.engine, [site_unpublished(at, told)], unless="site@")
 
 
 def venue_trouble(fault: BaseException | None) -> CodedError | None:
@@ -174,6 +185,15 @@ def note_venue(record: Record, venue: str, at: datetime, trouble: CodedError | N
     else:
         told = ArenaError(trouble.code, redact_keys(trouble.message))
         add_incidents(record.engine, [venue_outage(venue, at, told)], unless=f"{venue}@")
+
+
+def note_rejected(record: Record, venue: str, at: datetime) -> None:
+    """Note that the share of a venue's records that are rejected rises, or that it does no longer."""
+    told = records_rejected(record.read(read_catalogues, venue, COMPARED_READS), at)
+    if told is None:
+        end_incidents(record.engine, "records_rejected", at, about=f"{venue}@")
+    else:
+        add_incidents(record.engine, [told], unless=f"{venue}@")
 
 
 async def report_decision_time(

@@ -29,6 +29,7 @@ from arena.record.model.lease import is_gone
 from arena.record.model.reservation import midnight
 from arena.record.model.status import (
     CallsUnderWay,
+    CatalogueRead,
     LeaderStatus,
     OpenPositions,
     PublishedHeads,
@@ -139,6 +140,7 @@ class Status:
     heads: PublishedHeads = field(default_factory=PublishedHeads)
     looked_at: datetime | None = None
     quarantined: tuple[QuarantineCount, ...] = ()
+    catalogues: tuple[CatalogueRead, ...] = ()
     jobs: tuple[JobState, ...] = ()
     next_jobs: Mapping[str, datetime] = field(default_factory=dict)
     incidents: tuple[RecordedIncident, ...] = ()
@@ -322,6 +324,7 @@ def read_status(
         heads=read_published_heads(connection),
         looked_at=max((at for at in prices_read if at is not None), default=None),
         quarantined=tuple(operations.read_quarantine_counts(connection, now - DAY)),
+        catalogues=tuple(operations.read_last_catalogues(connection)),
         jobs=jobs,
         next_jobs={
             job.name: next_job_time(job, states[job.name], now) for job in expected.jobs if job.name in states
@@ -415,6 +418,11 @@ def status_data(status: Status) -> dict[str, Any]:
             "error": status.heads.error or None,
         },
         "prices": {"read_at": _time(status.looked_at), "oldest_held": _time(held.oldest)},
+        "catalogues": [
+            {"venue": x.venue, "at": _time(x.at), "markets": x.markets, "left_out": dict(x.left_out)}
+            | {"rejected": x.rejected}
+            for x in status.catalogues
+        ],
         "quarantined": [
             {"venue": x.venue, "kind": x.kind, "code": x.code, "records": x.records}
             for x in status.quarantined

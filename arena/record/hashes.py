@@ -21,7 +21,7 @@ resolutions are held in memory.
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -53,10 +53,10 @@ from arena.record.schema.turn import (
     SecondQuoteRow,
     TurnRow,
 )
-from arena.record.schema.typed import AnySelect, Condition, col, select
+from arena.record.schema.typed import AnySelect, Condition, col, columns_of, select
 from arena.record.schema.world import ArticleRow, MarketVersionRow, QuoteRow, ResolutionRow
 from arena.record.write.calls import prompt_hash
-from markets.hashes import canonical, digest
+from markets.hashes import ADDED_TO_PAGES, canonical, digest
 
 FactLine = list[Any]
 CONFIG_HASH = re.compile(r'"config_hash":"[0-9a-f]{64}",')
@@ -227,9 +227,14 @@ def _snapshots(connection: Connection, scope: Scope) -> Iterator[FactLine]:
         SnapshotRow, SnapshotItemRow.snapshot_id == SnapshotRow.id
     )
     page = hashed_columns(MarketVersionRow, "market_id", "version", "at")
-    pages = select(MarketVersionRow.id, MarketVersionRow.story, *page)
+    added = columns_of(MarketVersionRow, ADDED_TO_PAGES)
+    pages = select(MarketVersionRow.id, *added, *page)
     pages = pages.where(col(MarketVersionRow.id).in_(versions.where(*scope.snapshots)))
-    hashes = {id: digest([*page, story] if story else page) for id, story, *page in _rows(connection, pages)}
+    hashes = {
+        id: digest([*page, *_told(more[: len(added)])])
+        for id, *more in _rows(connection, pages)
+        for page in [more[len(added) :]]
+    }
     key = (CohortRow.number, SnapshotRow.at, SnapshotItemRow.position)
     item = (
         SnapshotItemRow.market_id,
@@ -247,6 +252,12 @@ def _snapshots(connection: Connection, scope: Scope) -> Iterator[FactLine]:
     )
     for cohort, at, position, market_id, version_id, *price in _rows(connection, query):
         yield [cohort, at, position, market_id, hashes.get(version_id), *price]
+
+
+def _told(values: Sequence[str]) -> Sequence[str]:
+    """What is said of what was added to pages, without what is empty at the end."""
+    last = max((place for place, value in enumerate(values, 1) if value), default=0)
+    return values[:last]
 
 
 def _last_answers(calls: Iterable[FactLine]) -> Iterator[FactLine]:

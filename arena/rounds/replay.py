@@ -121,6 +121,9 @@ def arrange_replay(
     )
 
 
+DAY_SECONDS = 86_400
+
+
 def _midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
@@ -131,6 +134,8 @@ def _config(
     """The config of the replay: that of the arena with another venue, and rules for records without books."""
     cohorts = CohortsSection() if base is None else base.cohorts
     begins = cohorts.start.on_or_after(first).date()
+    rules_block = _rules(cohorts.rules_block)
+    days = max(Settings().price_days, -(-rules_block.rules.max_quote_age // DAY_SECONDS))
     return Config(
         file=MISSING_CONFIG if base is None else base.file,
         database="" if base is None else base.database,
@@ -138,8 +143,8 @@ def _config(
         markets=(
             MarketsSection(venue=VENUE) if base is None else base.markets.model_copy(update={"venue": VENUE})
         ),
-        venue_settings=Settings(path=folder.resolve(), content=bundle.content),
-        cohorts=cohorts.model_copy(update={"first": begins, "rules_block": _rules(cohorts.rules_block)}),
+        venue_settings=Settings(path=folder.resolve(), content=bundle.content, price_days=days),
+        cohorts=cohorts.model_copy(update={"first": begins, "rules_block": rules_block}),
         budget=BudgetSection() if base is None else base.budget,
         backup=BackupSection() if base is None else base.backup,
         calls=CallsSection() if base is None else base.calls,

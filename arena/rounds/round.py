@@ -257,17 +257,23 @@ async def read_catalogue(
     others = (each.cohort for each in record.cohorts() if each.ended_at is None)
     rules = [other.universe for other in others if other.venue == cohort.venue]
     wanted = filter_for([cohort.universe, *rules], max(read_at, at))
-    question = _listings_of(world.venue(cohort).catalogue(read_at, wanted))
-    listings = await venue_answer(question, stored, at, world, record)
+    question = _counted(world.venue(cohort).catalogue(read_at, wanted), world)
+    answered = await venue_answer(question, stored, at, world, record)
+    found, rejected = answered[0] if answered else (Catalogue(()), 0)
     if cohort.stamp != "live":
-        return OfferedMarkets(read_at, listings)
-    source = VenueSource(cohort.venue, cohort.stamp)
-    synced = record.write(add_catalogue, source, listings, read_at, wanted=wanted)
-    return OfferedMarkets(read_at, listings, synced.hash)
+        return OfferedMarkets(read_at, found.listings)
+    source, left_out = VenueSource(cohort.venue, cohort.stamp), found.left_out
+    synced = record.write(
+        add_catalogue, source, found.listings, read_at, wanted=wanted, left_out=left_out, rejected=rejected
+    )
+    return OfferedMarkets(read_at, found.listings, synced.hash)
 
 
-async def _listings_of(question: Awaitable[Catalogue]) -> Sequence[Listing]:
-    return (await question).listings
+async def _counted(question: Awaitable[Catalogue], world: World) -> Sequence[tuple[Catalogue, int]]:
+    """A catalogue, and how many records were quarantined as it was read."""
+    before = len(world.quarantined)
+    found = await question
+    return [(found, len(world.quarantined) - before)]
 
 
 def _held_listing(fresh: Listing | None, before: Listing | None) -> Listing:

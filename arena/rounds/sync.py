@@ -58,7 +58,9 @@ async def sync_venue(
     quarantined until then is kept; ends that can't be read are told of.
     """
     catalogue = await _catalogue(venue, record, at, quarantined, wanted)
-    synced = record.write(add_catalogue, source, catalogue.listings, at, quarantined, stored, wanted)
+    synced = record.write(
+        add_catalogue, source, catalogue.listings, at, quarantined, stored, wanted, catalogue.left_out
+    )
     before, new, trouble = len(quarantined), 0, None
     if within is not None:
         try:

@@ -4,8 +4,8 @@ A hash is the SHA-256 of a JSON text: keys sorted, no white space, instants as U
 microseconds. It is taken over
 
 - prompt: the text; cohort: the frozen text;
-- market_version: what the page said, and the market's id; a story only where there is one;
-- quote: market, prices, volume and both sides of the book, but not the time;
+- market_version: what the page said, and the market's id; a story, slugs and tags only where there are any;
+- quote: market, prices, volume and both sides of the book, but not the time; other figures where known;
 - snapshot: cohort number, its time and when it was looked at, and per place the market, the hashes of
   its page and its quote, when the quote was true, and whether the market was on offer;
 - resolution: market, version, since when it could be known, when it was learnt, payout, source;

@@ -69,6 +69,7 @@ from dashboard.words import (
 )
 from markets.millionths import ONE, decimal
 from markets.model import Market, MarketId, Quote, Resolution
+from markets.venue import venue_page
 from portfolio.ledger import lot_key
 from portfolio.model import Entry, LotKey, Side
 from portfolio.money import worth
@@ -306,7 +307,7 @@ def _price_box(page: MarketPage, price: int | None) -> Markup:
         chip, about = tag("Open", "open"), "price of YES"
     since = f", {moment(quote.at)}" if quote is not None else ""
     lines = [f"{'Closed' if page.closed else 'Closes'} {moment(market.closes_at)}", *_small_print(page)]
-    where = venue_link(market.id)
+    where = venue_link(venue_page(market.id, market.event_id, market.slug, market.event_slug))
     return Markup(
         '<section class="box"><p class="price"><b>{}</b>{}<span class="quiet">{}</span></p>'
         '<p class="quiet">{}{}</p></section>'

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from arena.errors import story_count
 from dashboard.markets import (
     MOST,
     FilterMenu,
@@ -108,7 +109,8 @@ def _counted(result: MarketList, asked: MarketFilter) -> str:
         return f"Markets {first:,}–{last:,}, those shown to agents most recently first."
     among = "" if result.whole else ", chosen among those that agents were shown most recently"
     if first == 1 and last == result.markets:
-        return f"{count(last, 'market')}{among}."
+        stories = len({line.market.story or line.market.event_id for line in result.lines})
+        return f"{count(last, 'market')}, {story_count(stories)}{among}."
     return f"Markets {first:,}–{last:,} of {result.markets:,}{among}."
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from agents.model import Article
+from arena.errors import story_count
 from arena.record.queries.trades import read_payouts
 from arena.record.queries.turns import (
     CallAttempt,
@@ -66,6 +67,7 @@ from dashboard.words import (
 )
 from markets.millionths import ONE
 from markets.model import MarketId
+from markets.venue import venue_page
 from portfolio.model import Bet, Fill, Rejection, Sale
 from portfolio.money import worth
 
@@ -395,11 +397,12 @@ def figures(page: TurnPage, invented: str) -> list[Tile]:
     turn = page.turn
     bought = [fill for fill in page.fills if fill.action == "buy"]
     said = sum(claim.said.final is not None for claim in page.claims)
-    shown = sum(claim.seen.shown for claim in page.claims)
+    seen = [claim.seen for claim in page.claims if claim.seen.shown]
+    shown, stories = len(seen), len({each.story or each.event_id for each in seen})
     sold, refused = len(page.fills) - len(bought), len(page.rejections)
     return [
         Tile(turn.status, "status", MEANT.get(turn.status, "")),
-        Tile(f"{said:,} of {shown:,}", "markets forecast"),
+        Tile(f"{said:,} of {shown:,}", f"markets forecast, {story_count(stories)}"),
         Tile(
             dollars(sum(fill.amount for fill in bought)),
             f"bet, of {dollars(turn.cash)} in cash",
@@ -573,7 +576,8 @@ def show_forecasts(page: TurnPage) -> None:
     rows = [_claim(claim) for claim in claims]
     keys = [key for key in CLAIMS if key != "blind" or any(row["blind"] is not None for row in rows)]
     table = {key: [row[key] for row in rows] for key in keys}
-    table |= venue_cells(claim.seen.id for claim in claims)
+    seen = (claim.seen for claim in claims)
+    table |= venue_cells(venue_page(x.id, x.event_id, x.slug, x.event_slug) for x in seen)
     ways = [way("market", market=one.seen.id) for one in claims]
     listing(table, "Forecasts: one row a market", CLAIMS | {"venue": words("Venue")}, ways)
 

@@ -74,6 +74,9 @@ def page(record: Record) -> BundlePage:
         fee_rate=has_value(record, "fee_rate", price) or 0,
         min_shares=has_value(record, "min_shares", amount) or 0,
         story=text(record, "story"),
+        slug=text(record, "slug"),
+        event_slug=text(record, "event_slug"),
+        tags=text(record, "tags"),
     )
     return BundlePage(market, moment(record, "seen") if record.get("seen") else None, background.strip())
 

@@ -13,7 +13,7 @@ from markets.bundle.journal import NAMES, alone
 from markets.bundle.mistakes import BadBundleValue, shown_value
 from markets.bundle.model import Recording
 from markets.bundle.read import read
-from markets.hashes import timestamp_text
+from markets.hashes import ADDED_TO_PAGES, timestamp_text
 from markets.millionths import decimal
 from markets.model import Level, Listing, Market, MarketId, Quote, Resolution
 from markets.venue import QuarantinedRecord, Report, VenueError, ignore_report
@@ -167,7 +167,7 @@ def page_line(market: Market, at: datetime) -> Row:
         "tick": str(decimal(market.tick)),
         "fee_rate": str(decimal(market.fee_rate)),
         "min_shares": str(decimal(market.min_shares)),
-        **({"story": market.story} if market.story else {}),
+        **{name: told for name in ADDED_TO_PAGES if (told := getattr(market, name))},
     }
     return _reads_back(row, rows.page(row).market, market)
 

@@ -72,11 +72,13 @@ class Kalshi:
 
     async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
         """Every market that can be traded on, with its best prices but without its book."""
-        ask, offered = partial(asking.open_events, self._http), partial(self._of_event, at=at)
+        offered = partial(self._of_event, at=at, figures=wanted.figures)
         with gc_paused():
             for raw in await asking.all_series(self._http, self._sorter):
                 self._keep_series(raw)
-            return await self._reader.read(ask, offered, wanted, at, self._pages)
+            tags = {name: series.tags for name, series in self._series.items()}
+            lists = await asking.open_lists(self._http, self._sorter, tags, wanted)
+            return await self._reader.read(lists, offered, wanted, at, self._pages)
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
         """These markets with their books, in the order asked for."""
@@ -141,7 +143,7 @@ class Kalshi:
         """Let go of connections."""
         await self._http.close()
 
-    def _of_event(self, raw: object, at: datetime) -> Iterable[Listing | str]:
+    def _of_event(self, raw: object, at: datetime, figures: bool) -> Iterable[Listing | str]:
         """What can be traded on in an event. One that makes no sense takes its markets with it."""
         if self._keep_event(raw) is None:
             return
@@ -150,6 +152,8 @@ class Kalshi:
                 yield why
             elif (page := self._page(inner)) is not None:
                 listing = self._listing(page, inner, at) if wire.is_trading(page, at) else "not trading"
+                if isinstance(listing, Listing) and listing.quote is not None and figures:
+                    listing = replace(listing, quote=wire.with_figures(listing.quote, inner))
                 if listing is not None:
                     yield listing
 
@@ -161,7 +165,8 @@ class Kalshi:
     ) -> Listing | None:
         """A market with its prices while it trades, and its book if that was read."""
         event = self._events.get(page.event_ticker) or wire.event_unseen(page)
-        market = self._sorter.made(partial(wire.market, page, event, self._rate(event)), raw)
+        made = partial(wire.market, page, event, self._rate(event), self._series.get(event.series_ticker))
+        market = self._sorter.made(made, raw)
         if market is None or not wire.is_trading(page, at):
             return None if market is None else Listing(market, None)
         quote = self._sorter.made(partial(wire.quote, raw, page.ticker, at), raw)

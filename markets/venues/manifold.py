@@ -59,9 +59,10 @@ class Manifold:
 
     async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
         """The open ones among the newest markets, with their prices."""
-        newest, offered = self._newest_markets, partial(self._offered, at=at)
+        newest, offered = self._newest_markets, partial(self._offered, at=at, figures=wanted.figures)
+        lists, most = newest.lists(self._sorter, wanted), asking.most_pages(self._newest)
         with gc_paused():
-            read = await self._reader.read(newest.page, offered, wanted, at, asking.most_pages(self._newest))
+            read = await self._reader.read(lists, offered, wanted, at, most)
         return replace(read, limit=self._newest) if newest.more else read
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
@@ -131,13 +132,18 @@ class Manifold:
             if page is not None:
                 yield raw, page
 
-    def _offered(self, raw: object, at: datetime) -> Iterable[Listing | str]:
+    def _offered(self, raw: object, at: datetime, figures: bool) -> Iterable[Listing | str]:
         """A market if it can be traded on, or why not."""
         if why := wire.left_out(raw):
             yield why
             return
         for _, page in self._pages([raw]):
-            yield self._listing(raw, page, at) if wire.is_trading(page, at) else "not trading"
+            if not wire.is_trading(page, at):
+                yield "not trading"
+                continue
+            listing = self._listing(raw, page, at)
+            quote = wire.with_figures(listing.quote, raw) if listing.quote and figures else listing.quote
+            yield replace(listing, quote=quote)
 
     def _listing(self, raw: object, page: wire.ManifoldPage, at: datetime) -> Listing:
         if not wire.is_trading(page, at):

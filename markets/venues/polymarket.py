@@ -23,7 +23,7 @@ from markets.venues.wire.answers import AnswerStore
 from markets.venues.wire.fields import RecordSorter, RejectedRecord, label, own_names, read
 from markets.venues.wire.http import HttpClient, Sleep
 from markets.venues.wire.paging import AskPage, CatalogueReader, new_records
-from markets.venues.wire.polymarket_prices import offer, past_quote, quote, quote_with_book
+from markets.venues.wire.polymarket_prices import offer, past_quote, quote, quote_with_book, with_figures
 from markets.venues.wire.polymarket_prices import yes_token as token_of
 from markets.venues.wire.polymarket_resolutions import confirm_resolution, past_market, resolution
 
@@ -66,9 +66,11 @@ class Polymarket:
 
     async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
         """Every market that can be traded on, with its best prices but without its book."""
-        ask, offered = partial(asking.open_markets, self._gamma), partial(self._offered, at=at)
+        offered = partial(self._offered, at=at, figures=wanted.figures)
+        wanted = self._reader.resumed_filter(wanted, at)
+        lists = await asking.open_lists(self._gamma, self._sorter, wanted)
         with gc_paused():
-            return await self._reader.read(ask, offered, wanted, at, self._pages)
+            return await self._reader.read(lists, offered, wanted, at, self._pages)
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
         """These markets with their prices and books while they trade, in the order asked for."""
@@ -169,7 +171,7 @@ class Polymarket:
         await self._gamma.close()
         await self._clob.close()
 
-    def _offered(self, raw: object, at: datetime) -> Iterable[Listing | str]:
+    def _offered(self, raw: object, at: datetime, figures: bool) -> Iterable[Listing | str]:
         """A market with the prices on its page, or why it is not on offer."""
         whole = offer(raw)
         page = whole or self._page(raw)
@@ -181,6 +183,7 @@ class Polymarket:
             yield "not trading"
         elif (market := self._market(page, raw, at)) is not None:
             price = self._sorter.made(partial(quote, whole or raw, at), raw)
+            price = price and with_figures(price, raw) if figures else price
             reason = wire.left_out(page, None if price is None else price.mid, at)
             yield reason or (Listing(market, price) if market.opens_at <= at else "not open yet")
 

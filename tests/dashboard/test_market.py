@@ -16,6 +16,7 @@ from dashboard.record import NULLS, source
 from dashboard.record import season as season_overview
 from dashboard.views.market import history, market_page, price_chart
 from markets.model import MarketId
+from markets.venue import venue_page
 from tests.dashboard.opening import healthy, in_address, markup, opened, tables, with_reasons, words
 from tests.dashboard.spoiled import TEXT, spoiled
 
@@ -224,7 +225,9 @@ def test_a_list_leads_to_the_venues_that_have_an_address(season: Path) -> None:
 
 
 def test_a_venue_is_linked_by_its_own_address_alone() -> None:
-    assert 'href="https://gamma-api.polymarket.com/markets/512"' in venue_link(MarketId("polymarket:512"))
+    assert 'href="https://gamma-api.polymarket.com/markets/512"' in venue_link(
+        venue_page(MarketId("polymarket:512"))
+    )
     for id in (
         "polymarket:512/../x",
         'kalshi:"><script>',
@@ -232,7 +235,7 @@ def test_a_venue_is_linked_by_its_own_address_alone() -> None:
         "simulator:a:1",
         "kalshi:",
     ):
-        assert not venue_link(MarketId(id))
+        assert not venue_link(venue_page(MarketId(id)))
 
 
 def test_a_market_that_nobody_knows_is_said_to_be_none(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:

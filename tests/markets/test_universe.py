@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 
 from markets.millionths import ONE
 from markets.model import Level, Listing, Market, MarketId, Quote
-from markets.universe import Stratum, Universe, draw, passes, stratum
+from markets.universe import (
+    Stratum,
+    Universe,
+    draw,
+    expected_ends_a_month,
+    passes,
+    stratum,
+    sure_ends_a_month,
+)
 
 NOW = datetime(2026, 1, 4, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -320,3 +328,38 @@ def test_the_markets_of_one_story_have_the_room_of_an_event_where_the_rule_says_
     assert Counter(one.market.story for one in drawn) == {"the game": 2, "": 1}
     assert draw([*game, *other], by_stories, 7, NOW) == draw([*game, *other], by_events, 7, NOW)
     assert "per_story" not in by_events.model_dump_json(), "a rule without it is written as it always was"
+
+
+def test_those_that_close_soonest_come_first_and_the_lot_decides_ties() -> None:
+    listings = [a_listing(f"m{n}", f"e{n}", closes=DAY * (n // 3 + 1)) for n in range(12)]
+    rule = a_rule(show=5, order="soonest")
+    found = {each.market.id for each in draw(listings, rule, seed=1, at=NOW)}
+    assert {f"test:m{n}" for n in range(3)} < found < {f"test:m{n}" for n in range(6)}
+    draws = (draw(listings, rule, seed, NOW) for seed in range(9))
+    assert len({frozenset(each.market.id for each in drawn) for drawn in draws}) == 3
+
+
+def test_a_rule_of_an_earlier_cohort_is_frozen_as_it_was() -> None:
+    assert set(a_rule().model_dump()) == {
+        "show", "per_event", "closes_within", "min_volume", "max_spread", "closes_after", "min_depth",
+        "min_price", "max_price", "categories", "not_categories", "price_only", "strata",
+    }  # fmt: skip
+    named = a_rule(slugs=("a",), order="soonest", min_liquidity=5)
+    assert named.model_dump().items() >= {"slugs": ("a",), "order": "soonest", "min_liquidity": 5}.items()
+    assert Universe.model_validate_json(named.model_dump_json()) == named
+
+
+def test_ends_a_month_are_those_that_close_and_are_shown() -> None:
+    listings = [a_listing(f"m{n}", f"e{n}", closes=DAY * (n % 10 + 1)) for n in range(50)]
+    soonest = a_rule(show=4, days=10, order="soonest")
+    assert expected_ends_a_month(listings, soonest, NOW, DAY) == 4 * 30  # five close a day, four are shown
+    assert expected_ends_a_month(listings, replace_rule(soonest, show=9), NOW, DAY) == pytest.approx(5 * 30)
+    by_lot = a_rule(show=5, days=10)
+    shown = 1 - 0.9**10  # each round shows one in ten, and a market is on offer for ten rounds
+    assert expected_ends_a_month(listings, by_lot, NOW, DAY) == pytest.approx(150 * shown)
+    assert sure_ends_a_month(soonest, DAY) == 12
+    assert sure_ends_a_month(soonest, 20 * DAY) == 6
+
+
+def replace_rule(rule: Universe, **changes: Any) -> Universe:
+    return rule.model_copy(update=changes)

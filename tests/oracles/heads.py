@@ -14,7 +14,7 @@ LINES = {
     "seen": """
         SELECT i.position, i.market_id, i.shown, i.quoted_at, q.bid, q.ask, q.mid, q.last, q.volume, q.book,
                v.event_id, v.question, v.rules, v.category, v.opens_at, v.closes_at, v.tick, v.fee_rate,
-               v.min_shares, v.story
+               v.min_shares, v.story, v.slug, v.event_slug, v.tags
         FROM snapshot_item AS i JOIN market_version AS v ON i.version_id = v.id
              LEFT JOIN quote AS q ON i.quote_id = q.id
         WHERE i.snapshot_id = :snapshot ORDER BY i.position""",
@@ -87,8 +87,7 @@ def heads_by_the_page(path: Path, number: int) -> dict[int, str]:
 def as_listed(kind: str, rows: Iterable[Row]) -> Iterable[Row]:
     """Rows with the hash of a page in its place, and of answers the first to each question."""
     if kind == "seen":
-        pages = ((row[:10], row[10:] if row[-1] else row[10:-1]) for row in rows)
-        return [[*seen, sha256(written(page))] for seen, page in pages]
+        return [[*row[:10], sha256(written([*row[10:19], *as_told(row[19:])]))] for row in rows]
     if kind != "answer":
         return rows
     first: dict[tuple[Any, ...], Row] = {}
@@ -96,6 +95,11 @@ def as_listed(kind: str, rows: Iterable[Row]) -> Iterable[Row]:
         asked = sha256(written({"messages": json.loads(messages), "seed": seed}))
         first.setdefault((position, stage, sample, asked), said)
     return [[*key, *said] for key, said in sorted(first.items())]
+
+
+def as_told(added: Row) -> Row:
+    """What earlier versions don't have, without what is empty at its end."""
+    return as_told(added[:-1]) if added and not added[-1] else added
 
 
 def written(value: object) -> str:

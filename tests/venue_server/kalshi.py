@@ -127,10 +127,12 @@ class KalshiWire:
             return status(400)
         start = int(after.removeprefix("from:")) if after else 0
         end = start + size
-        found = self.events[start:end]
+        series = asked.params.get("series_ticker")
+        events = [raw for raw in self.events if series is None or raw["series_ticker"] == series]
+        found = events[start:end]
         if asked.params.get("with_nested_markets") != "true":
             found = [{name: raw[name] for name in raw if name != "markets"} for raw in found]
-        return {"events": found, "cursor": f"from:{end}" if end < len(self.events) else ""}
+        return {"events": found, "cursor": f"from:{end}" if end < len(events) else ""}
 
     def _markets(self, asked: Asked, markets: list[Any]) -> Any:
         """Several tickers are one text with commas here; repeated ones are refused. Lists have a status."""

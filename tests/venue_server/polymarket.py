@@ -131,7 +131,7 @@ class PolymarketWire:
     def serve(self, server: VenueServer) -> str:
         """Answer from now on; where from."""
         server.route(f"{GAMMA}/markets/keyset", self._by_cursor)
-        server.route(f"{GAMMA}/tags/slug/", lambda asked: {"id": f"tag-{asked.path.rpartition('/')[2]}"})
+        server.route(f"{GAMMA}/tags/slug/", self._tag)
         server.route(f"{GAMMA}/events/slug/", self._event)
         server.route(f"{CLOB}/books", self._books)
         server.route(f"{CLOB}/book", self._book)
@@ -166,7 +166,14 @@ class PolymarketWire:
         found = found if names is None else [raw for raw in found if _get(raw, "id") in names]
         least, latest = float(asked.params.get("volume_num_min", 0)), asked.params.get("end_date_max", "~")
         found = [x for x in found if least <= _volume(x) and str(_get(x, "endDate") or "") <= latest]
+        if (liquid := asked.params.get("liquidity_num_min")) is not None:
+            found = [x for x in found if float(_get(x, "liquidityNum") or 0) >= float(liquid)]
         return found if asked.params.get("include_tag") == "true" else [_untagged(raw) for raw in found]
+
+    def _tag(self, asked: Asked) -> Any:
+        name = asked.path.rpartition("/")[2]
+        known = {tag["slug"] for raw in self.markets for tag in _get(raw, "tags") or []}
+        return {"id": f"tag-{name}"} if name in known else status(404)
 
     def _event(self, asked: Asked) -> Any:
         name = asked.path.rpartition("/")[2]

@@ -6,9 +6,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from statistics import median
 from typing import Any, Literal, Protocol
 
 from arena.errors import count_text
+from arena.record.model.status import CatalogueRead
 from markets.hashes import timestamp_text
 
 IncidentKind = Literal[
@@ -22,6 +24,7 @@ IncidentKind = Literal[
     "cost_known",
     "budget_reached",
     "venue_down",
+    "records_rejected",
     "verify_failed",
     "heads_unpublished",
     "site_unpublished",
@@ -33,6 +36,7 @@ LASTING_KINDS: frozenset[IncidentKind] = frozenset(
         "all_agents_failed",
         "agent_waiting",
         "venue_down",
+        "records_rejected",
         "verify_failed",
         "heads_unpublished",
         "site_unpublished",
@@ -175,6 +179,25 @@ def venue_outage(venue: str, at: datetime, trouble: CodedError) -> Incident:
     data = {"venue": venue, "code": trouble.code, "message": trouble.message, "since": at.isoformat()}
     words = f"{venue} does not answer: {trouble.code}"
     return Incident("venue_down", f"{venue}@{timestamp_text(at)}", at, words, data)
+
+
+REJECTED_SHARE, REJECTED_TIMES, REJECTED_LEAST = 0.02, 3, 20
+"""More than this share of a catalogue, this many times the usual, and so many records are a rising share."""
+
+
+def records_rejected(reads: Sequence[CatalogueRead], at: datetime) -> Incident | None:
+    """That the newest reading of a catalogue had far more rejected records than those before it."""
+    if len(reads) < 2:
+        return None
+    newest, usual = reads[0], median(read.rejected_share for read in reads[1:])
+    share = newest.rejected_share
+    if newest.rejected < REJECTED_LEAST or share <= max(REJECTED_SHARE, REJECTED_TIMES * usual):
+        return None
+    count = f"{count_text(newest.rejected, 'record')} that make no sense"
+    words = f"{newest.venue} sent {count}, {share:.1%} of its catalogue; {usual:.1%} is usual"
+    data = {"venue": newest.venue, "rejected": newest.rejected, "markets": newest.markets}
+    data |= {"share": round(share, 4), "usual": round(usual, 4)}
+    return Incident("records_rejected", f"{newest.venue}@{timestamp_text(at)}", at, words, data)
 
 
 def backup_not_kept(at: datetime, trouble: CodedError) -> Incident:

@@ -69,6 +69,22 @@ class OpenPositions:
 
 
 @dataclass(frozen=True, slots=True)
+class CatalogueRead:
+    """A reading of a catalogue: how many markets had a price, were left out by reason, were rejected."""
+
+    venue: str
+    at: datetime
+    markets: int
+    left_out: Mapping[str, int]
+    rejected: int
+
+    @property
+    def rejected_share(self) -> float:
+        """How much of what it sent made no sense."""
+        return self.rejected / max(self.markets + self.rejected, 1)
+
+
+@dataclass(frozen=True, slots=True)
 class QuarantineCount:
     """Records of a venue that were quarantined in the last day, by what they were meant to be and why."""
 

@@ -106,21 +106,22 @@ class ListedMarket:
     closes_at: datetime
     ended: bool
     payout: int | None
+    slug: str
+    event_slug: str
+    story: str
+
+
+LISTED_FIELDS = ("event_id", "question", "category", "closes_at", "slug", "event_slug", "story")
 
 
 def read_listed_markets(connection: Connection, ids: Sequence[MarketId]) -> list[ListedMarket]:
     """These markets, in the order given."""
-    pages = newest_rows(
-        connection, MarketVersionRow, ids, "version", "event_id", "question", "category", "closes_at"
-    )
+    pages = newest_rows(connection, MarketVersionRow, ids, "version", *LISTED_FIELDS)
     ends = newest_rows(connection, ResolutionRow, ids, "version", "payout")
     return [
         ListedMarket(
             id=id,
-            event_id=pages[id].event_id,
-            question=pages[id].question,
-            category=pages[id].category,
-            closes_at=pages[id].closes_at,
+            **attributes_of(pages[id], *LISTED_FIELDS),
             ended=id in ends,
             payout=ends[id].payout if id in ends else None,
         )

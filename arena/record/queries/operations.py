@@ -4,6 +4,7 @@ Read by indices alone: what goes on counts, not how much the record holds. No ta
 marks, calls, forecasts or ledgers is read whole.
 """
 
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,12 +13,22 @@ from sqlalchemy import BindParameter, Connection, bindparam, func
 from sqlalchemy.orm import aliased
 from sqlmodel import case
 
-from arena.record.model.status import LeaderStatus, OpenPositions, QuarantineCount, RoundState
+from arena.record.model.status import CatalogueRead, LeaderStatus, OpenPositions, QuarantineCount, RoundState
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.dialects import NOW
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.turn import TurnRow
-from arena.record.schema.typed import IDS, col, column_of, joined, read_nouns, select, select_as, total
+from arena.record.schema.typed import (
+    IDS,
+    col,
+    column_of,
+    columns_of,
+    joined,
+    read_nouns,
+    select,
+    select_as,
+    total,
+)
 from arena.record.schema.work import LeaseRow
 from arena.record.schema.world import QuarantineRow, SyncRow
 
@@ -142,6 +153,22 @@ QUARANTINE_COUNTS = (
     .group_by(QuarantineRow.venue, QuarantineRow.kind, QuarantineRow.code)
     .order_by(QuarantineRow.venue, QuarantineRow.kind, QuarantineRow.code)
 )
+
+
+def read_catalogues(connection: Connection, venue: str, most: int) -> list[CatalogueRead]:
+    """The newest readings of a venue's catalogue, the last one first."""
+    names = ("venue", "at", "markets", "left_out", "rejected")
+    query = select(*columns_of(SyncRow, names)).where(SyncRow.venue == venue)
+    rows = connection.execute(query.order_by(col(SyncRow.number).desc()).limit(most))
+    return [
+        CatalogueRead(row.venue, row.at, row.markets, json.loads(row.left_out), row.rejected) for row in rows
+    ]
+
+
+def read_last_catalogues(connection: Connection) -> list[CatalogueRead]:
+    """The newest reading of each venue's catalogue."""
+    venues = connection.scalars(select(SyncRow.venue).distinct().order_by(SyncRow.venue)).all()
+    return [read for venue in venues for read in read_catalogues(connection, venue, 1)]
 
 
 def read_quarantine_counts(connection: Connection, since: datetime) -> list[QuarantineCount]:

@@ -209,6 +209,9 @@ class SeenMarket:
     event_id: str
     shown: bool
     mid: int | None
+    slug: str
+    event_slug: str
+    story: str
 
 
 SEEN_MARKETS = (
@@ -218,6 +221,9 @@ SEEN_MARKETS = (
         event_id=MarketVersionRow.event_id,
         shown=SnapshotItemRow.shown == 1,
         mid=QuoteRow.mid,
+        slug=MarketVersionRow.slug,
+        event_slug=MarketVersionRow.event_slug,
+        story=MarketVersionRow.story,
     )
     .select_from(joined(SnapshotItemRow, MarketVersionRow).outerjoin(QuoteRow))
     .where(SnapshotItemRow.snapshot_id == bindparam("snapshot_id"))

@@ -6,7 +6,7 @@ All else that is said of a column, in an export, in docs/data.md or in a JSON sc
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sqlalchemy import Column, Table, Text
+from sqlalchemy import Column, Table, Text, text
 from sqlalchemy.orm import registry
 from sqlmodel import Field, SQLModel
 
@@ -116,5 +116,7 @@ def _field(
     column: dict[str, Any] = {"info": {"meaning": meaning, "hashed": hashed, "added": added}} | (
         {"name": name} if name else {}
     )
+    if added and added[0] is not None:
+        column["server_default"] = added[0] if isinstance(added[0], str) else text(str(added[0]))
     nullable = bool(meaning.empty)
     return Field(description=description, sa_type=sa_type, sa_column_kwargs=column, nullable=nullable, **more)

@@ -24,6 +24,8 @@ from arena.record.schema.fields import (
     whole_field,
 )
 
+UNASKED = "no rule asked for it, or the venue doesn't say"
+
 
 class MarketRow(TableRow, table=True):
     """Every market that was ever seen."""
@@ -59,6 +61,11 @@ class MarketVersionRow(TableRow, table=True):
     story: str = text_field(
         "the story that the event belongs to; without one the event is its own", hashed=False, added=("",)
     )
+    slug: str = text_field("what the venue's page for people calls it", hashed=False, added=("",))
+    event_slug: str = text_field(
+        "what the venue's page for people calls its event", hashed=False, added=("",)
+    )
+    tags: str = text_field("what the venue files it under, with commas between", hashed=False, added=("",))
     hash: str = hash_field("the market and all that its page said")
 
 
@@ -90,6 +97,15 @@ class QuoteRow(TableRow, table=True):
         "what was traded until then, as the venue counts it", DOLLARS, empty="the venue doesn't say"
     )
     book: str = text_field("bids and asks as pairs of price and shares in millionths, the best first", JSON)
+    volume_24h: int | None = whole_field(
+        "what was traded in 24 hours", DOLLARS, empty=UNASKED, hashed=False, added=(None,)
+    )
+    liquidity: int | None = whole_field(
+        "what its book or its pool holds", DOLLARS, empty=UNASKED, hashed=False, added=(None,)
+    )
+    open_interest: int | None = whole_field(
+        "what all shares that are held pay", DOLLARS, empty=UNASKED, hashed=False, added=(None,)
+    )
     hash: str = hash_field("the market, its prices and its book, but not the time")
 
 
@@ -133,6 +149,10 @@ class SyncRow(TableRow, table=True):
     at: datetime = time_field("when it was read")
     markets: int = whole_field("how many of its markets had a price then", COUNT)
     seen: str = text_field("the SHA-256 of those prices")
+    left_out: str = text_field(
+        "how many open markets are no question, by reason", JSON, hashed=False, added=("{}",)
+    )
+    rejected: int = whole_field("how many of its records were quarantined", COUNT, hashed=False, added=(0,))
     hash: str = hash_field("the sync, its sightings, and the sync before")
 
 

@@ -35,16 +35,17 @@ from arena.record.schema.typed import (
 )
 from arena.record.schema.world import MarketRow, MarketVersionRow, PruneRow, QuoteRow, SightingRow, SyncRow
 from arena.record.write.heads import add_head
-from markets.hashes import digest, market_hash, quote_hash
+from markets.hashes import FIGURES, digest, market_hash, quote_hash
 from markets.model import Listing, Market, MarketId, Quote
 
-QUOTE_FIELDS = ("at", "bid", "ask", "mid", "last", "volume", "book")
+QUOTE_FIELDS = ("at", "bid", "ask", "mid", "last", "volume", "book", *FIGURES)
 
 
 def quote_of(row: Row[Any], at: datetime | None = None) -> Quote:
     """The quote in a row that has a market and PRICES; as of an instant at which it was found again."""
     prices = (row.bid, row.ask, row.mid, row.last, row.volume)
-    return Quote(MarketId(row.market_id), at or row.at, *prices, *book_of(row.book))
+    figures = (row.volume_24h, row.liquidity, row.open_interest)
+    return Quote(MarketId(row.market_id), at or row.at, *prices, *book_of(row.book), *figures)
 
 
 def last_sightings(connection: Connection, rows: Mapping[str, Row[Any]], at: datetime) -> dict[str, datetime]:
@@ -130,7 +131,7 @@ StoredRows = Mapping[str, tuple[str, int]]
 """Hash and id of the row that holds what was given, by market."""
 
 PAGE_FIELDS = tuple(name for name in Market.__dataclass_fields__ if name != "id")
-PRICE_FIELDS = ("market_id", "at", "bid", "ask", "mid", "last", "volume")
+PRICE_FIELDS = ("market_id", "at", "bid", "ask", "mid", "last", "volume", *FIGURES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +156,15 @@ def add_pages(
 ) -> WrittenListings:
     """The pages of these markets, those that say something new as their next versions; and new markets.
 
-    A page that is only `listed` among others may lack the rules: those that are known stay.
+    A page that is only `listed` among others may lack the rules, and one that was asked for by itself the
+    tags: those that are known stay.
     """
     markets = {listing.market.id: listing.market for listing in listings}
     known = newest_rows(connection, MarketVersionRow, list(markets), "version", "hash", "version")
     if listed:
         markets |= _with_known_rules(connection, [x for x in markets.values() if x.id in known])
+    else:
+        markets |= _with_known_tags(connection, [x for x in markets.values() if x.id in known])
     hashes = {market: market_hash(page) for market, page in markets.items()}
     changed = [market for market, hash in hashes.items() if market not in known or known[market].hash != hash]
     new = [market for market in changed if market not in known]
@@ -181,6 +185,13 @@ def _with_known_rules(connection: Connection, pages: Sequence[Market]) -> dict[M
         for market, page in bare.items()
         if known[market].question == page.question
     }
+
+
+def _with_known_tags(connection: Connection, pages: Sequence[Market]) -> dict[MarketId, Market]:
+    """Those of these pages that are without tags, with the tags of the newest page."""
+    bare = {page.id: page for page in pages if not page.tags}
+    known = newest_rows(connection, MarketVersionRow, list(bare), "version", "tags")
+    return {market: replace(page, tags=known[market].tags) for market, page in bare.items()}
 
 
 def add_quote_rows(connection: Connection, listings: Sequence[Listing]) -> StoredRows:

@@ -3,23 +3,25 @@
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import Connection, Row, func
 
 from arena.errors import ArenaError
 from arena.record.schema.newest import newest_rows
-from arena.record.schema.statements import BATCH, batches, insert_lines, insert_one
+from arena.record.schema.statements import BATCH, attributes_of, batches, insert_lines, insert_one
 from arena.record.schema.typed import clause, col, joined, select
 from arena.record.schema.world import MarketVersionRow, QuoteRow, ResolutionRow, SightingRow, SyncRow
 from arena.record.write.heads import add_head
-from arena.record.write.listings import add_pages, add_quotes
+from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, add_pages, add_quotes, quote_of
 from arena.record.write.quarantine import quarantine_records
 from markets.garbage_collection import gc_paused
-from markets.hashes import digest
-from markets.model import Listing, MarketId
+from markets.hashes import canonical, digest
+from markets.model import Listing, Market, MarketId
 from markets.venue import EVERY_MARKET, CatalogueFilter, QuarantinedRecord
 
+NOTHING: Mapping[str, int] = MappingProxyType({})
 SIGHTINGS = joined(SightingRow, SyncRow)
 
 
@@ -58,15 +60,21 @@ def add_catalogue(
     quarantined: Sequence[QuarantinedRecord] = (),
     progress: Callable[[int, int], None] = lambda _done, _of: None,
     wanted: CatalogueFilter = EVERY_MARKET,
+    left_out: Mapping[str, int] = NOTHING,
+    rejected: int | None = None,
 ) -> SyncResult:
     """The catalogue of all that was wanted as it was read at an instant, and what of it was quarantined.
 
     The sync is a witness for the prices of that instant. Those of any other are stored each by itself.
+    `left_out` are open markets that are no question, by reason; `rejected` is how many of its records were
+    quarantined, where that was written by itself.
     `progress` is called with how many of how many markets are stored.
     """
     quarantine_records(connection, quarantined, at)
     with gc_paused():
-        return _add_catalogue(connection, source, listings, at, progress, wanted)
+        count = len(quarantined) if rejected is None else rejected
+        told = {"left_out": canonical(dict(left_out)), "rejected": count}
+        return _add_catalogue(connection, source, listings, at, progress, wanted, told)
 
 
 def _add_catalogue(
@@ -76,6 +84,7 @@ def _add_catalogue(
     at: datetime,
     progress: Callable[[int, int], None],
     wanted: CatalogueFilter,
+    told: Mapping[str, object],
 ) -> SyncResult:
     last = _last_sync(connection, source, at)
     listings = list({listing.market.id: listing for listing in listings}.values())
@@ -91,7 +100,7 @@ def _add_catalogue(
         seen |= written.hashes
         progress(min(number * BATCH, len(listings)), len(listings))
     before = quoted_markets(connection, source.venue)
-    number, hash = _add_sync(connection, source, at, seen, before, last)
+    number, hash = _add_sync(connection, source, at, seen, before, last, told)
     return SyncResult(
         number=number,
         at=at,
@@ -111,11 +120,12 @@ def _wanted_ones(
     """Those of these markets, as they were last seen, that a venue was asked for."""
     found: list[MarketId] = []
     for some in batches(markets):
-        pages = newest_rows(connection, MarketVersionRow, list(some), "version", "closes_at")
-        prices = newest_rows(connection, QuoteRow, list(some), "at", "volume")
-        volumes = {market: prices[market].volume if market in prices else None for market in some}
-        admitted = (m for m in some if m in pages and wanted.admits(pages[m].closes_at, volumes[m]))
-        found += map(MarketId, admitted)
+        pages = newest_rows(connection, MarketVersionRow, list(some), "version", *PAGE_FIELDS)
+        prices = newest_rows(connection, QuoteRow, list(some), "at", *QUOTE_FIELDS)
+        for id in (MarketId(market) for market in some if market in pages):
+            page = Market(id, **attributes_of(pages[id], *PAGE_FIELDS))
+            if wanted.admits(page, quote_of(prices[id]) if id in prices else None):
+                found.append(id)
     return tuple(found)
 
 
@@ -154,6 +164,7 @@ def _add_sync(
     seen: Mapping[MarketId, str],
     before: Set[str],
     last: Row[Any] | None,
+    told: Mapping[str, object],
 ) -> tuple[int, str]:
     """The sync, and where its markets with a price differ from those before; its number and hash."""
     turned = {market: int(market in seen) for market in sorted(seen.keys() ^ before)}
@@ -161,7 +172,7 @@ def _add_sync(
     fact = {"venue": source.venue, "stamp": source.stamp, "number": number, "at": at, "markets": len(seen)}
     fact |= {"seen": digest(seen)}
     sealed = digest(fact | {"previous": previous, "sightings": turned})
-    sync_id = insert_one(connection, SyncRow.__table__, **fact, hash=sealed)
+    sync_id = insert_one(connection, SyncRow.__table__, **fact, **told, hash=sealed)
     lines = [(sync_id, market, quoted) for market, quoted in turned.items()]
     insert_lines(connection, SightingRow.__table__, ("sync_id", "market_id", "quoted"), lines)
     add_head(connection, at, {"sync": [[source.venue, number, sealed]]})

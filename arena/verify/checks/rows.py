@@ -69,12 +69,15 @@ def check_own_hashes(facts: RecordReader) -> Found:
             yield from check_hash(row, _content(table, row), WHY)
 
 
+ADDED = ("story", "slug", "event_slug", "tags")
+
+
 def _content(table: Table, row: Row) -> Any:
     if table is PromptRow.__table__:
         return row["text"]
     if table is CohortRow.__table__:
         return row["frozen"]
     if table is MarketVersionRow.__table__:
-        silent = () if row["story"] else ("story",)  # pages of earlier versions have none
+        silent = [name for name in ADDED if not row[name]]  # pages of earlier versions have none
         return without(row, "market_id", "version", "at", "hash", *silent) | {"id": row["market_id"]}
     return without(row, "id", "hash")

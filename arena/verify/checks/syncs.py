@@ -127,7 +127,9 @@ def _sealed(facts: RecordReader, venue: str) -> Found:
         turned = {seen["market_id"]: seen["quoted"] for seen in sightings.of(row["number"])}
         before = {"previous": previous["hash"] if previous else "", "sightings": turned}
         why = "it seals the sync, each sighting in it, and the hash of the one before"
-        yield from row.check({"hash": (sha256_of(without(row, "id", "hash") | before), why)})
+        yield from row.check(
+            {"hash": (sha256_of(without(row, "id", "left_out", "rejected", "hash") | before), why)}
+        )
         if previous is not None and row["at"] <= previous["at"]:
             yield row.differs("at", f"later than {previous['at']}", "syncs follow one another")
         if row["stamp"] not in STAMPS:

@@ -72,6 +72,14 @@ def number(value: object) -> int:
     return millionths(value)
 
 
+def unless_odd(read: Callable[[object], int], value: object) -> int | None:
+    """A figure that nothing depends on: None where there is none, or none that makes sense."""
+    try:
+        return None if value is None else read(value)
+    except ValueError:
+        return None
+
+
 def chance(value: object) -> int:
     """A probability sent as a number, in millionths; what is over 1 by a hair is 1.
 

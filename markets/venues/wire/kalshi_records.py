@@ -12,7 +12,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Annotated
 
-from pydantic import AliasChoices, BeforeValidator, Field
+from pydantic import AliasChoices, BeforeValidator, Field, PlainValidator
 
 from markets.millionths import ONE, millionths
 from markets.model import Level, Market, MarketId, Quote, Resolution
@@ -28,6 +28,7 @@ from markets.venues.wire.fields import (
     amount,
     read,
     shown_value,
+    unless_odd,
 )
 from markets.venues.wire.order_books import with_levels
 
@@ -45,6 +46,12 @@ class KalshiEvent(WireRecord):
     fee_multiplier_override: float | None = None
 
 
+def _tags(value: object) -> str:
+    """The tags of a series, with commas between them."""
+    tags = (tag for tag in value if isinstance(tag, str)) if isinstance(value, list) else ()
+    return ",".join(tag.strip() for tag in tags if "," not in tag and tag.isprintable())
+
+
 class KalshiSeries(WireRecord):
     """The recurring question that events belong to; its fees are theirs."""
 
@@ -52,6 +59,7 @@ class KalshiSeries(WireRecord):
     category: MaybeText = ""
     fee_type: str
     fee_multiplier: float
+    tags: Annotated[str, PlainValidator(_tags)] = ""
 
 
 def nested_markets(raw: object) -> list[object]:
@@ -164,7 +172,7 @@ def event_unseen(page: KalshiPage) -> KalshiEvent:
     return KalshiEvent(event_ticker=page.event_ticker, series_ticker=page.event_ticker.partition("-")[0])
 
 
-def market(page: KalshiPage, event: KalshiEvent, rate: int) -> Market:
+def market(page: KalshiPage, event: KalshiEvent, rate: int, series: KalshiSeries | None = None) -> Market:
     """A market of an event. All markets of an event may share a title: the subtitle tells them apart."""
     subtitle = "" if page.yes_sub_title == page.title else page.yes_sub_title
     question = " — ".join(part for part in (page.title, subtitle) if part)
@@ -181,6 +189,7 @@ def market(page: KalshiPage, event: KalshiEvent, rate: int) -> Market:
         tick=tick(page),
         fee_rate=rate,
         story=story(page.event_ticker),
+        tags=",".join(filter(None, (event.series_ticker, series.tags if series else ""))),
     )
 
 
@@ -233,6 +242,16 @@ def quote(raw: object, ticker: str, at: datetime) -> Quote:
         mid=None if bid is None or ask is None else (bid + ask) // 2,
         last=prices.last_price_dollars or None,
         volume=prices.volume_fp,
+    )
+
+
+def with_figures(price: Quote, raw: object) -> Quote:
+    """A quote with the other figures on the market's page; what its book holds the venue no longer says."""
+    told = raw if isinstance(raw, dict) else {}
+    return replace(
+        price,
+        volume_24h=unless_odd(amount, told.get("volume_24h_fp")),
+        open_interest=unless_odd(amount, told.get("open_interest_fp")),
     )
 
 

@@ -3,8 +3,9 @@
 Past prices come as candles of an hour or a day, each with the last prices of its time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
 from pydantic import AliasChoices, Field
 
@@ -15,6 +16,7 @@ from markets.venues.wire.fields import Instant, RecordSorter, RejectedRecord, Se
 from markets.venues.wire.http import HttpClient
 from markets.venues.wire.kalshi_records import quote
 from markets.venues.wire.paging import (
+    AskPage,
     ListPage,
     ask_in_parts,
     gather_all,
@@ -29,11 +31,55 @@ Raw = dict[str, object]
 """Records by ticker, as they were sent."""
 
 
-async def open_events(http: HttpClient, cursor: str | None, _wanted: CatalogueFilter) -> ListPage:
-    """A page of the events with an open market, their markets nested in them; the venue filters none."""
-    page = await http.get(
-        "/events", status="open", with_nested_markets="true", limit=EVENTS_A_PAGE, cursor=cursor
-    )
+MOST_SERIES = 50
+"""Of more series than that the list of all events is read instead."""
+
+
+async def open_lists(
+    http: HttpClient, sorter: RecordSorter, series: Mapping[str, str], wanted: CatalogueFilter
+) -> list[AskPage]:
+    """The lists that have all open markets that are wanted: one of all events, or one of each that is named.
+
+    `series` are all there are, by ticker, with their tags. What the venue doesn't know is told of.
+    """
+    whole: list[AskPage] = [partial(open_events, http, None)]
+    if not wanted.only_named:
+        return whole
+    named = list[str]()
+    for tag in map(str.casefold, wanted.tags):
+        tagged = [
+            name for name, tags in series.items() if tag in (name.casefold(), *tags.casefold().split(","))
+        ]
+        found = tagged if series else [tag.upper()]  # where no series can be had, a tag can only be a ticker
+        if not found:
+            sorter.tell(RejectedRecord("page", "missing", f"the venue has no series {tag}"), f"tag {tag}")
+        named += found
+    if len(named) > MOST_SERIES:
+        return whole
+    pages = await records(http, sorter, [slug.upper() for slug in wanted.slugs])
+    events = [*map(str.upper, wanted.events), *(label(raw, "event_ticker") for raw in pages.values())]
+    lists = [partial(open_events, http, name) for name in dict.fromkeys(named)]
+    return [
+        *lists,
+        *(partial(_one_event, http, sorter, name) for name in dict.fromkeys(filter(None, events))),
+    ]
+
+
+async def _one_event(http: HttpClient, sorter: RecordSorter, name: str, _cursor: str | None) -> ListPage:
+    """An event with its markets as a list of its own."""
+    page = await get_or_none(http, f"/events/{name}", with_nested_markets="true")
+    event = page.get("event") if isinstance(page, dict) else None
+    if event is None:
+        sorter.tell(RejectedRecord("page", "missing", f"the venue has no event {name}"), name)
+    elif isinstance(event, dict) and "markets" not in event and isinstance(page, dict):
+        event = event | {"markets": page.get("markets")}
+    return [] if event is None else [event], None
+
+
+async def open_events(http: HttpClient, series: str | None, cursor: str | None) -> ListPage:
+    """A page of the events with an open market, of a series or of all, their markets nested in them."""
+    asked = {"status": "open", "with_nested_markets": "true", "series_ticker": series}
+    page = await http.get("/events", **asked, limit=EVENTS_A_PAGE, cursor=cursor)
     return page_list(page, "events"), next_cursor(page, "cursor")
 
 

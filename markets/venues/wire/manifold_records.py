@@ -24,9 +24,12 @@ from markets.venues.wire.fields import (
     Text,
     WireRecord,
     chance,
+    is_name,
     label,
+    number,
     read,
     shown_value,
+    unless_odd,
 )
 
 OTHER_TYPES = {
@@ -56,6 +59,8 @@ class ManifoldPage(ManifoldRecord):
     created_time: Moment
     close_time: Moment = NEVER
     is_resolved: bool
+    slug: MaybeText = ""
+    arena_tags: MaybeText = ""
 
 
 class ManifoldPrice(ManifoldRecord):
@@ -117,6 +122,8 @@ def market(page: ManifoldPage) -> Market:
         opens_at=page.created_time,
         closes_at=page.close_time,
         story=story_by_subject(name, page.question, page.close_time),
+        slug=page.slug if is_name(page.slug) else "",
+        tags=page.arena_tags,
     )
 
 
@@ -149,6 +156,16 @@ def quote(raw: object, name: str, at: datetime) -> Quote:
     """The probability on a market's page is its price; nobody's offers are shown."""
     price = read(ManifoldPrice, raw, "quote")
     return _mid_quote(name, at, price.probability, price.volume)
+
+
+def with_figures(price: Quote, raw: object) -> Quote:
+    """A quote with the other figures on the market's page; what is held the venue doesn't say."""
+    told = raw if isinstance(raw, dict) else {}
+    return replace(
+        price,
+        volume_24h=unless_odd(number, told.get("volume24Hours")),
+        liquidity=unless_odd(number, told.get("totalLiquidity")),
+    )
 
 
 def trade_quote(raw: object, name: str) -> Quote:

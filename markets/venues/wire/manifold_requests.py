@@ -2,13 +2,24 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 
 from markets.venue import CatalogueFilter, VenueError
 from markets.venues.wire.fields import RecordSorter, RejectedRecord, is_name, label
 from markets.venues.wire.http import HttpClient
-from markets.venues.wire.paging import ListPage, gather_all, incomplete, new_records, page_list
+from markets.venues.wire.paging import (
+    NOT_THERE,
+    AskPage,
+    ListPage,
+    gather_all,
+    incomplete,
+    new_records,
+    page_list,
+)
 
 A_PAGE = 1_000
+TAGS = "arenaTags"
+"""Where a record gets the topic of the list that it was on."""
 ITS_OWN_TROUBLE = frozenset({"missing", "refused", "server_error", "not_json", "too_large"})
 """What may be wrong with one record alone, since the venue did answer."""
 
@@ -20,15 +31,48 @@ class NewestMarkets:
         self._http, self._most = http, most
         self._left, self.more = most, False
 
-    async def page(self, before: str | None, _wanted: CatalogueFilter) -> ListPage:
+    async def page(self, cursor: str | None) -> ListPage:
         """The page that starts before a record."""
-        if before is None:
+        if cursor is None:
             self._left = self._most
         size = min(A_PAGE, self._left)
-        raws = page_list(await self._http.get("/v0/markets", limit=size, before=before))
+        raws = page_list(await self._http.get("/v0/markets", limit=size, before=cursor))
         self._left -= len(raws)
         self.more = self._left <= 0 and len(raws) >= size
         return raws, _next_page(raws) if self._left > 0 else None
+
+    def lists(self, sorter: RecordSorter, wanted: CatalogueFilter) -> list[AskPage]:
+        """The lists that have all markets that are wanted: of each topic and each market that is named.
+
+        Events are our own, so for these, and where others are wanted too, the newest are read besides.
+        """
+        named: list[AskPage] = [partial(_open_in_topic, self._http, sorter, tag) for tag in wanted.tags]
+        named += [partial(_one_market, self._http, sorter, slug) for slug in wanted.slugs]
+        self.more = False
+        return named if wanted.only_named and not wanted.events else [*named, self.page]
+
+
+async def _open_in_topic(http: HttpClient, sorter: RecordSorter, topic: str, cursor: str | None) -> ListPage:
+    """A page of a topic's open markets, each with the topic as its tag: a list names none."""
+    try:
+        page, following = await topic_markets(http, topic, cursor, "open")
+    except VenueError as error:
+        if error.code not in NOT_THERE:
+            raise
+        sorter.tell(RejectedRecord("page", "missing", f"the venue has no topic {topic}"), f"tag {topic}")
+        return [], None
+    return [raw | {TAGS: topic} if isinstance(raw, dict) else raw for raw in page], following
+
+
+async def _one_market(http: HttpClient, sorter: RecordSorter, slug: str, _cursor: str | None) -> ListPage:
+    """A market as a list of its own."""
+    raw, trouble = await _one_record(http, f"/v0/slug/{slug}")
+    if trouble is None:
+        return [raw], None
+    if trouble.code not in NOT_THERE:
+        raise trouble
+    sorter.tell(RejectedRecord("page", "missing", f"the venue has no market {slug}"), slug)
+    return [], None
 
 
 async def every_market(http: HttpClient, before: str | None) -> ListPage:
@@ -37,9 +81,9 @@ async def every_market(http: HttpClient, before: str | None) -> ListPage:
     return raws, _next_page(raws) if len(raws) == A_PAGE else None
 
 
-async def topic_markets(http: HttpClient, topic: str, after: str | None) -> ListPage:
+async def topic_markets(http: HttpClient, topic: str, after: str | None, status: str = "all") -> ListPage:
     """A page of a topic's yes/no markets, the newest first, that starts after so many records."""
-    asked = {"topicSlug": topic, "filter": "all", "contractType": "BINARY", "sort": "newest"}
+    asked = {"topicSlug": topic, "filter": status, "contractType": "BINARY", "sort": "newest"}
     start = int(after or 0)
     raws = page_list(await http.get("/v0/search-markets", term="", limit=A_PAGE, offset=start, **asked))
     return raws, str(start + A_PAGE) if len(raws) == A_PAGE else None
@@ -74,7 +118,7 @@ def _next_page(raws: Sequence[object]) -> str | None:
 
 async def records(http: HttpClient, sorter: RecordSorter, names: Sequence[str]) -> list[object]:
     """The records of these markets, in the order asked for. Trouble with one doesn't keep back the others."""
-    answers = await gather_all(_one_record(http, name) for name in names)
+    answers = await gather_all(_one_record(http, f"/v0/market/{name}") for name in names)
     troubles = [trouble for _, trouble in answers if trouble is not None and trouble.code != "missing"]
     if troubles and all(trouble is not None for _, trouble in answers):
         raise troubles[0]
@@ -82,10 +126,10 @@ async def records(http: HttpClient, sorter: RecordSorter, names: Sequence[str]) 
     return [raw for name, (raw, trouble) in named if _is_record_of(name, raw, trouble, sorter)]
 
 
-async def _one_record(http: HttpClient, name: str) -> tuple[object, VenueError | None]:
+async def _one_record(http: HttpClient, path: str) -> tuple[object, VenueError | None]:
     """A record, or what the venue said instead of it."""
     try:
-        return await http.get(f"/v0/market/{name}"), None
+        return await http.get(path), None
     except VenueError as error:
         if error.code in ITS_OWN_TROUBLE:
             return None, error

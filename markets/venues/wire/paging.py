@@ -78,11 +78,16 @@ def incomplete(why: str, hint: str = "") -> VenueError:
 
 @dataclass(slots=True)
 class PartOfCatalogue:
-    """A catalogue while it is read: for whom, since when, how far, and what was made of it so far."""
+    """A catalogue while it is read: for whom, since when, how far, and what was made of it so far.
+
+    It may be in several `lists`, of which so many were read; `names` are the records on those.
+    """
 
     wanted: CatalogueFilter
     since: datetime
     position: ListPosition = field(default_factory=ListPosition)
+    lists: int = 0
+    names: set[str] = field(default_factory=set)
     listings: dict[MarketId, Listing] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
 
@@ -94,28 +99,30 @@ class CatalogueReader:
         self._key, self._sorter = key, sorter
         self._broken_off: PartOfCatalogue | None = None
 
+    def resumed_filter(self, wanted: CatalogueFilter, at: datetime) -> CatalogueFilter:
+        """What is to be asked for: the same as before where a reading goes on that was broken off."""
+        return self._part(wanted, at).wanted
+
     async def read(
         self,
-        ask: Callable[[str | None, CatalogueFilter], Awaitable[ListPage]],
+        asks: Sequence[AskPage],
         make: Callable[[object], Iterable[Listing | str]],
         wanted: CatalogueFilter,
         at: datetime,
         most: int,
     ) -> Catalogue:
-        """The catalogue at an instant; of each record `make` gives listings, or why it gives none."""
+        """The catalogue at an instant; of each record `make` gives listings, or why it gives none.
+
+        A record that is in several lists counts as it is in the first.
+        """
         part, self._broken_off = self._part(wanted, at), None
-        pages = new_records(
-            lambda cursor: ask(cursor, part.wanted), self._key, self._sorter, most, part.position
-        )
         try:
-            async for raws in pages:
-                for made in chain.from_iterable(map(make, raws)):
-                    if isinstance(made, str):
-                        part.left_out[made] += 1
-                    else:
-                        part.listings[made.market.id] = made
-                if part.position.pages == wanted.pages:
+            while part.lists < len(asks):
+                await self._read_list(asks[part.lists], make, part, most)
+                if part.position.cursor is not None:
                     break
+                part.names |= part.position.names
+                part.lists, part.position = part.lists + 1, ListPosition()
         except VenueError as error:
             if error.code != "incomplete":
                 self._broken_off = part
@@ -123,8 +130,26 @@ class CatalogueReader:
         listings = list(part.listings.values())
         if part.since != at:  # read a short while ago, and as of now from here on
             listings = [x if x.quote is None else replace(x, quote=replace(x.quote, at=at)) for x in listings]
-        limit = len(part.position.names) if part.position.cursor is not None else None
+        limit = len(part.names | part.position.names) if part.lists < len(asks) else None
         return Catalogue(listings, dict(sorted(part.left_out.items())), limit)
+
+    async def _read_list(
+        self,
+        ask: AskPage,
+        make: Callable[[object], Iterable[Listing | str]],
+        part: PartOfCatalogue,
+        most: int,
+    ) -> None:
+        """Read a list to its end, or as many of its pages as are wanted."""
+        async for raws in new_records(ask, self._key, self._sorter, most, part.position):
+            fresh = (raw for raw in raws if label(raw, self._key) not in part.names)
+            for made in chain.from_iterable(map(make, fresh)):
+                if isinstance(made, str):
+                    part.left_out[made] += 1
+                else:
+                    part.listings[made.market.id] = made
+            if part.position.pages == part.wanted.pages:
+                break
 
     def _part(self, wanted: CatalogueFilter, at: datetime) -> PartOfCatalogue:
         """What was read before, if the same was wanted a short while ago; else nothing yet."""

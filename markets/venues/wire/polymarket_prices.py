@@ -6,7 +6,16 @@ from datetime import datetime
 
 from markets.millionths import ONE
 from markets.model import Level, MarketId, Quote
-from markets.venues.wire.fields import Amount, Chance, RejectedRecord, Second, WireRecord, read, shown_value
+from markets.venues.wire.fields import (
+    Amount,
+    Chance,
+    RejectedRecord,
+    Second,
+    WireRecord,
+    read,
+    shown_value,
+    unless_odd,
+)
 from markets.venues.wire.order_books import book_gap, with_levels
 from markets.venues.wire.polymarket_records import (
     PREFIX,
@@ -96,6 +105,17 @@ def quote(raw: object, at: datetime) -> Quote:
         mid=mid,
         last=last,
         volume=prices.volume_num if prices.volume is None else prices.volume,
+    )
+
+
+def with_figures(price: Quote, raw: object) -> Quote:
+    """A quote with the other figures on the market's page; what is held is told of whole events only."""
+    told = raw if isinstance(raw, dict) else {}
+    liquidity = told.get("liquidityNum", told.get("liquidity"))
+    return replace(
+        price,
+        volume_24h=unless_odd(figure, told.get("volume24hr")),
+        liquidity=unless_odd(figure, liquidity),
     )
 
 

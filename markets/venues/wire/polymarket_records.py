@@ -89,6 +89,7 @@ class PolymarketEvent(NamedTuple):
     augmented: bool
     title: str
     game: str
+    slug: str = ""
 
 
 def event_of_market(value: object) -> PolymarketEvent | None:
@@ -101,7 +102,13 @@ def event_of_market(value: object) -> PolymarketEvent | None:
         raise ValueError(f"{shown_value(name)} is not a valid event id")
     augmented = any(event.get("negRiskAugmented") is True for event in events)
     title, game = (events[0].get(key) for key in ("title", "gameId"))
-    return PolymarketEvent(name, augmented, title if isinstance(title, str) else "", game_name(game))
+    slug = slug_of(events[0].get("slug"))
+    return PolymarketEvent(name, augmented, title if isinstance(title, str) else "", game_name(game), slug)
+
+
+def slug_of(value: object) -> str:
+    """What an address calls a thing; empty where it is no such name."""
+    return value if isinstance(value, str) and is_name(value) else ""
 
 
 def game_name(value: object) -> str:
@@ -245,6 +252,7 @@ class PolymarketPage(GammaRecord):
     fee_schedule: Schedule = None
     tags: Slugs = ()
     events: Events = None
+    slug: Annotated[str, PlainValidator(slug_of)] = ""
     game_id: Annotated[str, PlainValidator(game_name)] = ""
     group_item_title: MaybeText = ""
     neg_risk_other: bool | None = None
@@ -326,6 +334,9 @@ def market(page: PolymarketPage, rate: int, at: datetime) -> Market:
         fee_rate=rate,
         min_shares=page.order_min_size or 0,
         story=story_of(page.events, page.game_id, page.end_date or NEVER),
+        slug=page.slug,
+        event_slug=page.events.slug if page.events else "",
+        tags=",".join(filter(is_name, page.tags)),
     )
 
 

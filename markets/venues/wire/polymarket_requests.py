@@ -1,10 +1,10 @@
 """What Polymarket is asked, and how: Gamma for markets, the order book's service for books and winners."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Literal
+from typing import Literal, TypeVar
 
 from markets.millionths import ONE
 from markets.past import PastRequest
@@ -14,6 +14,7 @@ from markets.venues.wire.http import HttpClient, Parameter
 from markets.venues.wire.paging import (
     NOT_THERE,
     SPOILT_CODES,
+    AskPage,
     ListPage,
     ask_in_parts,
     gather_all,
@@ -26,11 +27,47 @@ from markets.venues.wire.paging import (
 A_PAGE, BOOKS_A_PAGE = 100, 100
 LISTS = "/markets/keyset"
 _CONDITION = re.compile(r"0x[0-9a-fA-F]{64}")
+T = TypeVar("T")
 Raw = dict[str, object]
 """Records by name, as they were sent."""
 
 
-async def open_markets(gamma: HttpClient, after: str | None, wanted: CatalogueFilter) -> ListPage:
+async def open_lists(gamma: HttpClient, sorter: RecordSorter, wanted: CatalogueFilter) -> list[AskPage]:
+    """The lists that have all open markets that are wanted: one of all, or one of each that is named.
+
+    An event or a tag that the venue doesn't know is told of and left out.
+    """
+    if not wanted.only_named:
+        return [partial(open_markets, gamma, wanted, {})]
+    named: list[dict[str, Parameter]] = [{"slug": some} for some in _batches(wanted.slugs)]
+    numbers = [slug for slug in wanted.slugs if slug.isdigit()]
+    named += [{"id": some} for some in _batches(numbers)]
+    for event in wanted.events:
+        names = await _known(event_markets(gamma, event), f"event {event}", sorter)
+        named += [{"id": some} for some in _batches(names or [])]
+    for tag in wanted.tags:
+        number = await _known(tag_number(gamma, tag), f"tag {tag}", sorter)
+        named += [{"tag_id": number}] if number else []
+    return [partial(open_markets, gamma, wanted, one) for one in named]
+
+
+def _batches(names: Sequence[str]) -> list[Sequence[str]]:
+    return [names[n : n + A_PAGE] for n in range(0, len(names), A_PAGE)]
+
+
+async def _known(answer: Awaitable[T], name: str, sorter: RecordSorter) -> T | None:
+    try:
+        return await answer
+    except VenueError as error:
+        if error.code not in NOT_THERE:
+            raise
+        sorter.tell(RejectedRecord("page", "missing", f"the venue has no {name}"), name)
+        return None
+
+
+async def open_markets(
+    gamma: HttpClient, wanted: CatalogueFilter, named: Mapping[str, Parameter], cursor: str | None
+) -> ListPage:
     """A page of the open markets that are wanted, ordered by id: else the service may change their order."""
     until = wanted.closes_until
     page = await gamma.get(
@@ -39,8 +76,10 @@ async def open_markets(gamma: HttpClient, after: str | None, wanted: CatalogueFi
         order="id",
         ascending="true",
         volume_num_min=str(wanted.min_volume // ONE) if wanted.min_volume else None,
+        liquidity_num_min=str(wanted.min_liquidity // ONE) if wanted.min_liquidity else None,
         end_date_max=None if until is None else f"{until.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
-        after_cursor=after,
+        after_cursor=cursor,
+        **named,
         **_usual_parameters(),
     )
     return page_list(page, "markets"), next_cursor(page, "next_cursor")

@@ -1,11 +1,12 @@
 """Which markets are played, as the config says it: each key with its default, each mistake with its mend."""
 
 import re
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from arena.config import load
+from arena.config import Config, load
 from tests.arena.config_files import SMALL, told, write
 
 
@@ -44,3 +45,19 @@ def test_a_mistake_in_the_rule_is_told_with_its_key_and_its_mend(
 ) -> None:
     found = told(tmp_path, SMALL.replace("simulator", f"simulator\n  {block}"))
     assert [re.sub(r"^config\.yaml:\d+: ", "", line) for line in found] == [said]
+
+
+def test_a_fast_season_stands_for_keys_and_each_that_is_set_counts_instead(tmp_path: Path) -> None:
+    def loaded(text: str) -> Config:
+        (tmp_path / "config.yaml").write_text(text)
+        return load(tmp_path / "config.yaml")
+
+    agents = "\nagents: [{kind: market}]\n"
+    fast = loaded("season: fast\nmarkets: {venue: simulator}" + agents)
+    rule = fast.markets.universe
+    assert (rule.closes_within, rule.order, rule.per_event) == (14 * 86_400, "soonest", 2)
+    assert (fast.cohorts.decide.every, fast.cohorts.rounds) == (timedelta(days=1), 14)
+    own = loaded("season: fast\nmarkets: {venue: simulator, order: lot}\ncohorts: {rounds: 3}" + agents)
+    assert (own.markets.order, own.markets.closes_within, own.cohorts.rounds) == ("lot", 14 * 86_400, 3)
+    usual = loaded("markets: {venue: simulator}" + agents)
+    assert "order" not in usual.markets.universe.model_dump()

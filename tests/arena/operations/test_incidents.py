@@ -25,12 +25,13 @@ from arena.record.write.operations import (
     read_untold,
     record_delivery,
 )
+from arena.record.write.sync import VenueSource, add_catalogue
 from arena.rounds.round import play_round
 from arena.rounds.season import end_cohort_if_over
 from arena.rounds.settlement import VenueUnavailable, venue_error
 from markets.hashes import timestamp_text
 from markets.venue import VenueError
-from tests.builders import NOW
+from tests.builders import NOW, a_listing
 from tests.records.little_world import (
     WEEK,
     LittleModel,
@@ -234,3 +235,23 @@ def test_with_nobody_to_tell_what_is_there_is_let_go_and_what_comes_later_is_not
     note_venue(record, "b", NOW, DOWN)
     assert [x.incident.subject for x in read_untold(record.engine, NOW, 9)] == [f"b@{timestamp_text(NOW)}"]
     assert [x.tries for x in noted(record)] == [MOST_TRIES, 0]
+
+
+def test_a_rising_share_of_rejected_records_is_told_until_it_is_usual(record: Record) -> None:
+    def read(day: int, rejected: int) -> None:
+        at = NOW + timedelta(days=day)
+        listings = [a_listing(market=f"sky:m{n}", at=at) for n in range(80)]
+        record.write(add_catalogue, VenueSource("sky", "live"), listings, at, rejected=rejected)
+        note_job(record, "catalogue", "sky", at, None)
+
+    for day, rejected in enumerate((0, 1, 19, 20)):
+        read(day, rejected)
+    since = f"sky@{timestamp_text(NOW + timedelta(days=3))}"
+    assert told(record) == [("records_rejected", since, True)]
+    [one] = record.read(read_recent_incidents, 1)
+    assert one.incident.text == (
+        "sky sent 20 records that make no sense, 20.0% of its catalogue; 1.2% is usual"
+    )
+    read(4, 60)
+    read(5, 2)
+    assert told(record) == [("records_rejected", since, False)]

@@ -32,7 +32,7 @@ SEALED = {
         PRICED.format("version_id"),
         {
             "event_id", "question", "rules", "category", "opens_at", "closes_at", "tick", "fee_rate",
-            "min_shares", "story",
+            "min_shares", "story", "slug", "event_slug", "tags",
         },
     ),
     "quote": (PRICED.format("quote_id"), {"bid", "ask", "mid", "last", "volume", "book"}),

@@ -89,3 +89,30 @@ def test_a_season_goes_on_in_mid_cohort_with_newer_code_as_if_nothing_had_been(
     with reading(record.engine) as ours, reading(whole.engine) as theirs:
         assert state_hash(ours) == state_hash(theirs)
     whole.close()
+
+
+ADDED_BY_0006 = {
+    "market_version": ("slug", "event_slug", "tags"),
+    "quote": ("volume_24h", "liquidity", "open_interest"),
+    "sync": ("left_out", "rejected"),
+}
+
+
+def test_a_record_from_before_markets_were_chosen_by_name_gets_the_columns_and_stays_as_it_is(
+    copy: Path,
+) -> None:
+    with Record.open(str(copy)).engine.connect() as connection:
+        before = state_hash(connection)
+    with closing(sqlite3.connect(copy)) as database:
+        for table, names in ADDED_BY_0006.items():
+            for name in names:
+                database.execute(f"ALTER TABLE {table} DROP COLUMN {name}")
+        database.execute("UPDATE alembic_version SET version_num = '0005'")
+        database.commit()
+    with pytest.raises(ArenaError, match="older arena"):
+        connect(copy, read_only=True)
+    record = Record.open(str(copy))
+    with reading(record.engine) as connection:
+        assert state_hash(connection) == before
+        assert verify(connection) == []
+    record.close()
