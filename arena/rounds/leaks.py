@@ -27,7 +27,7 @@ from arena.rounds.replay import Replay, arrange_replay, play_replay, replay_agen
 from arena.scores.leaderboard import compute_leaderboard
 from markets.bundle import Bundle
 from markets.bundle.alter import alter
-from markets.bundle.files import NAMES
+from markets.bundle.journal import NAMES
 
 LISTED = 20
 """How many differences are named of each kind and instant."""
@@ -200,6 +200,6 @@ def _hear(event: str, given: tuple[Any, ...]) -> None:
             files.append(frame.f_code.co_filename)
             frame = frame.f_back
         if not any(Path(file).as_posix().endswith(_VENUE) for file in files):
-            ours = (__file__, "<", *_LIBRARY, str(Path(files_of_bundles).parent))
+            ours = (__file__, "<", *_LIBRARY, str(Path(alter.__code__.co_filename).parent))
             own = next((file for file in files if not file.startswith(ours)), "somebody")
             opened.add(f"{path.name} by {own}")

@@ -152,7 +152,7 @@ class RowsQuery:
         return self._made[dialect.name]
 
     def is_readable(self, lines: Sequence[Any]) -> bool:
-        """Whether all values of all these lines are as they must be, every row there, and instants as text."""
+        """Whether all values of these lines are as they must be, every row there, and instants as text."""
         columns = list(zip(*lines, strict=True))
         return all(
             kinds.issuperset(map(type, column)) for kinds, column in zip(self._kinds, columns, strict=True)

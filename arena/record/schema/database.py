@@ -321,10 +321,11 @@ def schema_version(connection: Connection) -> str | None:
 
 def _check_columns(connection: Connection, version: str) -> None:
     """That the tables of the newest schema are as they are in the code: until a release, it may change."""
-    from arena.record.schema.tables import METADATA  # it takes long to load, and not all who ask have a record
+    from arena.record.schema.tables import METADATA  # slow to load, and not all who ask have a record
 
     ours = {(name, column.name) for name, table in METADATA.tables.items() for column in table.c}
-    there = {(table, column) for table, column in connection.exec_driver_sql(COLUMNS[connection.dialect.name])}
+    found = connection.exec_driver_sql(COLUMNS[connection.dialect.name])
+    there = {(table, column) for table, column in found}
     if lost := sorted(ours - there):
         raise FormerRecord(f"{version} without {'.'.join(lost[0])}")
     if added := sorted(each for each in there - ours if each[0] in METADATA.tables):
