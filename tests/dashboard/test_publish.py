@@ -128,7 +128,7 @@ def test_a_badge_says_what_is_known_and_how_surely(
 ) -> None:
     with open_read_only(str(season)) as engine, reading(engine) as connection:
         found = next(row for row in read_leaderboard(connection, None).rows if row.kind != "market")
-    known = {"kind": "llm", "ranked": True, "copies": None, "events": 64, "verdict": "proven"}
+    known: dict[str, Any] = {"kind": "llm", "ranked": True, "copies": None, "events": 64, "verdict": "proven"}
     known |= {"skill": 0.012, "skill_low": 0.003, "skill_high": 0.021}
     assert badge_words(replace(found, **known | row)) == badge
     assert badge_words(None) == ("no results yet", "lightgrey")
