@@ -57,9 +57,7 @@ def look_files() -> dict[str, str]:
 @cache
 def drawn_by() -> str:
     """A hash over all that draws: what another version drew is drawn anew."""
-    files = sorted(
-        file for file in PACKAGE.rglob("*") if file.suffix in {".py", ".html", ".css", ".js", ".toml"}
-    )
+    files = sorted(file for file in PACKAGE.rglob("*") if file.suffix in DRAWING)
     return sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
 
 
