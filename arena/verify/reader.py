@@ -139,7 +139,9 @@ class RowsQuery:
             | ({type(None)} if column.nullable else frozenset())
             for column in self.columns
         ]
-        self._timely = [place for place, column in enumerate(self.columns) if isinstance(column.type, UtcTime)]
+        self._timely = [
+            place for place, column in enumerate(self.columns) if isinstance(column.type, UtcTime)
+        ]
         self._forms = dict[tuple[type, ...], LineForm]()
         self._made = dict[str, Made]()
 
@@ -319,7 +321,7 @@ class RecordReader:
             self.tell(Difference(name, "all rows", "text", said, "rows", why))
 
     def _batches_of_sqlite(self, text: str, given: Any) -> Iterator[Sequence[Any]]:
-        """By the driver alone: what SQLAlchemy learns of a result's columns costs more than a small result."""
+        """By the driver alone: what SQLAlchemy learns of columns costs more than a small result."""
         driver = self.connection.connection.driver_connection
         assert isinstance(driver, sqlite3.Connection)
         with closing(driver.execute(text, given)) as cursor:

@@ -431,14 +431,20 @@ class Simulation:
             number = next(machines)
             return f"machine-{number}/1/machine-{number}.1"
 
+        def release(room: AnswerRoom) -> bool:
+            return self.release(room)
+
+        def extend(room: AnswerRoom, folder: Path, answers: int) -> None:
+            self.extend(room, folder, answers)
+
         ask = self.provider.ask_of
         with (
             patch("arena.rounds.open_world.holder_name", holder),
             patch("arena.operations.run.holder_name", holder),
             patch.object(adapters.OpenModels, "ask", lambda _models, settings: ask(settings)),
             patch("arena.record.record.connect", connected),
-            patch.object(AnswerRoom, "release", lambda room: self.release(room)),
-            patch.object(AnswerRoom, "_extend", lambda room, *words: self.extend(room, *words)),
+            patch.object(AnswerRoom, "release", release),
+            patch.object(AnswerRoom, "_extend", extend),
         ):
             yield
 

@@ -20,7 +20,7 @@ from tests.faults.little import play, witnessed, write_config
 from tests.program.command_line import command, environment
 from tests.program.running import loaded
 from tests.provider.replies import GOOD, Asked, says
-from tests.provider.server import faulty
+from tests.provider.server import FaultyProvider, faulty
 from tests.serving import Reply
 
 KB = 1_024
@@ -136,7 +136,8 @@ def test_of_a_backup_nothing_is_left(whole: tuple[Path, str], tmp_path: Path) ->
 
 PAYING = """\
 markets: {{venue: simulator, show: 6, simulator: {{start: 2026-01-04, weeks: 3, markets: 20, events: 8}}}}
-cohorts: {{rounds: 1, count: 1}}
+cohorts: {{rounds: {rounds}, count: 1}}
+run: {{marks: 1w, catalogue: off, quotes: off, resolutions: off, backup: off}}
 agents:
 {agents}
 """
@@ -157,10 +158,14 @@ def small_disk(folder: Path) -> Iterator[Path]:
         subprocess.run(["umount", "--lazy", disk], check=True)
 
 
-def test_of_a_disk_that_is_full_when_answers_come_no_paid_one_is_lost(tmp_path: Path) -> None:
-    with small_disk(tmp_path) as disk, faulty(latency=1.0) as there:
+@contextmanager
+def filled_as_it_answers(
+    folder: Path, rounds: int = 1
+) -> Iterator[tuple[FaultyProvider, Path, Callable[[], None]]]:
+    """A provider, a disk that is full once it was asked, and what makes room there again."""
+    with small_disk(folder) as disk, faulty(latency=1.0) as there:
         agents = "\n".join(PAID.format(n=n, url=there.url) for n in range(4))
-        (tmp_path / "config.yaml").write_text(PAYING.format(agents=agents), "utf-8")
+        (folder / "config.yaml").write_text(PAYING.format(agents=agents, rounds=rounds), "utf-8")
         filler = disk / "filler"
 
         def fills(_: Asked) -> Reply:
@@ -170,17 +175,43 @@ def test_of_a_disk_that_is_full_when_answers_come_no_paid_one_is_lost(tmp_path: 
                     pass
             return says(GOOD)
 
+        def freed() -> None:
+            filler.unlink()
+            there.script("plays", says(GOOD))
+
         there.script("plays", fills)
-        words = ("round", "--at", "2026-01-04T00:00Z", "--database", str(disk / "arena.db"), "--json")
+        yield there, disk / "arena.db", freed
+
+
+def test_of_a_disk_that_is_full_when_answers_come_no_paid_one_is_lost(tmp_path: Path) -> None:
+    with filled_as_it_answers(tmp_path) as (there, database, freed):
+        words = ("round", "--at", "2026-01-04T00:00Z", "--database", str(database), "--json")
         full = loaded().run(tmp_path, words, environment())
         assert full.returncode in (0, 1), "whether there is room for all else too"
         assert "Traceback" not in full.stderr
-        kept, asked = stored_answers(disk / "arena.db"), len(there.log)
-        filler.unlink()
-        there.script("plays", says(GOOD))
+        kept, asked = stored_answers(database), len(there.log)
+        freed()
         done = loaded().run(tmp_path, words, environment())
         assert (done.returncode, kept, len(there.log)) == (0, asked, 4)
-        assert hash_of(disk / "arena.db")
+        assert hash_of(database)
+
+
+def test_arena_run_says_that_the_disk_is_full_and_with_room_again_ends_as_if_it_never_was(
+    tmp_path: Path,
+) -> None:
+    with filled_as_it_answers(tmp_path, rounds=3) as (there, database, freed):
+        full = loaded().run(tmp_path, ("run", "--once", "--database", str(database)), environment())
+        told = full.stdout + full.stderr
+        assert (full.returncode == 0, "Traceback" in told) == (False, False), told
+        assert "disk is full" in told or "there is no room to keep an answer" in told, told
+        kept, asked = stored_answers(database), len(there.log)
+        assert kept == asked < 12
+        freed()
+        for file in (database, tmp_path / "whole.db"):
+            done = loaded().run(tmp_path, ("run", "--database", str(file)), environment())
+            assert done.returncode == 0, done.stdout + done.stderr
+        assert len(there.log) == 12 + 12, "each question was asked once"
+        assert hash_of(database) == hash_of(tmp_path / "whole.db")
 
 
 def stored_answers(database: Path) -> int:

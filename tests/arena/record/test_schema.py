@@ -57,7 +57,9 @@ def test_a_record_of_another_form_is_refused_before_anything_is_read_or_written(
         driver.execute(change)
         before = list(driver.iterdump())
     for opened in (lambda: upgrade(connect(copy)), lambda: connect(copy, read_only=True)):
-        with pytest.raises(ArenaError, match=f"written by {whose} .schema {newest_schema_version()} {what}") as told:
+        with pytest.raises(
+            ArenaError, match=f"written by {whose} .schema {newest_schema_version()} {what}"
+        ) as told:
             opened()
         assert (told.value.code, "arena import FILE.zip" in told.value.hint) == ("former_record", True)
     with closing(sqlite3.connect(copy)) as driver:
