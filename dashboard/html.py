@@ -112,7 +112,7 @@ def linked(inside: Markup, href: str | None) -> Markup:
 def venue_link(found: tuple[str, str] | None, words: str = "At {}") -> Markup:
     """To a venue's page of a market; nothing where none is known.
 
-    >>> print(venue_link(venue_page(MarketId("manifold:abc1"), slug="rain")))
+    >>> print(venue_link(("Manifold", "https://manifold.markets/market/rain")))
     <a href="https://manifold.markets/market/rain" target="_blank" rel="noopener noreferrer">At Manifold</a>
     """
     if found is None:

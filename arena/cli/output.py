@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import fields, is_dataclass
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -29,10 +29,10 @@ def print_json(value: object) -> None:
 
 
 def json_value(value: object) -> Any:
-    """What JSON has for a record, an instant or a path."""
+    """What JSON has for a record, a day, an instant or a path."""
     if is_dataclass(value):
         return attributes(value, *(field.name for field in fields(value)))
-    if isinstance(value, datetime):
+    if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Path):
         return str(value)

@@ -34,7 +34,7 @@ LISTED = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Leak:
     """Something that came out otherwise although only what came after `at` was changed."""
 
     at: datetime
@@ -53,7 +53,7 @@ class LeakProbe:
 
     compared: Mapping[datetime, Mapping[str, int]]
     counts: Mapping[datetime, Mapping[str, int]]
-    differences: tuple[Difference, ...]
+    differences: tuple[Leak, ...]
     opened: tuple[str, ...]
     left_out: tuple[str, ...]
 
@@ -132,7 +132,7 @@ async def probe_leaks(
                     if known != changed:
                         counts[at][kind] += 1
                         if counts[at][kind] <= LISTED:
-                            found.append(Difference(at, kind, known, changed))
+                            found.append(Leak(at, kind, known, changed))
     return LeakProbe(compared, counts, tuple(found), tuple(sorted(opened)), probed.left_out)
 
 

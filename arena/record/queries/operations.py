@@ -167,8 +167,10 @@ def read_catalogues(connection: Connection, venue: str, most: int) -> list[Catal
 
 def read_last_catalogues(connection: Connection) -> list[CatalogueRead]:
     """The newest reading of each venue's catalogue."""
-    venues = connection.scalars(select(SyncRow.venue).distinct().order_by(SyncRow.venue)).all()
-    return [read for venue in venues for read in read_catalogues(connection, venue, 1)]
+    found, venue = list[CatalogueRead](), ""
+    while venue := connection.scalar(select(func.min(SyncRow.venue)).where(SyncRow.venue > venue)) or "":
+        found += read_catalogues(connection, venue, 1)  # the names are found by steps along the index
+    return found
 
 
 def read_quarantine_counts(connection: Connection, since: datetime) -> list[QuarantineCount]:

@@ -63,6 +63,7 @@ def test_a_lot_that_is_held_with_its_average_its_price_and_how_old_that_is(weeks
         "agent": "ann",
         "market_id": "sim:wind",
         "question": "Will sim:wind happen?",
+        "venue_url": None,
         "side": "YES",
         "bought": 420.282494,
         "sold": 0,

@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, get_args
@@ -38,10 +39,12 @@ from arena.record.model.incident import (
     cohort_finished,
     heads_unpublished,
     ping_failed,
+    records_rejected,
     round_incidents,
     site_unpublished,
     venue_outage,
 )
+from arena.record.model.status import CatalogueRead
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.operations import MOST_TRIES, read_recent_incidents
@@ -345,11 +348,15 @@ def test_the_page_shows_every_message_as_it_is_sent() -> None:
     lasting = [
         agent_incident(kind, "fable", f"fable{words}", end, due + 6 * HOUR) for kind, words in told.items()
     ]
+    usual = CatalogueRead("polymarket", due, 11_988, {}, 12)
+    rejected = records_rejected([replace(usual, markets=2_880, rejected=9_120), usual], due + 6 * HOUR)
+    assert rejected is not None
     made = [
         *round_incidents(end, due + 6 * HOUR, newest=True),
         *lasting,
         *(agent_over(each, due + 6 * HOUR) for each in lasting),
         venue_outage("polymarket", due, VenueError("server_error", "gamma-api.polymarket.com answered 503")),
+        rejected,
         backup_not_kept(due, ArenaError("differs", "1 difference: entry 1, sharp, 7, hash")),
         heads_unpublished(due + HOUR, due, 4, "./publish.sh ended with 1: no route to host"),
         site_unpublished(due, ArenaError("no_folder", "there is no folder /srv")),

@@ -47,6 +47,10 @@ SAME = {
     ("snapshot", "catalogue"): "it names a sync, on whose time no play stands",
     ("quote", "market_id"): "it is named in each snapshot",
     ("quote", "at"): "each snapshot says when the price was true",
+    **{
+        ("quote", name): "what is drawn by it counts"
+        for name in ("volume_24h", "liquidity", "open_interest")
+    },
     ("gathering", "found"): "what was not shown is no part of the play",
     ("gathering", "dropped"): "what was not shown is no part of the play",
     ("evidence", "fetched_at"): "the clock is the machine's",

@@ -283,7 +283,7 @@ def test_a_wide_season_is_pinned() -> None:
     ended = asyncio.run(world.resolutions(late, ids))
     assert (
         digest([times, listings, truths, ended])
-        == "073b51643231db118927e9fd403de77d2c99b7949bbf57ebff18096f4f1df7c6"
+        == "049dedc677eb0f188bea9e2c0bd0f8256024d10ca225cd95bb5f92ed9ab412fc"
     )
 
 

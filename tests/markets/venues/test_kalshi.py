@@ -74,6 +74,7 @@ def test_a_market_and_its_price_are_read_field_by_field(server: VenueServer) -> 
         closes_at=datetime(2026, 3, 1, 10, tzinfo=UTC),
         tick=usd("0.01"),
         fee_rate=usd("0.07"),
+        tags="RAIN",
     )
     bid, ask, mid, last = (usd(price) for price in ("0.40", "0.42", "0.41", "0.41"))
     assert listing.quote == Quote(RAIN, NOW, bid, ask, mid, last, usd("1234.56"))

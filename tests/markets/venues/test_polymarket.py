@@ -90,6 +90,7 @@ def test_a_market_is_read_field_by_field(server: VenueServer) -> None:
         tick=usd("0.01"),
         fee_rate=usd("0.04"),
         min_shares=usd(5),
+        tags="weather",
     )
 
 
