@@ -36,7 +36,7 @@ def test_check_tells_every_mistake_with_its_line_and_ends_in_status_1(
     assert (done.returncode, done.stdout) == (1, "")
     known = (
         "agents, ask, backup, budget, calls, cohorts, database, evidence, heads, markets, publish, run, "
-        "scores, seed, watch"
+        "scores, season, seed, watch"
     )
     assert done.stderr.splitlines() == [
         (
