@@ -106,7 +106,7 @@ def play(
             check_keys(config, environment(config.folder, os.environ))
         live, began = stamp_of(config) == "live", now()
         plan = plan_of(config, began, record.begun(), None if baselines else os.environ)
-        look = next_look(record, live, timedelta(seconds=config.cohorts.corrected_within))
+        look = next_look(record, record.cohorts(), live, timedelta(seconds=config.cohorts.corrected_within))
         at = wanted or next_decision_time(plan, record, live, began, look)
         check_decision_time(at, plan, record, live, began, look)
         reports = asyncio.run(one(at))

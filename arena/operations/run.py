@@ -231,8 +231,9 @@ def _situation(lead_run: LeaderRun, states: Mapping[str, JobState], now: datetim
         progress = record.read(read_progress, record.line_ups)
     for number in ended:
         _emit(run, "ended", f"cohort {number} has ended", cohort=number)
-    plan, live = plan_of(config, now, record.begun()), stamp_of(config) == "live"
-    look = next_look(record, live, lead_run.context.world.corrected_within)
+    cohorts = [one.stored for one in progress]
+    plan, live = plan_of(config, now, tuple(x.cohort for x in cohorts)), stamp_of(config) == "live"
+    look = next_look(record, cohorts, live, lead_run.context.world.corrected_within)
     return DueSituation(plan, progress, states, live, config.cohorts.catch_up, now, look)
 
 

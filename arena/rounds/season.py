@@ -66,7 +66,7 @@ async def play_season(
             if at >= newest:  # what is older is over, and must not be looked at with what is known since
                 stop_if_busy(await play_time(at, plan, world, record))
             played(min(number, len(times)), len(times))
-        while not most and (look := next_look(record, False, world.corrected_within)):
+        while not most and (look := next_look(record, record.cohorts(), False, world.corrected_within)):
             await settle_ended(look, world, record)
 
 

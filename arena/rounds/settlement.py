@@ -121,8 +121,10 @@ def pay_ended_cohorts(connection: Connection, at: datetime) -> None:
 
     Nobody holds anything then, so the snapshot behind its marks is empty. It comes after all that it has.
     """
+    if not (unpaid := read_unpaid_markets(connection)):
+        return
     numbers = {stored.id: stored.cohort.number for stored in read_cohorts(connection)}
-    for cohort_id, markets in read_unpaid_markets(connection).items():
+    for cohort_id, markets in unpaid.items():
         known = read_resolutions(connection, markets, LATEST)
         newest = read_newest_time(connection, cohort_id) or at
         when = max(at, newest + TICK, *(resolution.known_at for resolution in known))
@@ -157,8 +159,10 @@ async def settle_ended(at: datetime, world: World, record: Record) -> None:
         record.write(put_job, JobState(CORRECTIONS, at, world.now(), world.now()))
 
 
-def next_look(record: Record, world_is_live: bool, within: timedelta) -> datetime | None:
+def next_look(
+    record: Record, cohorts: Sequence[StoredCohort], world_is_live: bool, within: timedelta
+) -> datetime | None:
     """When corrections are asked for again, where no cohort goes on; None once none may come."""
-    if any(stored.ended_at is None for stored in record.cohorts()):
+    if any(stored.ended_at is None for stored in cohorts):
         return None
     return record.read(next_correction_look, world_is_live, within)
