@@ -22,6 +22,7 @@ from arena.record.queries.cohorts import (
     StoredRound,
     has_marks,
     read_cohorts,
+    read_newest_played_time,
     read_newest_time,
     read_rounds,
     read_taken_at,
@@ -186,12 +187,12 @@ def next_decision_time(
 
     With `look`, where all have ended, corrections may come: then they are asked for.
     """
-    newest, plan = record.read(read_newest_time), plan_as_begun(plan, record)
-    still_open = open_cohorts(record)
+    newest, played = record.read(read_newest_time), record.read(read_newest_played_time)
+    plan, still_open = plan_as_begun(plan, record), open_cohorts(record)
     interrupted = [
         at
         for stored in still_open
-        for at in {*unplayed_times(stored, record), *([] if newest is None else [newest])}
+        for at in {*unplayed_times(stored, record), *([] if played is None else [played])}
         if is_interrupted_at(at, stored, record)
     ]
     if interrupted:
@@ -208,10 +209,10 @@ def next_decision_time(
             words = f"no decision is due; the next is on {after:{MINUTE_FORMAT}}"
         raise ArenaError("not_due", words, "a round must be played within 6 hours of its time")
     following = plan.first if newest is None else plan.next_after(newest)
-    if (
-        following is None and newest is not None
-    ):  # every round is over, and what is open is still to be settled
-        following = newest + WEEK if still_open else look
+    if following is None and newest is not None and played is not None:
+        # every round is over, and what is open is still to be settled
+        weeks = max(1, -((played - newest) // WEEK))
+        following = played + weeks * WEEK if still_open else look
     if following is None:
         raise ArenaError("over", "every round has been played", "arena leaderboard shows how it went")
     return following

@@ -31,8 +31,8 @@ def wait_for_more(log: Path, writer: "subprocess.Popen[str]") -> None:
 def test_every_backup_made_in_play_is_a_state_that_was_committed(
     tmp_path: Path, thorough: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Six of them, fifty with THOROUGH=1, each copied so slowly that the others write in the midst of it."""
-    times = 50 if thorough else 6
+    """Four of them, fifty with THOROUGH=1, each copied so slowly that the others write in the midst of it."""
+    times = 50 if thorough else 4
     write_config(tmp_path, *((16, 12) if thorough else (5, 3)))
     monkeypatch.setattr(copying, "PAGES", 16)
     Record.open(str(tmp_path / "season.db")).close()

@@ -70,7 +70,7 @@ def test_whatever_of_the_log_is_lost_the_record_is_in_a_state_that_was_committed
     left, states = cut_off
     log, chance = (left / "season.db-wal").read_bytes(), Random(f"what is lost: {lost.__name__}")
     places = [0, 8, FRAMES_BEGIN, FRAMES_BEGIN + 1, len(log) - 1]
-    places += [chance.randrange(len(log)) for _ in range(200 if thorough else 7)]
+    places += [chance.randrange(len(log)) for _ in range(200 if thorough else 4)]
     reached = []
     databases = {place: tmp_path / f"{place}.db" for place in sorted(places)}
     for place, database in databases.items():

@@ -17,11 +17,11 @@ markets:
   show: 30
   per_event: 6
   simulator:
-    {start: 2026-01-04, weeks: 8, markets: 45, events: 20, corrected_share: 0.3, corrected_days: 30,
-     refund_share: 0.1, fraction_share: 0.1}
+    {start: 2026-01-04, WORLD, corrected_share: 0.3, corrected_days: 30, refund_share: 0.1, fraction_share: 0.1}
 cohorts: {rounds: 3, count: 2, keep_deciding: 2, rules: RULES}
 agents: [{kind: constant}, {kind: random}, {kind: oracle}, {kind: oracle, name: noisy, noise: 1.5}]
 """
+LARGE, SMALL = "weeks: 8, markets: 45, events: 20", "weeks: 5, markets: 24, events: 12"
 RULES = (
     pytest.param("realistic", marks=pytest.mark.thorough),  # all the other tests play by them
     "replay",
@@ -29,6 +29,12 @@ RULES = (
     "reference",
     "{from: realistic, fill: quote, fee: none, max_bet: 0.4}",
 )
+
+
+@pytest.fixture(scope="module")
+def config(thorough: bool) -> str:
+    """The season's config, but for its rules."""
+    return CONFIG.replace("WORLD", LARGE if thorough else SMALL)
 
 
 def _agrees(folder: Path, name: str) -> dict[str, Any]:
@@ -45,8 +51,8 @@ def _agrees(folder: Path, name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("rules", RULES)
-def test_a_season_ends_with_everything_paid_by_the_newest_word(tmp_path: Path, rules: str) -> None:
-    (tmp_path / "config.yaml").write_text(CONFIG.replace("RULES", rules), "utf-8")
+def test_a_season_ends_with_everything_paid_by_the_newest_word(tmp_path: Path, config: str, rules: str) -> None:
+    (tmp_path / "config.yaml").write_text(config.replace("RULES", rules), "utf-8")
     arena_json(tmp_path, "demo", "--headless", "--config", "config.yaml", "--database", "arena.db")
     _agrees(tmp_path, "x")
     assert unpaid(tmp_path / "x") == []
@@ -61,9 +67,9 @@ def test_a_season_ends_with_everything_paid_by_the_newest_word(tmp_path: Path, r
     assert "every round has been played" in done.stderr
 
 
-def test_money_and_scores_go_by_one_version_at_every_moment(tmp_path: Path) -> None:
+def test_money_and_scores_go_by_one_version_at_every_moment(tmp_path: Path, config: str) -> None:
     """After each round, and after each look at the venue alone, which learns and pays nobody who goes on."""
-    text = CONFIG.replace("RULES", "realistic").replace("corrected_days: 30", "corrected_days: 12")
+    text = config.replace("RULES", "realistic").replace("corrected_days: 30", "corrected_days: 12")
     text = text.replace("count: 2,", "count: 2, corrected_within: 20d,")
     (tmp_path / "config.yaml").write_text(text, "utf-8")
     days = list[str]()
@@ -80,9 +86,9 @@ def test_money_and_scores_go_by_one_version_at_every_moment(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("once", [False, True])
-def test_arena_run_pays_corrections_too(tmp_path: Path, once: bool) -> None:
-    jobs = "marks: 1w, resolutions: 4d, boards: 1w, scores: 1w, catalogue: off, quotes: off, backup: off"
-    text = f"{CONFIG.replace('RULES', 'realistic')}run: {{{jobs}}}\n"
+def test_arena_run_pays_corrections_too(tmp_path: Path, config: str, once: bool) -> None:
+    jobs = "marks: 1w, resolutions: 4d, boards: 1w, scores: off, catalogue: off, quotes: off, backup: off"
+    text = f"{config.replace('RULES', 'realistic')}run: {{{jobs}}}\n"
     (tmp_path / "config.yaml").write_text(text, "utf-8")
     for week in (*range(6), *range(6, 24, 3)) if once else (0,):
         clock_at(tmp_path, SUNDAY + timedelta(weeks=week))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, Row, bindparam, exists, func
+from sqlalchemy import BindParameter, Connection, Row, bindparam, exists, func, or_
 
 from agents.model import USABLE_STATUSES, Call, CallError, ErrorCode, Forecast, Message, Prompt
 from arena.errors import ArenaError
@@ -292,6 +292,17 @@ def read_newest_time(connection: Connection, cohort_id: int | None = None) -> da
     """The time of the newest snapshot, of all or of one cohort."""
     wanted = NEWEST_TIME if cohort_id is None else NEWEST_OF_COHORT
     newest: datetime | None = connection.scalar(wanted, {} if cohort_id is None else {"cohort_id": cohort_id})
+    return newest
+
+
+NEWEST_PLAYED = NEWEST_TIME.join(CohortRow).where(
+    or_(col(CohortRow.ended_at).is_(None), column_of(SnapshotRow.at) <= column_of(CohortRow.ended_at))
+)
+
+
+def read_newest_played_time(connection: Connection) -> datetime | None:
+    """The time of the newest snapshot of a cohort that went on: none that pays a correction after its end."""
+    newest: datetime | None = connection.scalar(NEWEST_PLAYED)
     return newest
 
 

@@ -5,14 +5,16 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from agents.model import Ask, Decision, View
 from arena.cohorts.schedule import Plan
 from arena.errors import ArenaError
 from arena.record.model.calendar import Cadence
 from arena.record.model.cohort import Cohort
 from arena.record.record import Record
 from arena.rounds.season import check_decision_time, next_decision_time, play_time
+from arena.rounds.settlement import learn_resolutions
 from arena.rounds.world import World
-from tests.builders import NOW, RAIN, a_resolution
+from tests.builders import NOW, RAIN, a_bet, a_resolution
 from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, says
 
 AGENTS = {"ann": says("0.7", ("500", RAIN))}
@@ -94,3 +96,27 @@ def test_a_cohort_whose_last_round_was_missed_ends_all_the_same(record: Record) 
     play(NOW, plan, world, record)
     play(NOW + 2 * WEEK, plan, world, record)
     assert record.cohorts()[0].ended_at == NOW + 2 * WEEK
+
+
+def test_a_correction_paid_between_two_times_is_no_time_broken_off(record: Record) -> None:
+    async def buys(view: View, _ask: Ask) -> Decision:
+        """RAIN in the first cohort's first round, snow in the second's."""
+        market = RAIN if view.snapshot.at < NOW + WEEK else "sim:snow"
+        return Decision((), (a_bet("500", "YES", market),) if view.round == 1 else ())
+
+    venue, plan = LittleVenue(endings=[a_resolution("1", at=NOW + timedelta(days=1))]), a_plan()
+    world = a_world(venue, {"ann": buys})
+    for week in range(3):
+        play(NOW + week * WEEK, plan, world, record)
+    assert [stored.ended_at is None for stored in record.cohorts()] == [False, True]
+    for days in (15, 22):
+        at = NOW + timedelta(days=days, hours=11)
+        version = 2 if days == 15 else 3
+        payout = "0" if days == 15 else None
+        record.write(learn_resolutions, [a_resolution(payout, version=version, at=at)], at)
+        assert record.cohorts()[0].corrected_at == at
+        due = following(plan, record)
+        assert due == NOW + (days // 7 + 1) * WEEK
+        check_decision_time(due, plan, record, live=False, now=NOW)
+    play(due, plan, world, record)
+    assert following(plan, record) == due + WEEK
