@@ -1,7 +1,6 @@
 """The disk is full: it is said in words, nothing is left half-written, and with room again all goes on."""
 
 import json
-import resource
 import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
@@ -17,7 +16,8 @@ from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
 from arena.verify.content import verified_content
 from tests.faults.little import play, witnessed, write_config
-from tests.program.command_line import command, environment
+from tests.program.command_line import environment
+from tests.program.forked import LONGEST_FILE
 from tests.program.running import loaded
 from tests.provider.replies import GOOD, Asked, says
 from tests.provider.server import FaultyProvider, faulty
@@ -46,23 +46,10 @@ def hash_of(database: Path) -> str:
         return verified_content(connection, database).state_hash
 
 
-def with_room(kilobytes: int) -> Callable[[], None]:
-    """What has a process see a full disk as soon as a file gets longer than that."""
-    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (kilobytes * KB, kilobytes * KB))
-
-
 def arena(folder: Path, *words: str, kilobytes: int | None = None) -> Any:
     """The exit status, what is said as JSON, and what is said beside it."""
-    full = None if kilobytes is None else with_room(kilobytes)
-    done = subprocess.run(
-        command(*words, "--json"),
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        preexec_fn=full,
-        timeout=120,
-    )
+    full = {} if kilobytes is None else {LONGEST_FILE: str(kilobytes * KB)}
+    done = loaded().run(folder, (*words, "--json"), environment(**full))
     assert "Traceback" not in done.stderr
     return done.returncode, json.loads(done.stdout)
 
@@ -92,7 +79,7 @@ def test_at_whatever_page_the_room_ends(whole: tuple[Path, str], tmp_path: Path,
         first = verified_content(connection, "empty").state_hash
         least = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
     pages = whole[0].stat().st_size // 4096
-    step = max(1, (pages - least) // (60 if thorough else 3))
+    step = max(1, (pages - least) // (60 if thorough else 2))
     for page in range(least + 1, pages, step):
         database, states = tmp_path / f"{page}.db", [first]
         Record.open(str(database)).close()

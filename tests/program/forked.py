@@ -7,6 +7,7 @@ one has ended. It loads when somebody first connects, and ends with its input.
 
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -31,6 +32,8 @@ TIMEOUT = 300
 """Seconds that a command is waited for."""
 SHARED = "FORKED_FROM"
 """The variable with the socket of the one that all processes of this run share."""
+LONGEST_FILE = "LONGEST_FILE"
+"""The variable with how many bytes a file may have, as if the disk were full then."""
 BROKEN = 70
 """The exit status of one that ended with an error that nobody expected."""
 
@@ -197,6 +200,8 @@ def _become(folder: str, streams: Sequence[str], words: Sequence[str], environ: 
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environ)
+    if room := os.environ.pop(LONGEST_FILE, None):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(room), int(room)))
     time.tzset()
     sys.argv = ["arena", *words]
     try:
