@@ -1,6 +1,6 @@
 """What an agent sees, asks and answers."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Literal, SupportsFloat
@@ -286,17 +286,37 @@ def _no_folder(name: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
+class Ran:
+    """What came of a program: its output, its exit status, and the end of what it wrote to standard error.
+
+    `fault` is why there is nothing to read: it could not be started, took too long, or wrote too much.
+    """
+
+    output: str
+    status: int | None = None
+    complaint: str = ""
+    fault: str = ""
+    timed_out: bool = False
+
+
+async def _no_program(words: Sequence[str], *_: object) -> Ran:
+    return Ran("", fault=f"{words[0]} can't be run here")
+
+
+@dataclass(frozen=True, slots=True)
 class Given:
     """What the composition root hands to a kind.
 
     The world's truth where it has one, the texts of prompts by name, and how to read a file or import a
-    module beside the config; what can't be had that way is `Unreadable`.
+    module beside the config; what can't be had that way is `Unreadable`. And how to run a program there: its
+    words, what it reads, for how many seconds at most, and which variables it sees.
     """
 
     truth: Truth | None = None
     prompts: Mapping[str, str] = field(default_factory=dict)
     read: Callable[[str], str] = _no_folder
     load: Callable[[str], Any] = _no_folder
+    run: Callable[[Sequence[str], str, float, Sequence[str]], Awaitable[Ran]] = _no_program
 
 
 class TokenPrice(BaseModel):

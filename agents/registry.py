@@ -6,7 +6,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from agents.model import Agent, Given, Settings, Unreadable
+from agents.model import Agent, Ask, Given, Settings, Unreadable
 from agents.prompts.include import WholeTemplate, whole_template
 from markets.registry import UnknownExtension, find, load, load_file, names
 
@@ -22,7 +22,8 @@ class NotAnAgentKind(LookupError):
 class AgentKind:
     """A kind of agent: what its block in the config may hold, and how one is made from that.
 
-    One that `looks_outside` may know more when it answers than what it was shown.
+    One that `looks_outside` may know more when it answers than what it was shown. `ask` is what it asks in
+    place of a model, where it has something to ask; the answers are kept like a model's.
     """
 
     name: str
@@ -30,6 +31,7 @@ class AgentKind:
     settings: type[Settings]
     agent: Callable[[Any, Given], Agent]
     looks_outside: bool
+    ask: Callable[[Any, Given], Ask] | None = None
 
 
 def kinds(extra: Iterable[Path] = ()) -> list[str]:
@@ -44,7 +46,8 @@ def kind(name: str, extra: Iterable[Path] = ()) -> AgentKind:
     if not (isinstance(settings, type) and issubclass(settings, Settings) and callable(agent)):
         raise NotAnAgentKind(f"{name}.py is no agent kind: it needs a class Settings and a function agent")
     looks_outside = getattr(module, "LOOKS_OUTSIDE", module.__name__ != f"agents.kinds.{name}")
-    return AgentKind(name, (module.__doc__ or "").strip(), settings, agent, looks_outside)
+    page, ask = (module.__doc__ or "").strip(), getattr(module, "ask", None)
+    return AgentKind(name, page, settings, agent, looks_outside, ask)
 
 
 def agents_needed(settings: Settings) -> tuple[str, ...]:

@@ -12,14 +12,14 @@ HIDDEN = "[hidden]"
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 _SHORTEST = 8
 _PARAMETER = (
-    r"[\w.-]*(?:key|token|secret|passw(?:or)?d|pwd|credential|signature)[\w.-]*"
+    r"[\w.-]{0,80}(?:key|token|secret|passw(?:or)?d|pwd|credential|signature)[\w.-]{0,80}"
     r"|sig|auth|pass|code|jwt|session"
 )
 _SECRET_PATHS = (
     r"hooks\.slack\.com/(?:services|workflows|triggers)/",
     r"discord(?:app)?\.com/api/webhooks/",
     r"api\.telegram\.org/(?:file/)?bot",
-    r"[\w.-]*webhook\.office\.com/webhookb2/",
+    r"webhook\.office\.com/webhookb2/",
     r"hc-ping\.com/",
     r"maker\.ifttt\.com/(?:use|trigger)/",
     r"hooks\.zapier\.com/hooks/catch/",
@@ -32,7 +32,7 @@ _LOOKS_SECRET = (
     re.compile(r"(?i)(\b(?:x-)?api[-_ ]?key(?:\s+provided)?['\"]?\s*[:=]\s*['\"]?)[^\s'\",}&]{6,}"),
     re.compile(rf"(?i)([?&#;](?:{_PARAMETER})=)[^&#\s'\"<>]+"),
     re.compile(r"(?i)(\b(?:https?|wss?|ftp)://)[^/?#\s'\"<>]+(?=@)"),
-    re.compile(r"(?i)(\b[a-z][a-z0-9+.-]*://[^/?#\s'\"<>:@]*:)(?!\*+@)[^/?#\s'\"<>]+(?=@)"),
+    re.compile(r"(?i)(\b[a-z][a-z0-9+.-]{0,30}://[^/?#\s'\"<>:@]*:)(?!\*+@)[^/?#\s'\"<>]+(?=@)"),
     re.compile(rf"(?i)((?:{'|'.join(_SECRET_PATHS)}))[^/?#\s'\"<>][^?#\s'\"<>]*"),
     re.compile(r"()\b(?:sk|pk|rk|gsk|xai|hf|AIza)[-_A-Za-z0-9*.]{12,}"),
 )

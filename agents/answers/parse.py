@@ -98,7 +98,7 @@ def parse_answer(
     )
     if scale == "percent" and forecasts:
         answer.repairs["percent"] = None
-    forecasts, unclear = _first_of_each(forecasts)
+    forecasts, unclear = first_of_each(forecasts)
     decision = Decision(forecasts, rejections=(*bad, *unclear), repaired=tuple(answer.repairs))
     if stage == "blind" or not bets:
         return replace(decision, rejections=(*decision.rejections, *_reject_unasked(answer, stage)))
@@ -189,7 +189,7 @@ def _reason(item: Fields) -> str:
     return one_line(reason, MOST_REASON) if isinstance(reason, str) else ""
 
 
-def _first_of_each(forecasts: tuple[Forecast, ...]) -> tuple[tuple[Forecast, ...], list[Rejection]]:
+def first_of_each(forecasts: tuple[Forecast, ...]) -> tuple[tuple[Forecast, ...], list[Rejection]]:
     """One forecast a market; a market with two different ones has none."""
     first: dict[MarketId, Forecast] = {}
     unclear: dict[MarketId, Rejection] = {}

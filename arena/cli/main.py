@@ -31,6 +31,7 @@ from arena.cli.prompts import prompts
 from arena.cli.replay import replay
 from arena.cli.round import round as play_round
 from arena.cli.run import run, worker
+from arena.cli.schema import schema
 from arena.cli.score import score, tournament
 from arena.cli.status import status, watch
 from arena.cli.verify import verify
@@ -177,6 +178,7 @@ app.command()(score)
 app.command()(tournament)
 app.command()(positions)
 app.command()(whatif)
+app.command()(schema)
 app.command()(history)
 app.command()(replay)
 app.command()(verify)

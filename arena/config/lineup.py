@@ -81,8 +81,9 @@ def _agent(document: Document, key: Key, block: Block, shared: Block) -> AgentCo
         return None
     own = {k: value for k, value in block.items() if k not in OWN_KEYS}
     inherited = {}
-    if issubclass(kind.settings, ModelSettings):
+    if "timeout" in kind.settings.model_fields:
         own = _in_seconds(document, key, own)
+    if issubclass(kind.settings, ModelSettings):
         inherited = {k: value for k, value in shared.items() if k in kind.settings.model_fields}
     for part in PARTWISE & inherited.keys() & own.keys():
         if isinstance(inherited[part], dict) and isinstance(own[part], dict):

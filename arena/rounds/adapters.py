@@ -17,6 +17,7 @@ from agents import registry
 from agents.demo.provider import running
 from agents.llm import close, make_ask
 from agents.model import Ask, Given, ModelSettings
+from agents.programs import run_program
 from agents.providers import DEMO
 from arena.clock import timer
 from arena.config import Config, environment
@@ -48,6 +49,7 @@ def kind_inputs(config: Config, prompts: Mapping[str, str], truth: Truth | None 
         prompts,
         partial(registry.read_file, config.folder),
         partial(registry.load_module, config.folder),
+        partial(run_program, config.folder, os.environ),
     )
 
 

@@ -225,9 +225,11 @@ class OpenAdapters:
         prompts = {name: texts[key] for name, key in hashes.items()}
         simulated = cohort.stamp == "simulated"  # of other worlds nobody knows the truth
         truth = getattr(self.venue(cohort), "truth", None) if simulated else None
-        agent = agent_kind.agent(settings, kind_inputs(self.config, prompts, truth))
+        given = kind_inputs(self.config, prompts, truth)
+        agent = agent_kind.agent(settings, given)
         if (model := model_settings(settings)) is None:
-            return Player(agent, _no_model, lambda _: 0, looks_outside=agent_kind.looks_outside)
+            own = agent_kind.ask(settings, given) if agent_kind.ask else _no_model
+            return Player(agent, own, lambda _: 0, looks_outside=agent_kind.looks_outside)
         ask = self.models.ask(model)
         cost = partial(worst_case, settings=model)
         return Player(agent, ask, cost, provider_of(model), agent_kind.looks_outside)

@@ -15,7 +15,7 @@ def test_a_file_that_makes_no_agents_is_no_kind(tmp_path: Path) -> None:
 
 
 def test_an_unknown_kind_names_those_that_are_known() -> None:
-    with pytest.raises(UnknownExtension, match="known are constant, crowd"):
+    with pytest.raises(UnknownExtension, match="known are command, constant, crowd"):
         registry.kind("kely")
 
 

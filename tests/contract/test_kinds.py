@@ -1,5 +1,6 @@
 """Every kind of agent, by being in the folder: minimal settings do, and a seed decides everything."""
 
+import json
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -15,13 +16,28 @@ from tests.agents.minds import THREE, a_view, an_answer, nobody, stated
 from tests.builders import a_book, a_listing, a_price, result_of, usd
 
 KINDS = registry.kinds()
-NEEDED = {"model": "openai/any", "of": "other", "file": "said.csv", "function": "mine:decide"}
+NEEDED = {
+    "model": "openai/any",
+    "of": "other",
+    "file": "said.csv",
+    "function": "mine:decide",
+    "command": ("mine",),
+}
 """A value for every field that some kind can't do without."""
 LISTS = {"crowd": {"of": ("other",)}}
 """Where another value is needed for it."""
 SAID = "at,market,probability\n" + "".join(
     f"2026-01-01,{market},0.{n}\n" for n, market in enumerate(THREE, 4)
 )
+
+
+A_DECISION = json.dumps(
+    {
+        "forecasts": [{"market": market, "options": {"yes": 0.3}} for market in THREE],
+        "bets": [{"market": THREE[0], "option": "no", "amount": 60}],
+    }
+)
+"""What a program answers that is asked in place of a model."""
 
 
 def mine(view: View, ask: Ask) -> Decision:
@@ -55,10 +71,18 @@ def decide(name: str, seen: View) -> Decision:
     settings = settings_of(kind)
 
     async def ask(prompt: Prompt) -> Call:
+        if kind.ask is not None:
+            return Call(prompt, A_DECISION, finish="stop")
         assert model_settings(settings) is not None, f"{name} is given no model, and asks one"
         return Call(prompt, an_answer(), finish="stop")
 
     return result_of(kind.agent(settings, GIVEN)(seen, ask))
+
+
+def follows_a_rule(name: str) -> bool:
+    """Whether it decides by itself, and nobody is asked."""
+    kind = registry.kind(name)
+    return kind.ask is None and model_settings(settings_of(kind)) is None
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -105,7 +129,7 @@ def test_what_a_kind_wishes_is_legal(name: str, rules: Rules) -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_a_market_without_a_quote_takes_no_bet_and_breaks_nothing(name: str) -> None:
     seen = a_view(replace(a_listing(market="sim:a"), quote=None), stated={"other": (stated("sim:a", "0.9"),)})
-    if model_settings(settings_of(registry.kind(name))) is None:
+    if follows_a_rule(name):
         assert decide(name, seen).bets == ()
 
 
@@ -118,7 +142,7 @@ def test_nothing_on_offer_breaks_nothing(name: str) -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_an_agent_without_cash_bets_nothing_it_does_not_have(name: str) -> None:
     seen = a_view(cash="40")
-    if model_settings(settings_of(registry.kind(name))) is None:
+    if follows_a_rule(name):
         assert decide(name, seen).bets == ()
 
 

@@ -24,6 +24,7 @@ from agents.kinds import llm
 from agents.model import Call, Decision, Forecast, Given, Message, Prompt, Stage, View
 from agents.prompts.prompt import PromptPart, short_ids
 from agents.prompts.template import compile_template
+from agents.registry import AgentKind
 from agents.registry import kind as kind_of
 from arena.cohorts.cohort import forecast_sources, seed_for
 from arena.record.model.cohort import Cohort
@@ -49,6 +50,8 @@ from portfolio.value import mark
 
 RULES = frozenset({"market", "constant", "random", "favourite", "kelly", "crowd"})
 """Kinds that decide by what they are shown alone."""
+ANSWERED = frozenset({"llm", "command"})
+"""Kinds that decide by the answers that are kept of them."""
 DECIDED = ("played", "partly", "malformed", "declined")
 SHORT_ID = re.compile(r"\bm[1-9]\d*\b")
 BY_ANSWERS = "the stored answers say so, as they are read today"
@@ -179,7 +182,7 @@ class CohortReplay:
         if not 0 <= row["reader"] <= READER_VERSION:
             most = f"0 to {READER_VERSION}"
             yield row.differs("reader", most, "there was no other reader")
-        is_own = entrant["kind"] not in RULES and entrant["kind"] != "llm"
+        is_own = entrant["kind"] not in RULES | ANSWERED
         if is_own:
             self.facts.unproved[f"turns of the kind {entrant['kind']}"] += 1
         try:
@@ -230,6 +233,13 @@ class CohortReplay:
         named = json.loads(newest["prompts"]) if newest else self.cohort.prompts
         given = Given(prompts={name: self._texts[hash] for name, hash in named.items()})
         view = self._view(shown, entrant["name"], settings.model_dump())
+        if kind.ask is not None:
+            calls = self._of_round(shown)[2].get(entrant["id"], ())
+            return list(
+                self._compared(
+                    turn, self._answered_once(kind, settings, given, view, calls), view, BY_ANSWERS
+                )
+            )
         if not isinstance(settings, llm.Settings):
             decision = self.runner.run(_decided(kind.agent(settings, given)(view, _unasked)))
             return list(self._compared(turn, sound_decision(decision, view), view, BY_RULE))
@@ -243,6 +253,18 @@ class CohortReplay:
                 return []
             first = first or found
         return first
+
+    def _answered_once(
+        self, kind: AgentKind, settings: Any, given: Given, view: View, calls: Sequence[Call]
+    ) -> Decision:
+        """The decision of an agent that asks one thing a turn, by the answer that is kept."""
+
+        async def stored(prompt: Prompt) -> Call:
+            if (found := next((call for call in calls if call.error is None), None)) is None:
+                raise NoAnswer(f"{prompt.stage}, sample {prompt.sample}")
+            return found
+
+        return sound_decision(self.runner.run(_decided(kind.agent(settings, given)(view, stored))), view)
 
     def _answered(
         self,

@@ -1,0 +1,152 @@
+"""From a decision as a document (`agents.episode`) to a decision: strict on its form, item by item."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from agents.answers.parse import first_of_each
+from agents.episode import BetDocument, DecisionDocument, ForecastDocument, MarketItem, SaleDocument
+from agents.model import Decision, Forecast, View
+from agents.text import one_line
+from markets.millionths import millionths
+from markets.model import MarketId
+from portfolio.model import Bet, Rejection, Sale, Side
+
+MOST_BYTES = 1_000_000
+"""The longest decision that is read."""
+SIDES: Mapping[str, Side] = {"yes": "YES", "no": "NO"}
+_Item = TypeVar("_Item", Forecast, Bet, Sale)
+_Said = TypeVar("_Said", bound=MarketItem)
+
+
+class UnreadableDecision(ValueError):
+    """What was answered is no decision, and why."""
+
+
+def read_decision(text: str, view: View) -> Decision:
+    """The decision that a document makes. An item with a fault is refused, and the others stand.
+
+    Raises `UnreadableDecision` where the whole is no JSON object of this form.
+    """
+    whole = _object(text)
+    listed = {name: whole.pop(name, []) for name in ("forecasts", "bets", "sales")}
+    try:
+        DecisionDocument.model_validate(whole)
+    except ValidationError as error:
+        raise UnreadableDecision(_fault(error)) from error
+    for name, items in listed.items():
+        if not isinstance(items, list):
+            raise UnreadableDecision(f"{name}: expected a list")
+    items = _Items.of(view)
+    stated = items.read(listed["forecasts"], ForecastDocument, _forecast, items.offered)
+    bets = items.read(listed["bets"], BetDocument, _bet, items.offered)
+    sales = items.read(listed["sales"], SaleDocument, _sale, items.known)
+    forecasts, unclear = first_of_each(tuple(stated))
+    return Decision(forecasts, tuple(bets), tuple(sales), (*items.refused, *unclear))
+
+
+def _object(text: str) -> dict[str, Any]:
+    """The one JSON object that the text is, its numbers by their digits."""
+    if len(text) > MOST_BYTES:
+        raise UnreadableDecision(f"it has more than {MOST_BYTES:,} characters")
+    try:
+        whole = json.loads(text, parse_float=Decimal, parse_constant=_no_number, object_pairs_hook=_keys_once)
+    except json.JSONDecodeError as error:
+        words = "nothing was answered" if not text.strip() else f"not JSON: {error}"
+        raise UnreadableDecision(words) from error
+    except (ValueError, RecursionError) as error:
+        raise UnreadableDecision(f"not JSON that can be read: {one_line(str(error), 200)}") from error
+    if not isinstance(whole, dict):
+        raise UnreadableDecision("expected a JSON object")
+    return whole
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is not a number")
+
+
+def _keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    whole = dict(pairs)
+    if len(whole) < len(pairs):
+        twice = next(key for place, (key, _) in enumerate(pairs) if key in dict(pairs[:place]))
+        raise ValueError(f"the key {one_line(twice, 40)!r} appears twice")
+    return whole
+
+
+@dataclass
+class _Items:
+    """The items of a decision as they are read, and those that are refused."""
+
+    on_offer: frozenset[str]
+    all: frozenset[str]
+    refused: list[Rejection]
+
+    @classmethod
+    def of(cls, view: View) -> "_Items":
+        shown = frozenset(listing.market.id for listing in view.snapshot.shown)
+        return cls(shown, frozenset(listing.market.id for listing in view.snapshot), [])
+
+    def known(self, market: str) -> Rejection | None:
+        """Why nothing can be said of a market: the view does not have it."""
+        if market in self.all:
+            return None
+        return Rejection("unknown_market", f'there is no market "{one_line(market, 40)}"')
+
+    def offered(self, market: str) -> Rejection | None:
+        """Why a market cannot be forecast or bet on."""
+        if market in self.all and market not in self.on_offer:
+            return Rejection("not_on_offer", "the market is no longer open for betting", market)
+        return self.known(market)
+
+    def read(
+        self,
+        items: list[Any],
+        form: type[_Said],
+        made: Callable[[_Said], _Item],
+        refusal: Callable[[str], Rejection | None],
+    ) -> list[_Item]:
+        """The items without a fault."""
+        good, noun = list[_Item](), form.__name__.removesuffix("Document").lower()
+        for place, item in enumerate(items, 1):
+            try:
+                said = form.model_validate(item)
+            except ValidationError as error:
+                self.refused.append(Rejection("bad_item", f"{noun} {place}: {_fault(error)}"))
+                continue
+            why = refusal(said.market)
+            if why is None:
+                good.append(made(said))
+            else:
+                self.refused.append(Rejection(why.code, f"{noun} {place}: {why.message}", why.market_id))
+        return good
+
+
+def _fault(error: ValidationError) -> str:
+    """The first thing that is wrong, and where."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    place = ".".join(map(str, first["loc"]))
+    words = first["msg"].removeprefix("Value error, ")
+    return one_line(f"{place}: {words}" if place else words, 200)
+
+
+def _forecast(said: ForecastDocument) -> Forecast:
+    return Forecast(MarketId(said.market), reason=said.reason, millionths=millionths(said.of_yes))
+
+
+def _bet(said: BetDocument) -> Bet:
+    limit = None if said.limit is None else millionths(said.limit)
+    return Bet(MarketId(said.market), SIDES[said.option], millionths(said.amount), limit, said.reason)
+
+
+def _sale(said: SaleDocument) -> Sale:
+    shares, part, limit = (
+        None if value is None else millionths(value) for value in (said.shares, said.fraction, said.limit)
+    )
+    whole = part is not None and said.fraction == 1
+    return Sale(
+        MarketId(said.market), SIDES[said.option], shares, None if whole else part, limit, said.reason
+    )

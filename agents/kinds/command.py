@@ -1,0 +1,114 @@
+"""Plays by a program of yours, in any language: it reads a view and writes a decision.
+
+`command` is the program with its words, run without a shell in the config's folder, once a turn. It reads one
+JSON document from standard input, the view, and writes one to standard output, the decision; `arena schema
+view` and `arena schema decision` print their forms. What it writes to standard error is shown where it fails.
+
+    - kind: command
+      name: mine
+      command: [python3, mine.py]
+      timeout: 5m
+
+A program in Python, whole:
+
+    import json, sys
+
+    view = json.load(sys.stdin)
+    open_markets = [m for m in view["markets"] if m["offered"] and m["price"] is not None]
+    forecasts = [
+        {"market": m["market"], "options": {"yes": min(0.99, m["price"] + 0.05)}} for m in open_markets
+    ]
+    json.dump({"version": 1, "forecasts": forecasts}, sys.stdout)
+
+What it was shown and what it answered are kept, as with a model: a turn that was broken off is not asked again
+once its answer is in, and `arena verify` reads the answer again. An item of a decision that makes no sense is
+refused, with a reason, and the others stand; an answer that is no decision is marked malformed; a program that
+ends with a status other than 0, or takes too long, has failed its turn. It is ended with all that it started.
+
+It sees the variables `PATH`, `HOME`, `LANG` and the like; those it needs besides, such as a key, are named under
+`environment`. Since it can look up what it likes, at a live venue its turns are filled and scored at the prices
+of when it has answered. The program is not frozen with a cohort: rename it when you change what it does.
+"""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from agents.answers.decision_document import UnreadableDecision, read_decision
+from agents.episode import view_document
+from agents.model import (
+    CONTEXT_KEYS,
+    Agent,
+    Ask,
+    Call,
+    CallError,
+    Context,
+    Decision,
+    Given,
+    Message,
+    Prompt,
+    View,
+)
+from agents.model import Settings as Common
+
+LOOKS_OUTSIDE = True
+"""A program can read what it likes: its turns are filled and scored at the prices once it has answered."""
+Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+
+
+class Settings(Common):
+    """Which program, and how long it has."""
+
+    command: tuple[str, ...] = Field(min_length=1)
+    """The program and its words, such as `[python3, mine.py]`; no shell reads them."""
+    timeout: float = Field(
+        default=120.0,
+        gt=0,
+        json_schema_extra={"meant": 'a duration such as "120s" or "15m"', "unit": "seconds"},
+    )
+    """How long it may take for a turn."""
+    environment: tuple[Variable, ...] = ()
+    """Variables that it sees besides `PATH` and the like."""
+    context: Context = Field(default=Context(), json_schema_extra=CONTEXT_KEYS)
+    """What the view has beyond that: each of `history`, `siblings` and `past`, true by default."""
+
+    def faults(self, given: Given) -> Iterator[tuple[str, str]]:
+        """Whether there is such a program; one beside the config is looked for when it is run."""
+        name = self.command[0]
+        if "/" not in name and which(name) is None:
+            yield (
+                "command",
+                f"there is no program {name} here. Install it, or give its path, such as ./{name}",
+            )
+
+
+def ask(settings: Settings, given: Given) -> Ask:
+    """Runs the program once: the view goes in, and what comes out is the answer."""
+
+    async def asked(prompt: Prompt) -> Call:
+        [message] = prompt.messages
+        ran = await given.run(settings.command, message.content, settings.timeout, settings.environment)
+        if ran.fault or ran.status != 0:
+            words = ran.fault or f"it ended with the status {ran.status}"
+            complaint = f": {ran.complaint.strip().splitlines()[-1]}" if ran.complaint.strip() else ""
+            code: ErrorCode = "timeout" if ran.timed_out else "other"
+            return Call(prompt, None, cost=0, error=CallError(code, words + complaint, retry=False))
+        return Call(prompt, ran.output, cost=0, finish="stop")
+
+    return asked
+
+
+def agent(_settings: Settings, _given: Given) -> Agent:
+    """The agent that decides as the program says."""
+
+    async def decide(view: View, ask: Ask) -> Decision:
+        document = view_document(view).model_dump_json()
+        call = await ask(Prompt((Message("user", document),), view.seed))
+        if call.error is not None:
+            return Decision(status="failed", note=f"{call.error.code}: {call.error.message}")
+        try:
+            return read_decision(call.reply or "", view)
+        except UnreadableDecision as error:
+            return Decision(status="malformed", note=str(error))
+
+    return decide

@@ -1,0 +1,104 @@
+"""Runs another program: text in at its standard input, text out at its standard output, and no longer than told."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from agents.model import Ran
+from agents.secrets import redact, secrets_in
+
+MOST_OUTPUT = 4_000_000
+"""Bytes of standard output that are read; a program that writes more is ended."""
+MOST_COMPLAINT = 4_000
+PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "SYSTEMROOT")
+"""What a program is told of the surroundings; keys only where its settings name them."""
+
+
+async def run_program(
+    folder: Path,
+    environ: Mapping[str, str],
+    words: Sequence[str],
+    text: str,
+    seconds: float,
+    names: Sequence[str] = (),
+) -> Ran:
+    """Run a program in a folder. It is ended with all that it has started, whatever happens here.
+
+    Of the environment it sees what every program needs, and the variables named; secrets among these are
+    taken out of all that it writes.
+    """
+    pipe, seen = asyncio.subprocess.PIPE, {x: environ[x] for x in (*PASSED_ON, *names) if x in environ}
+    secrets = secrets_in(environ, *names)
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *words, cwd=folder, env=seen, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+        )
+    except OSError as error:
+        return Ran("", fault=f"{words[0]} can't be started: {error.strerror}")
+    try:
+        async with asyncio.timeout(seconds):
+            ran = await _talked(process, text.encode())
+    except TimeoutError:
+        return Ran("", fault=f"no answer within {seconds:g} seconds", timed_out=True)
+    finally:
+        with suppress(ProcessLookupError):  # all of it may be over already
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+    return replace(ran, output=redact(ran.output, secrets), complaint=redact(ran.complaint, secrets))
+
+
+async def _talked(process: asyncio.subprocess.Process, text: bytes) -> Ran:
+    assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+    writing = asyncio.ensure_future(_write(process.stdin, text))
+    complaints = asyncio.ensure_future(_tail(process.stderr))
+    try:
+        output = await _read(process.stdout)
+        if output is None:
+            return Ran("", fault=f"it wrote more than {MOST_OUTPUT:,} bytes")
+        await writing
+        while process.returncode is None:  # `wait` waits for who holds its standard error open, too
+            await asyncio.sleep(0.005)
+        status = process.returncode
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        complaint = await complaints
+    finally:
+        writing.cancel()
+        complaints.cancel()
+        await asyncio.gather(writing, complaints, return_exceptions=True)
+    try:
+        return Ran(output.decode(), status, complaint)
+    except UnicodeDecodeError:
+        return Ran("", status, complaint, "its output is not UTF-8 text")
+
+
+async def _write(stream: asyncio.StreamWriter, text: bytes) -> None:
+    """All of the text; who doesn't want it closes its end, and that is its own business."""
+    with suppress(BrokenPipeError, ConnectionResetError):
+        stream.write(text)
+        await stream.drain()
+        stream.close()
+        await stream.wait_closed()
+
+
+async def _read(stream: asyncio.StreamReader) -> bytes | None:
+    """All that is written, or None if that is too much."""
+    parts, size = list[bytes](), 0
+    while part := await stream.read(65_536):
+        parts.append(part)
+        size += len(part)
+        if size > MOST_OUTPUT:
+            return None
+    return b"".join(parts)
+
+
+async def _tail(stream: asyncio.StreamReader) -> str:
+    """The end of what is written."""
+    last = b""
+    while part := await stream.read(65_536):
+        last = (last + part)[-MOST_COMPLAINT:]
+    return last.decode("utf-8", "replace")

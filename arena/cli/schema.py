@@ -1,0 +1,33 @@
+"""`arena schema`: the form of what passes between the arena and an agent outside."""
+
+from typing import Annotated
+
+import typer
+
+from arena.cli.options import Options, command
+from arena.cli.output import print_json
+
+
+@command(record=False)
+def schema(
+    _chosen: Options,
+    document: Annotated[
+        str, typer.Argument(metavar="view|decision|result", help="Which document.", show_default=False)
+    ],
+) -> None:
+    """Print the JSON Schema of a view, a decision or a result.
+
+    A view is what an agent is shown, a decision what it answers, a result how a market ended that it had
+    a forecast for. Agents of the kind `command` read the first and write the second.
+
+    Example: arena schema decision > decision.schema.json
+
+    Next: arena agents kinds command
+    """
+    from agents.episode import DOCUMENTS, schema_of
+    from arena.errors import ArenaError
+
+    if document not in DOCUMENTS:
+        words = f"there is no document {document!r}"
+        raise ArenaError("no_document", words, f"there are {', '.join(DOCUMENTS)}")
+    print_json(schema_of(document))  # with --json or without: it is nothing else

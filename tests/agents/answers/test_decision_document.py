@@ -1,0 +1,140 @@
+"""A decision as a document: what is read of it, and what is refused with a reason."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.answers.decision_document import UnreadableDecision, read_decision
+from agents.episode import DOCUMENTS, schema_of, view_document
+from portfolio.model import Bet, Sale
+from tests.agents.minds import THREE, a_view
+from tests.builders import a_book, usd
+
+SHOWN, HELD = THREE[:2], THREE[2]
+VIEW = a_view(*(a_book([("0.40", "1000")], [("0.42", "1000")], market=market) for market in SHOWN))
+
+
+def decision(**said: Any) -> Any:
+    return read_decision(json.dumps({"version": 1, **said}), VIEW)
+
+
+def test_what_makes_sense_is_read_to_the_last_digit() -> None:
+    found = decision(
+        forecasts=[
+            {"market": SHOWN[0], "options": {"yes": 0.123456}, "reason": "two\nlines"},
+            {"market": SHOWN[1], "options": {"no": 0.25}},
+        ],
+        bets=[{"market": SHOWN[0], "option": "yes", "amount": 75.5, "limit": 0.45, "reason": "cheap"}],
+        sales=[
+            {"market": SHOWN[0], "option": "no"},
+            {"market": SHOWN[0], "option": "no", "fraction": 1},
+            {"market": SHOWN[0], "option": "yes", "shares": 0.000001},
+            {"market": SHOWN[0], "option": "yes", "fraction": 0.5, "limit": 0.2},
+        ],
+    )
+    assert [(x.market_id, x.millionths, x.reason) for x in found.forecasts] == [
+        (SHOWN[0], 123_456, "two lines"),
+        (SHOWN[1], 750_000, ""),
+    ]
+    assert found.bets == (Bet(SHOWN[0], "YES", usd("75.5"), usd("0.45"), "cheap"),)
+    assert found.sales == (
+        Sale(SHOWN[0], "NO"),
+        Sale(SHOWN[0], "NO"),
+        Sale(SHOWN[0], "YES", shares=1),
+        Sale(SHOWN[0], "YES", fraction=500_000, limit=200_000),
+    )
+    assert (found.rejections, found.status) == ((), "played")
+
+
+FORECAST = {"market": SHOWN[0], "options": {"yes": 0.5}}
+BAD_FORECASTS = [
+    ({"options": {"yes": 1.2}}, "options.yes: Input should be less than or equal to 1"),
+    ({"options": {"yes": "0.5"}}, "options.yes: expected a number"),
+    ({"options": {"yes": True}}, "options.yes: expected a number"),
+    ({"options": {"yes": 0.5, "no": 0.6}}, "the probabilities of yes and no do not add up to 1"),
+    ({"options": {"maybe": 0.5}}, "the market has no option 'maybe': it has yes and no"),
+    ({"options": {}}, "options: Dictionary should have at least 1 item after validation, not 0"),
+    ({"range": [1, 2]}, "range: Extra inputs are not permitted"),
+    ({"market": 7}, "market: Input should be a valid string"),
+    ({"market": "none"}, 'there is no market "none"'),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), BAD_FORECASTS)
+def test_a_forecast_with_a_fault_is_refused_and_the_others_stand(change: dict[str, Any], words: str) -> None:
+    found = decision(forecasts=[FORECAST | change, {"market": SHOWN[1], "options": {"yes": 0.5}}])
+    assert [x.market_id for x in found.forecasts] == [SHOWN[1]]
+    assert [x.message for x in found.rejections] == [f"forecast 1: {words}"]
+
+
+def test_orders_with_a_fault_are_refused() -> None:
+    bet, sale = {"market": SHOWN[0], "option": "yes", "amount": 60}, {"market": SHOWN[0], "option": "yes"}
+    found = decision(
+        bets=[bet | {"amount": -1}, bet | {"option": "YES"}, bet | {"amount": 1e300}, bet | {"side": "YES"}],
+        sales=[sale | {"shares": 1, "fraction": 0.5}, sale | {"fraction": 0}, sale | {"market": "none"}, 3],
+    )
+    assert (found.bets, found.sales) == ((), ())
+    assert len(found.rejections) == 8
+    assert found.rejections[0].message == "bet 1: amount: Input should be greater than 0"
+    assert found.rejections[4].message == "sale 1: give either shares or fraction"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "nothing was answered"),
+        ("[]", "expected a JSON object"),
+        ("{", "not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+        ('{"version": 2}', "version: Input should be 1"),
+        ('{"bids": []}', "bids: Extra inputs are not permitted"),
+        ('{"bets": {}}', "bets: expected a list"),
+        ('{"bets": NaN}', "not JSON that can be read: NaN is not a number"),
+        ('{"bets": [], "bets": []}', "not JSON that can be read: the key 'bets' appears twice"),
+        (" " * 1_000_001, "it has more than 1,000,000 characters"),
+        ("[" * 200_000, "not JSON that can be read: "),
+    ],
+)
+def test_what_is_no_decision_says_why(text: str, words: str) -> None:
+    with pytest.raises(UnreadableDecision) as caught:
+        read_decision(text, VIEW)
+    assert str(caught.value).startswith(words)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["market", "options", "yes", "no", "amount", "option", "shares", "limit", "x"]),
+            inner,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["version", "forecasts", "bets", "sales", "y"]), JSON))
+def test_whatever_is_answered_nothing_unsound_comes_of_it(whole: dict[str, Any]) -> None:
+    try:
+        found = read_decision(json.dumps(whole), VIEW)
+    except UnreadableDecision:
+        return
+    assert all(0 <= x.millionths <= 1_000_000 and x.market_id in SHOWN for x in found.forecasts)
+    assert all(bet.amount > 0 and bet.market_id in SHOWN for bet in found.bets)
+
+
+def test_a_view_has_what_the_agent_may_know_and_is_of_its_form() -> None:
+    said = json.loads(view_document(VIEW).model_dump_json())
+    assert [market["market"] for market in said["markets"]] == list(SHOWN)
+    first = said["markets"][0]
+    assert (first["bid"], first["ask"], first["price"]) == (0.4, 0.42, 0.41)
+    assert (first["options"], first["offered"]) == (["yes", "no"], True)
+    assert said["account"]["cash"] == VIEW.mark.cash / 1_000_000
+    for name, form in DOCUMENTS.items():
+        schema = schema_of(name)
+        assert schema["additionalProperties"] is False
+        assert schema["properties"].keys() == form.model_fields.keys()
+        assert all("description" in one for one in schema["properties"].values())
