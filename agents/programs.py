@@ -1,4 +1,4 @@
-"""Runs another program: text in at its standard input, text out at its standard output, and no longer than told."""
+"""Runs another program: text goes in, text comes out, and it has no longer than it is told."""
 
 import asyncio
 import os
@@ -52,7 +52,9 @@ async def run_program(
 
 
 async def _talked(process: asyncio.subprocess.Process, text: bytes) -> Ran:
-    assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
     writing = asyncio.ensure_future(_write(process.stdin, text))
     complaints = asyncio.ensure_future(_tail(process.stderr))
     try:
@@ -60,7 +62,7 @@ async def _talked(process: asyncio.subprocess.Process, text: bytes) -> Ran:
         if output is None:
             return Ran("", fault=f"it wrote more than {MOST_OUTPUT:,} bytes")
         await writing
-        while process.returncode is None:  # `wait` waits for who holds its standard error open, too
+        while process.returncode is None:  # noqa: ASYNC110 - `wait` waits for its children's pipes too
             await asyncio.sleep(0.005)
         status = process.returncode
         with suppress(ProcessLookupError):

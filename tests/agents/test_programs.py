@@ -21,7 +21,10 @@ def ran(
 
 
 def test_it_reads_its_input_and_its_output_is_read_beside_its_complaints(tmp_path: Path) -> None:
-    code = "import os, sys; t = sys.stdin.read(); sys.stderr.write('n' * 9_000 + 'end'); print(t[::-1], os.getcwd())"
+    code = (
+        "import os, sys; t = sys.stdin.read(); sys.stderr.write('n' * 9_000 + 'end')\n"
+        "print(t[::-1], os.getcwd())"
+    )
     done = ran(tmp_path, code, "äb" * 100_000)
     assert (done.status, done.fault) == (0, "")
     assert done.output == f"{'bä' * 100_000} {tmp_path}\n"
@@ -62,7 +65,8 @@ def test_a_program_that_is_not_there_is_a_fault(tmp_path: Path) -> None:
 
 def test_all_that_it_started_is_ended_with_it(tmp_path: Path) -> None:
     child = "import time, pathlib; time.sleep(1.5); pathlib.Path('late').touch()"
-    code = f"import subprocess, sys; subprocess.Popen([sys.executable, '-S', '-c', {child!r}], stdout=2); print(1)"
+    started = f"subprocess.Popen([sys.executable, '-S', '-c', {child!r}], stdout=2)"
+    code = f"import subprocess, sys; {started}; print(1)"
     assert ran(tmp_path, code).output == "1\n"
     time.sleep(2.0)
     assert not (tmp_path / "late").exists()

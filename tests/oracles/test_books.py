@@ -1,4 +1,4 @@
-"""Two real books and 150 made-up ones (500 with THOROUGH=1), walked by the engine and by the slow walk in fractions.
+"""Two real books and 150 made-up ones, 500 with THOROUGH=1: the engine beside the slow walk in fractions.
 
 How far apart the two may be, in millionths. The engine rounds a level's price up (by less than 1)
 and its fee up (by less than 1); where the money ends inside a level, the shares are rounded down,
