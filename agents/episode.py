@@ -45,18 +45,20 @@ def _one_line(text: str) -> str:
     return one_line(text, MOST_REASON)
 
 
-def _number(**bounds: Any) -> Any:
-    """A number within bounds, read by the digits that it is written with."""
-    names = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum"}
-    schema = {"type": "number"} | {names[name]: float(value) for name, value in bounds.items()}
-    return Annotated[Decimal, BeforeValidator(_is_number), Field(**bounds), WithJsonSchema(schema)]
-
-
-Probability = _number(ge=0, le=1)
-Price = _number(ge=0, le=1)
-Dollars = _number(gt=0, le=MOST_DOLLARS)
-Shares = _number(gt=0, le=MOST_DOLLARS)
-Part = _number(gt=0, le=1)
+_NUMBER = BeforeValidator(_is_number)
+"""Numbers are read by the digits that they are written with."""
+_SHARE = WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})
+_SOME = WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": MOST_DOLLARS})
+Probability = Annotated[Decimal, _NUMBER, Field(ge=0, le=1), _SHARE]
+Price = Probability
+Dollars = Annotated[Decimal, _NUMBER, Field(gt=0, le=MOST_DOLLARS), _SOME]
+Shares = Dollars
+Part = Annotated[
+    Decimal,
+    _NUMBER,
+    Field(gt=0, le=1),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": 1}),
+]
 Reason = Annotated[str, AfterValidator(_one_line)]
 Options = Annotated[dict[str, Probability], Field(min_length=1)]
 

@@ -138,15 +138,16 @@ def _forecast(said: ForecastDocument) -> Forecast:
 
 
 def _bet(said: BetDocument) -> Bet:
-    limit = None if said.limit is None else millionths(said.limit)
-    return Bet(MarketId(said.market), SIDES[said.option], millionths(said.amount), limit, said.reason)
+    return Bet(
+        MarketId(said.market), SIDES[said.option], millionths(said.amount), _exact(said.limit), said.reason
+    )
 
 
 def _sale(said: SaleDocument) -> Sale:
-    shares, part, limit = (
-        None if value is None else millionths(value) for value in (said.shares, said.fraction, said.limit)
-    )
-    whole = part is not None and said.fraction == 1
-    return Sale(
-        MarketId(said.market), SIDES[said.option], shares, None if whole else part, limit, said.reason
-    )
+    part = None if said.fraction == 1 else _exact(said.fraction)
+    side, limit = SIDES[said.option], _exact(said.limit)
+    return Sale(MarketId(said.market), side, _exact(said.shares), part, limit, said.reason)
+
+
+def _exact(value: Decimal | None) -> int | None:
+    return None if value is None else millionths(value)

@@ -48,6 +48,7 @@ from agents.model import (
     CallError,
     Context,
     Decision,
+    ErrorCode,
     Given,
     Message,
     Prompt,

@@ -1,4 +1,4 @@
-"""A program of anyone's as an agent, by the command line: its answers are kept, and read again by `verify`."""
+"""A program of anyone's as an agent, by the command line: its answers are kept, and verified."""
 
 import sys
 from pathlib import Path
@@ -19,7 +19,7 @@ offered = [m for m in view["markets"] if m["offered"] and m["price"] is not None
 json.dump({
     "version": 1,
     "forecasts": [{"market": m["market"], "options": {"yes": 0.9 * m["price"]}} for m in offered],
-    "bets": [{"market": m["market"], "option": "no", "amount": 60, "reason": "too dear"} for m in offered[:2]],
+    "bets": [{"market": m["market"], "option": "no", "amount": 60, "reason": "dear"} for m in offered[:2]],
     "sales": [{"market": "nowhere", "option": "yes"}],
 }, sys.stdout)
 """
