@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,16 @@ import pytest
 from agents.model import Ran
 from agents.programs import MOST_OUTPUT, run_program
 
+NO_SECRETS: Mapping[str, str] = {}
+
 
 def ran(
-    folder: Path, code: str, text: str = "", seconds: float = 20.0, names: tuple[str, ...] = (), **env: str
+    folder: Path, code: str, text: str = "", seconds: float = 20.0, held: Mapping[str, str] = NO_SECRETS
 ) -> Ran:
     """What comes of a program in Python."""
     words = (sys.executable, "-S", "-c", code)
-    return asyncio.run(run_program(folder, {"PATH": os.environ["PATH"], **env}, words, text, seconds, names))
+    environ = {"PATH": os.environ["PATH"], **held}
+    return asyncio.run(run_program(folder, environ, words, text, seconds, ("MY_KEY",)))
 
 
 def test_it_reads_its_input_and_its_output_is_read_beside_its_complaints(tmp_path: Path) -> None:
@@ -34,7 +38,7 @@ def test_it_reads_its_input_and_its_output_is_read_beside_its_complaints(tmp_pat
 def test_it_sees_the_variables_named_and_what_it_says_of_secrets_is_hidden(tmp_path: Path) -> None:
     code = "import os; print(sorted(os.environ), os.environ.get('MY_KEY'))"
     held = {"MY_KEY": "canary-123456", "OTHER_KEY": "canary-654321"}
-    done = ran(tmp_path, code, names=("MY_KEY",), **held)
+    done = ran(tmp_path, code, held=held)
     assert "MY_KEY" in done.output
     assert "OTHER_KEY" not in done.output
     assert "canary" not in done.output

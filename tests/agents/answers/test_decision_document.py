@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from agents.answers.decision_document import UnreadableDecision, read_decision
 from agents.episode import DOCUMENTS, schema_of, view_document
+from markets.model import MarketId
 from portfolio.model import Bet, Sale
 from tests.agents.minds import THREE, a_view
 from tests.builders import a_book, usd
 
-SHOWN, HELD = THREE[:2], THREE[2]
+SHOWN = [MarketId(market) for market in THREE[:2]]
 VIEW = a_view(*(a_book([("0.40", "1000")], [("0.42", "1000")], market=market) for market in SHOWN))
 
 
@@ -128,7 +129,7 @@ def test_whatever_is_answered_nothing_unsound_comes_of_it(whole: dict[str, Any])
 
 def test_a_view_has_what_the_agent_may_know_and_is_of_its_form() -> None:
     said = json.loads(view_document(VIEW).model_dump_json())
-    assert [market["market"] for market in said["markets"]] == list(SHOWN)
+    assert [market["market"] for market in said["markets"]] == SHOWN
     first = said["markets"][0]
     assert (first["bid"], first["ask"], first["price"]) == (0.4, 0.42, 0.41)
     assert (first["options"], first["offered"]) == (["yes", "no"], True)

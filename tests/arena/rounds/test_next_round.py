@@ -109,10 +109,9 @@ def test_a_correction_paid_between_two_times_is_no_time_broken_off(record: Recor
     for week in range(3):
         play(NOW + week * WEEK, plan, world, record)
     assert [stored.ended_at is None for stored in record.cohorts()] == [False, True]
-    for days in (15, 22):
+    due = NOW
+    for version, days, payout in ((2, 15, "0"), (3, 22, None)):
         at = NOW + timedelta(days=days, hours=11)
-        version = 2 if days == 15 else 3
-        payout = "0" if days == 15 else None
         record.write(learn_resolutions, [a_resolution(payout, version=version, at=at)], at)
         assert record.cohorts()[0].corrected_at == at
         due = following(plan, record)
