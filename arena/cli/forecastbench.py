@@ -230,17 +230,17 @@ def gathered(
     from arena.scores.files.forecastbench import read_forecast_file, read_resolution_set, strictly
     from arena.scores.files.forecastbench_board import gather, read_table
 
-    texts = {str(file): read_text(file) for file in files}
-    tables = [name for name, text in texts.items() if not text.lstrip().startswith(("{", "["))]
+    texts = [(str(file), read_text(file)) for file in files]
+    tables = [each for each in texts if not each[1].lstrip().startswith(("{", "["))]
     if tables:
         if len(texts) > 1 or questions or resolutions or median:
             hint = "name it alone: it says what its questions came to, and of whom a forecast is"
-            raise ArenaError("bad_file", f"{tables[0]} is a CSV that joins forecasts", hint)
-        return read_table(tables[0], texts[tables[0]])
+            raise ArenaError("bad_file", f"{tables[0][0]} is a CSV that joins forecasts", hint)
+        return read_table(*tables[0])
     resolved = [
         strictly(read_resolution_set, str(file), read_text(file), combinations) for file in resolutions
     ]
-    filed = [strictly(read_forecast_file, name, text, combinations) for name, text in texts.items()]
+    filed = [strictly(read_forecast_file, name, text, combinations) for name, text in texts]
     return gather(filed, question_sets(questions, combinations), resolved, mode, median)
 
 

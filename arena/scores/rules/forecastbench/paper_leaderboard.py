@@ -131,6 +131,8 @@ def _p_values(dataset: Floats, market: Floats, chance: Generator, draws: int) ->
     """The share of draws under the null in which each one's difference from the best is as large as seen."""
     observed = (dataset.mean(axis=1) + market.mean(axis=1)) / 2
     reached = np.zeros(len(observed))
+    if len(observed) == 1:  # it is the best, and has no p
+        return reached
     centred = [part - part.mean(axis=1, keepdims=True) for part in (dataset, market)]
     rows = max(1, CHUNK_CELLS // max(part.shape[1] for part in centred))
     for start in range(0, draws, rows):
