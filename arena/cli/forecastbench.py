@@ -1,9 +1,7 @@
 """`arena forecastbench`: its question sets, answers to them, and its boards."""
 
 import csv
-import gzip
 import io
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from enum import StrEnum
@@ -13,12 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.cli.options import Options, command
+from arena.cli.options import DEFAULT, Options, command
 from arena.cli.output import plain
 from arena.cli.table import TableChoice, TableColumn, print_table
 from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
+    from arena.record.queries.benchmark import BenchmarkFile
+    from arena.rounds.forecastbench import ResolvedRound
     from arena.scores.files.forecastbench import Fault, QuestionSet
     from arena.scores.files.forecastbench_board import BenchBoard, Forecasters
 
@@ -30,7 +30,6 @@ Example: arena forecastbench check 2026-03-01.us.1.json --questions 2026-03-01-l
 
 Next: arena forecastbench board
 """
-MOST_BYTES = 1 << 30
 
 
 class BoardModes(StrEnum):
@@ -67,32 +66,23 @@ Combinations = Annotated[
 
 
 def read_text(file: Path) -> str:
-    """The text of a file in UTF-8, packed with gzip or not."""
+    """The text of a file, packed with gzip or not."""
+    from arena.scores.files.forecastbench import unpacked
+
     try:
-        data = file.read_bytes()
+        return unpacked(str(file), file.read_bytes()).removeprefix("\ufeff")
     except OSError as error:
         what = f"{file} can't be read: {error.strerror}"
         raise ArenaError("no_file", what, "name a file that exists") from error
-    if data[:2] == b"\x1f\x8b":
-        try:
-            with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-                data = packed.read(MOST_BYTES + 1)
-        except (OSError, EOFError, zlib.error) as error:
-            raise ArenaError("bad_file", f"{file} can't be unpacked: {error}", "fetch it again") from error
-    if len(data) > MOST_BYTES:
-        raise ArenaError("bad_file", f"{file} has more than {MOST_BYTES:,} bytes", "name another file")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ArenaError("bad_file", f"{file}:{line}: this is not UTF-8", "save the file as UTF-8") from error
 
 
-def question_sets(files: Sequence[Path], combinations: bool = False) -> "list[QuestionSet]":
-    """The question sets of files, which have to be without fault."""
+def question_sets(chosen: Options, files: Sequence[Path], combinations: bool = False) -> "list[QuestionSet]":
+    """The question sets of files, else of the record; they have to be without fault."""
     from arena.scores.files.forecastbench import read_question_set, strictly
 
-    sets = [strictly(read_question_set, str(file), read_text(file), combinations) for file in files]
+    texts = [(str(file), read_text(file)) for file in files]
+    texts = texts or [(kept.name, kept.text) for kept in kept_files(chosen, "questions")]
+    sets = [strictly(read_question_set, name, text, combinations) for name, text in texts]
     for place, one in enumerate(sets):
         if one.due in {other.due for other in sets[:place]}:
             raise ArenaError("two_sets", f"there are two question sets of {one.due}", "name one of a round")
@@ -108,7 +98,100 @@ FAULTS = (
 )
 
 
-@command(record=False, table=True)
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--from", metavar="DIR", help="A folder with the files, or an address; else where they are published."
+    ),
+]
+
+
+@command()
+def fetch(
+    chosen: Options,
+    due: Annotated[
+        str | None, typer.Option("--due", metavar="DATE", help="The round due that day, not the newest.")
+    ] = None,
+    source: From = None,
+) -> None:
+    """Keep a round's question set in the record, byte for byte, with its SHA-256.
+
+    DIR has the files as they are published, in question_sets or side by side, plain or packed with gzip. A set that has been kept is not kept again; one that was changed becomes a new version.
+
+    Example: arena forecastbench fetch --due 2026-03-01 --from datasets
+
+    Next: arena forecastbench resolve
+    """
+    from arena.clock import now
+    from arena.rounds.forecastbench import PUBLISHED, FileSource, fetch_questions
+    from arena.scores.files.forecastbench import coverage, is_day, read_question_set, strictly
+
+    if due is not None and not is_day(due):
+        raise ArenaError("bad_day", f"{due!r} is not a day", "write it like 2026-03-01", status=64)
+    with chosen.writing() as record:
+        kept, is_new = fetch_questions(record, FileSource(source or PUBLISHED), due, now())
+    asked: QuestionSet = strictly(read_question_set, kept.name, kept.text)
+    rows = {kind: wanted for kind, (_, wanted) in coverage(set(), asked).items()}
+    data = {"name": kept.name, "due": kept.due, "version": kept.version, "sha256": kept.sha256, "new": is_new}
+    data |= {"questions": len(asked.questions), "rows": rows}
+    words = (
+        f"{kept.name}: {'kept' if is_new else 'was kept before'}, version {kept.version}, due {kept.due}\n"
+        f"  {count_text(len(asked.questions), 'question')}: {rows['market']:,} market rows, "
+        f"{rows['dataset']:,} data rows\n  SHA-256 {kept.sha256}"
+    )
+    chosen.answer(data, print, words)
+
+
+@command()
+def resolve(chosen: Options, source: From = None) -> None:
+    """Keep the resolutions of all rounds in the record; a file that changed becomes a new version.
+
+    Markets that are open yet are in it with the crowd's probability of the day before. What came to something
+    else than was said before is named. The first resolutions of a round come some ten days after it was due.
+
+    Example: arena forecastbench resolve --from datasets
+
+    Next: arena forecastbench board FILE...
+    """
+    from arena.clock import now
+    from arena.rounds.forecastbench import PUBLISHED, FileSource, resolve_rounds
+
+    with chosen.writing() as record:
+        resolved, waiting = resolve_rounds(record, FileSource(source or PUBLISHED), now())
+    data = {"rounds": [asdict(one) for one in resolved], "waiting": waiting}
+    chosen.answer(data, say_resolved, resolved, waiting)
+
+
+def say_resolved(resolved: "list[ResolvedRound]", waiting: list[str]) -> None:
+    """The same in words."""
+    for one in resolved:
+        print(f"{one.name}: version {one.version}{', new' if one.is_new else ', as before'}")
+        at = f" at the crowd's probability of {one.priced_at}" if one.open else ""
+        markets = count_text(one.market, "market")
+        print(f"  resolved: {one.dataset:,} data rows, {markets}; open: {one.open:,}{at}")
+        if one.is_new and one.version > 1:
+            print(f"  new rows: {one.added:,}; prices moved: {one.moved:,}; gone: {one.gone:,}")
+        for text in one.corrected:
+            print(f"  corrected: {plain(text)}")
+    for name in waiting:
+        print(f"{name}: no resolutions yet")
+
+
+def kept_files(chosen: Options, kind: str) -> "list[BenchmarkFile]":
+    """The newest files of a kind in the record, where there is one."""
+    from arena.record.queries.benchmark import newest_files
+    from arena.record.schema.database import NoRecord
+
+    if chosen.config is None and chosen.database is None and not DEFAULT.exists():
+        return []
+    try:
+        with chosen.reading() as connection:
+            return newest_files(connection, kind)
+    except NoRecord:
+        return []
+
+
+@command(table=True)
 def check(
     chosen: Options,
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of forecasts.")],
@@ -127,7 +210,7 @@ def check(
     """
     from arena.scores.files.forecastbench import Fault, check_answers, read_forecast_file
 
-    sets = {one.due: one for one in question_sets(questions or (), combinations)}
+    sets = {one.due: one for one in question_sets(chosen, questions or (), combinations)}
     found: list[Fault] = []
     answered: list[dict[str, Any]] = []
     for file in files:
@@ -166,7 +249,7 @@ def say_faults(answered: list[dict[str, Any]], found: "list[Fault]", choice: Tab
         print(f"  checked against {against}")
 
 
-@command(record=False, table=True)
+@command(table=True)
 def board(
     chosen: Options,
     files: Annotated[
@@ -207,7 +290,7 @@ def board(
     from arena.scores.files.forecastbench_board import make_board
 
     sources = (questions or (), resolutions or ())
-    found = gathered(files, *sources, mode.value, median, combinations)
+    found = gathered(chosen, files, *sources, mode.value, median, combinations)
     made = make_board(found, mode.value, difficulty=difficulty.value, by=by and by.value, against=against)
     rows = [row_data(made, row) for row in made.scores]
     if as_csv or as_html:
@@ -219,6 +302,7 @@ def board(
 
 
 def gathered(
+    chosen: Options,
     files: Sequence[Path],
     questions: Sequence[Path],
     resolutions: Sequence[Path],
@@ -237,11 +321,13 @@ def gathered(
             hint = "name it alone: it says what its questions came to, and of whom a forecast is"
             raise ArenaError("bad_file", f"{tables[0][0]} is a CSV that joins forecasts", hint)
         return read_table(*tables[0])
-    resolved = [
-        strictly(read_resolution_set, str(file), read_text(file), combinations) for file in resolutions
-    ]
+    closed = [(str(file), read_text(file)) for file in resolutions]
+    sets = question_sets(chosen, questions, combinations)
+    if not (closed or questions):
+        closed = [(kept.name, kept.text) for kept in kept_files(chosen, "resolutions")]
+    resolved = [strictly(read_resolution_set, name, text, combinations) for name, text in closed]
     filed = [strictly(read_forecast_file, name, text, combinations) for name, text in texts]
-    return gather(filed, question_sets(questions, combinations), resolved, mode, median)
+    return gather(filed, sets, resolved, mode, median)
 
 
 def row_data(made: "BenchBoard", row: Any) -> dict[str, Any]:
@@ -453,5 +539,7 @@ def html_text(lines: Sequence[Sequence[str]], title: str) -> str:
 
 
 forecastbench = typer.Typer(no_args_is_help=True, help=HELP)
+forecastbench.command()(fetch)
 forecastbench.command()(check)
+forecastbench.command()(resolve)
 forecastbench.command()(board)

@@ -6,8 +6,11 @@ Reading collects every fault with its row, field and remedy; nothing is correcte
 in: files are read where commands are.
 """
 
+import gzip
+import io
 import json
 import math
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -397,6 +400,26 @@ def is_day(text: object) -> bool:
     return True
 
 
+MOST_BYTES = 1 << 30
+
+
+def unpacked(name: str, data: bytes) -> str:
+    """The text of a file, packed with gzip or not, as it is: a mark at its beginning stays."""
+    if data[:2] == b"\x1f\x8b":
+        try:
+            with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+                data = packed.read(MOST_BYTES + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise ArenaError("bad_file", f"{name} can't be unpacked: {error}", "fetch it again") from error
+    if len(data) > MOST_BYTES:
+        raise ArenaError("bad_file", f"{name} has more than {MOST_BYTES:,} bytes", "name another file")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ArenaError("bad_file", f"{name}:{line}: this is not UTF-8", "save the file as UTF-8") from error
+
+
 class _Reader:
     """Reads one file, and collects what is wrong with it."""
 
@@ -410,7 +433,7 @@ class _Reader:
     def document(self, text: str) -> dict[str, Any]:
         """The object in the file. What is no JSON can't be read at all."""
         try:
-            data = json.loads(text)
+            data = json.loads(text.removeprefix("\ufeff"))
         except json.JSONDecodeError as error:
             where = f"{self.file}:{error.lineno}:{error.colno}"
             raise ArenaError(
