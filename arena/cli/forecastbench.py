@@ -116,7 +116,8 @@ def fetch(
 ) -> None:
     """Keep a round's question set in the record, byte for byte, with its SHA-256.
 
-    DIR has the files as they are published, in question_sets or side by side, plain or packed with gzip. A set that has been kept is not kept again; one that was changed becomes a new version.
+    DIR has the files as they are published, in folders or side by side, plain or packed with gzip. A set that
+    has been kept is not kept again; one that was changed becomes a new version.
 
     Example: arena forecastbench fetch --due 2026-03-01 --from datasets
 

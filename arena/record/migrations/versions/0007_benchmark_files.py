@@ -20,11 +20,15 @@ def upgrade() -> None:
         name = f"{TABLE}_no_{action.lower()}"
         if connection.dialect.name == "postgresql":
             body = f"BEGIN RAISE EXCEPTION {refuse}; END"
-            op.execute(f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ {body} $$")
+            op.execute(f"DROP TRIGGER IF EXISTS {name} ON {TABLE}")
+            op.execute(
+                f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ {body} $$"
+            )
             op.execute(
                 f"CREATE TRIGGER {name} BEFORE {action} ON {TABLE} FOR EACH ROW EXECUTE FUNCTION {name}()"
             )
         else:
+            op.execute(f"DROP TRIGGER IF EXISTS {name}")
             op.execute(
                 f"CREATE TRIGGER {name} BEFORE {action} ON {TABLE} BEGIN SELECT RAISE(ABORT, {refuse}); END"
             )
