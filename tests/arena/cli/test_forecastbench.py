@@ -2,8 +2,11 @@
 
 import csv
 import gzip
+import hashlib
 import io
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,8 @@ from typer.testing import CliRunner
 
 from arena.cli.forecastbench import SITE_COLUMNS, forecastbench
 from arena.cli.main import Commands, arena
+from arena.record.schema.database import open_read_only, reading
+from arena.verify import verify
 from tests.arena.scores.files.test_forecastbench import QUESTIONS, forecast, submission
 
 app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
@@ -210,3 +215,71 @@ def test_what_a_board_cannot_be_made_of(tmp_path: Path, change: list[str], said:
     more = [tmp_path / each if each.endswith(".json") else each for each in change]
     done = run("board", *given, *more)
     assert (done.exit_code, said in done.stderr) == (1, True)
+
+
+def keep(folder: Path) -> list[object]:
+    """A record beside a folder of published files."""
+    for name, part in (
+        ("q.json", "question_sets/2026-03-01-llm.json"),
+        ("r.json", "resolution_sets/2026-03-01_resolution_set.json"),
+    ):
+        target = folder / "published" / part
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes((folder / name).read_bytes())
+    return ["--database", folder / "arena.db", "--from", folder / "published"]
+
+
+def test_a_round_is_kept_byte_for_byte_and_corrections_are_new_versions(tmp_path: Path) -> None:
+    given = round_files(tmp_path)
+    place = keep(tmp_path)
+    kept = answer("fetch", *place)
+    bytes_ = (tmp_path / "q.json").read_bytes()
+    assert (kept["name"], kept["version"], kept["new"]) == ("2026-03-01-llm.json", 1, True)
+    assert kept["sha256"] == hashlib.sha256(bytes_).hexdigest()
+    assert kept["rows"] == {"market": 20, "dataset": 20}
+    assert answer("fetch", "--due", "2026-03-01", *place)["new"] is False
+    (first,) = answer("resolve", *place)["rounds"]
+    assert {key: first[key] for key in ("version", "dataset", "market", "open", "priced_at")} == {
+        "version": 1, "dataset": 20, "market": 19, "open": 1, "priced_at": "2026-03-20",
+    }  # fmt: skip
+    assert answer("resolve", *place)["rounds"][0]["is_new"] is False
+
+    resolved = json.loads((tmp_path / "r.json").read_text())
+    rows = resolved["resolutions"]
+    rows[0]["resolved_to"], rows[20]["resolved_to"] = 1.0, 0.45
+    rows[20]["resolution_date"] = "2026-03-21"
+    del rows[-1]
+    write(tmp_path, "r.json", resolved)
+    (second,) = answer("resolve", *keep(tmp_path))["rounds"]
+    assert (second["version"], second["moved"], second["added"], second["gone"]) == (2, 1, 0, 1)
+    assert second["corrected"] == ["fred d0 at 2026-03-08: 0 → 1"]
+
+    rows = answer("board", *place[:2], *given[4:])["rows"]
+    assert (rows[0]["n_dataset"], rows[0]["n_market"]) == (20, 18)
+    assert rows[0]["brier_dataset"] == pytest.approx((19 * 0.04 + 0.64) / 20, abs=0.02)
+    with open_read_only(str(tmp_path / "arena.db")) as engine, reading(engine) as connection:
+        assert verify(connection) == []
+    with closing(sqlite3.connect(tmp_path / "arena.db")) as database:
+        (text,) = database.execute("SELECT text FROM benchmark_file WHERE id = 1").fetchone()
+        assert text.encode() == bytes_
+        database.execute("DROP TRIGGER benchmark_file_no_update")
+        database.execute("UPDATE benchmark_file SET text = text || ' ' WHERE id = 1")
+        database.execute("UPDATE benchmark_file SET version = 3 WHERE version = 2")
+        database.commit()
+    with open_read_only(str(tmp_path / "arena.db")) as engine, reading(engine) as connection:
+        found = {(one.table, one.field) for one in verify(connection)}
+    assert {("benchmark_file", "sha256"), ("benchmark_file", "hash"), ("benchmark_file", "version")} <= found
+
+
+def test_what_is_not_there_to_keep(tmp_path: Path) -> None:
+    place = ["--database", tmp_path / "arena.db", "--from", tmp_path]
+    for given, said in (
+        (["fetch", "--due", "March"], "'March' is not a day"),
+        (["fetch"], "has no question set"),
+        (["fetch", "--due", "2026-03-01"], "has no question set due 2026-03-01"),
+        (["resolve"], "the record has no question set"),
+        (["fetch", "--from", tmp_path / "absent"], "there is no folder"),
+    ):
+        done = run(*given, *place) if "--from" not in given else run(*given, *place[:2])
+        assert done.exit_code in (1, 64)
+        assert said in done.stderr
