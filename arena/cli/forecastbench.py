@@ -17,7 +17,7 @@ from arena.cli.table import TableChoice, TableColumn, print_table
 from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
-    from arena.record.queries.benchmark import BenchmarkFile
+    from arena.record.model.benchmark import BenchmarkFile
     from arena.rounds.forecastbench import ResolvedRound
     from arena.scores.files.forecastbench import Fault, QuestionSet
     from arena.scores.files.forecastbench_board import BenchBoard, Forecasters
@@ -215,7 +215,11 @@ def check(
     found: list[Fault] = []
     answered: list[dict[str, Any]] = []
     for file in files:
-        filed, faults = read_forecast_file(str(file), read_text(file), combinations)
+        try:
+            filed, faults = read_forecast_file(str(file), read_text(file), combinations)
+        except ArenaError as error:  # the other files are checked all the same
+            found.append(Fault(str(file), "", None, "file", error.message, error.hint))
+            continue
         asked = sets.get(filed.due) or (next(iter(sets.values())) if len(sets) == 1 else None)
         if sets and asked is None:
             due = filed.due or "no day"

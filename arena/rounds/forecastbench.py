@@ -7,12 +7,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection
-
 from arena.errors import ArenaError
-from arena.record.queries.benchmark import BenchmarkFile, newest_file, newest_files
+from arena.record.model.benchmark import BenchmarkFile, NewFile
+from arena.record.queries.benchmark import newest_files
 from arena.record.record import Record
-from arena.record.write.benchmark import NewFile, keep_file
+from arena.record.schema.database import Connection
+from arena.record.write.benchmark import keep_file, newest_file
 from arena.scores.files.forecastbench import (
     Asked,
     BenchResolution,

@@ -1,25 +1,33 @@
 """Files of a benchmark, kept as they come."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 
 from sqlalchemy import Connection
 
-from arena.record.queries.benchmark import BenchmarkFile, newest_file
+from arena.record.model.benchmark import BenchmarkFile, NewFile
 from arena.record.schema.statements import insert_one
+from arena.record.schema.typed import col, read_nouns, select_as
 from arena.record.schema.world import BenchmarkFileRow
 from arena.record.write.heads import add_head
 from markets.hashes import digest, sha256
 
+FILES = select_as(
+    kind=BenchmarkFileRow.kind,
+    name=BenchmarkFileRow.name,
+    version=BenchmarkFileRow.version,
+    due=BenchmarkFileRow.due,
+    at=BenchmarkFileRow.at,
+    sha256=BenchmarkFileRow.sha256,
+    text=BenchmarkFileRow.text,
+)
 
-@dataclass(frozen=True, slots=True)
-class NewFile:
-    """A file that came: what it is, of which set and due when, and its text."""
 
-    kind: str
-    name: str
-    due: str
-    text: str
+def newest_file(connection: Connection, kind: str, name: str) -> BenchmarkFile | None:
+    """The newest version of a file, if there is one."""
+    query = FILES.where(BenchmarkFileRow.kind == kind, BenchmarkFileRow.name == name)
+    rows = connection.execute(query.order_by(col(BenchmarkFileRow.version).desc()).limit(1))
+    return next(iter(read_nouns(BenchmarkFile, rows)), None)
 
 
 def keep_file(connection: Connection, new: NewFile, at: datetime) -> tuple[BenchmarkFile, bool]:

@@ -10,6 +10,7 @@ import gzip
 import io
 import json
 import math
+import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -400,6 +401,7 @@ def is_day(text: object) -> bool:
     return True
 
 
+HALF_LETTER = re.compile(r"\\u[dD][89a-fA-F]")
 MOST_BYTES = 1 << 30
 
 
@@ -439,8 +441,16 @@ class _Reader:
             raise ArenaError(
                 "bad_file", f"{where}: this is not JSON: {error.msg}", "save it as JSON"
             ) from error
+        except ValueError as error:  # a number of thousands of digits
+            what = f"{self.file} has a number that is none: {error}"
+            raise ArenaError("bad_file", what, "write probabilities from 0 to 1") from error
         except RecursionError as error:
             raise ArenaError("bad_file", f"{self.file} is nested too deeply", "save it anew") from error
+        if HALF_LETTER.search(text) and any(
+            "\ud800" <= one <= "\udfff" for one in json.dumps(data, ensure_ascii=False)
+        ):
+            what = f"{self.file}: a text in it is not Unicode: half of a letter, \\ud8…"
+            raise ArenaError("bad_file", what, "write it anew with whole letters")
         if not isinstance(data, dict) or not isinstance(data.get(self.part), list):
             what = f"{self.file}: it has no list {self.part!r}"
             raise ArenaError("bad_file", what, f'the file is an object with a list "{self.part}"')

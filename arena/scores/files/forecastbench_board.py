@@ -32,6 +32,7 @@ from arena.scores.files.forecastbench import (
 )
 from arena.scores.rules.forecastbench.difficulty_sample import NAIVE, sample
 from arena.scores.rules.forecastbench.imputation import MOST_IMPUTED, NO_INFORMATION, too_much
+from arena.scores.rules.forecastbench.intervals import mean_by_cluster
 from arena.scores.rules.forecastbench.leaderboard import ForecastBenchScores, forecastbench_leaderboard
 from arena.scores.rules.forecastbench.panel import Panel, panel
 from arena.scores.rules.forecastbench.paper_leaderboard import PaperScores, paper_leaderboard
@@ -486,8 +487,6 @@ def _group_of(row: ScoredForecast, by: str) -> str:
 
 def _group_scores(rows: Sequence[ScoredForecast], by: str) -> Iterator[GroupScore]:
     """Plain means on each group's questions, lowest first; what is in one cluster errs together."""
-    from scipy.special import stdtrit
-
     found: dict[tuple[str, str], dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
     order: dict[str, tuple[bool, int, str]] = {}
     for row in rows:
@@ -497,12 +496,7 @@ def _group_scores(rows: Sequence[ScoredForecast], by: str) -> Iterator[GroupScor
         found[group, row.forecaster][row.asked[0], row.asked[1]].append(brier)
     scores = []
     for (group, name), clusters in found.items():
-        n, units = sum(map(len, clusters.values())), len(clusters)
-        mean = sum(map(sum, clusters.values())) / n
-        half = None
-        if units > 1:
-            spread = sum((sum(values) - mean * len(values)) ** 2 for values in clusters.values())
-            half = float(stdtrit(units - 1, 0.975)) * (spread * units / (units - 1)) ** 0.5 / n
-        low, high = (None, None) if half is None else (mean - half, mean + half)
+        mean, low, high = mean_by_cluster(clusters.values())
+        n = sum(map(len, clusters.values()))
         scores.append(GroupScore(group, name, n, mean, low, high))
     yield from sorted(scores, key=lambda one: (order[one.group], one.brier, one.forecaster))

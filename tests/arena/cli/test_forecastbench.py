@@ -197,6 +197,14 @@ def test_a_file_with_faults_is_checked_and_not_scored(tmp_path: Path) -> None:
     ]
     done = run("board", *given[:4], file)
     assert (done.exit_code, "row 4, forecast: 3 is not a number from 0 to 1" in done.stderr) == (1, True)
+    broken = tmp_path / "broken.json"
+    broken.write_text("{")
+    done = run("check", "--questions", given[1], broken, file, "--json")
+    assert [one["field"] for one in json.loads(done.stdout)["faults"]] == [
+        "file",
+        "forecast",
+        "resolution_date",
+    ]
     fine = run("check", "--questions", given[1], given[-1])
     assert (fine.exit_code, "no fault" in fine.stdout) == (0, True)
 
