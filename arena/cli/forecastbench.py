@@ -2,6 +2,8 @@
 
 import csv
 import io
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from enum import StrEnum
@@ -30,6 +32,9 @@ Example: arena forecastbench check 2026-03-01.us.1.json --questions 2026-03-01-l
 
 Next: arena forecastbench board
 """
+
+
+TEAM = re.compile(r"[\w-][\w -]*")
 
 
 class BoardModes(StrEnum):
@@ -141,6 +146,62 @@ def fetch(
         f"{rows['dataset']:,} data rows\n  SHA-256 {kept.sha256}"
     )
     chosen.answer(data, print, words)
+
+
+@command()
+def file(
+    chosen: Options,
+    answers: Annotated[Path, typer.Argument(metavar="ANSWERS.csv", help="A forecast a line.")],
+    organization: Annotated[str, typer.Option("--as", metavar="ORG", help="The team that files it.")],
+    model: Annotated[str, typer.Option("--model", metavar="M", help="What it is called on the board.")],
+    folder: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the file goes.")],
+    lab: Annotated[
+        str | None, typer.Option("--lab", metavar="NAME", help="Whose model it is, if not the team's.")
+    ] = None,
+    number: Annotated[
+        int, typer.Option("--n", min=1, max=3, help="Which of the team's files for the round.")
+    ] = 1,
+    due: Annotated[
+        str | None, typer.Option("--due", metavar="DATE", help="The round due that day, not the newest.")
+    ] = None,
+    questions: QuestionFiles = None,
+) -> None:
+    """Write answers as a submission in the published form, or say what is wrong with them.
+
+    The CSV has the columns source, id, resolution_date (empty for a market), forecast (0 to 1) and reasoning,
+    which may be left out. The round is that of --questions, else one of the record. Nothing is written if an
+    answer has a fault, or with less than 95% of the market rows or of the data rows.
+
+    Example: arena forecastbench file answers.csv --as us --model ours -o filed
+
+    Next: arena forecastbench check FILE
+    """
+    from arena.scores.files.forecastbench import Submitter, bad_file, submission
+
+    if not TEAM.fullmatch(organization):
+        what = f"{organization!r} can't be part of a file's name"
+        raise ArenaError("bad_name", what, "use letters, digits, spaces, - and _", status=64)
+    sets = [one for one in question_sets(chosen, questions or ()) if due in (None, one.due)]
+    if not sets:
+        hint = "arena forecastbench fetch, or name it with --questions"
+        raise ArenaError("no_questions", f"there is no question set{f' due {due}' if due else ''}", hint)
+    asked = max(sets, key=lambda one: one.due)
+    by = Submitter(organization, model, lab or organization, number)
+    data, filed, faults = submission(str(answers), read_text(answers), by, asked)
+    if faults:
+        raise bad_file(faults)
+    target = folder / f"{asked.due}.{organization}.{number}.json"
+    text = f"{json.dumps(data, indent=2, ensure_ascii=False)}\n"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if target.exists() and target.read_text("utf-8") != text:
+            raise ArenaError("exists", f"{target} is there and says something else", "choose another --n")
+        target.write_text(text, "utf-8")
+    except OSError as error:
+        raise ArenaError("unwritable", f"{target}: {error.strerror}", "name a writable folder") from error
+    words = f"{target}: {count_text(len(filed.rows), 'forecast')} for {asked.name}, due {asked.due}"
+    found = {"file": target, "forecasts": len(filed.rows), "question_set": asked.name, "due": asked.due}
+    chosen.answer(found, print, words)
 
 
 @command()
@@ -545,6 +606,7 @@ def html_text(lines: Sequence[Sequence[str]], title: str) -> str:
 
 forecastbench = typer.Typer(no_args_is_help=True, help=HELP)
 forecastbench.command()(fetch)
+forecastbench.command()(file)
 forecastbench.command()(check)
 forecastbench.command()(resolve)
 forecastbench.command()(board)

@@ -6,6 +6,7 @@ Reading collects every fault with its row, field and remedy; nothing is correcte
 in: files are read where commands are.
 """
 
+import csv
 import gzip
 import io
 import json
@@ -300,6 +301,58 @@ def _forecast(reader: "_Reader", row: int, item: Mapping[str, Any]) -> BenchFore
         imputed=item.get("imputed") is True,
         crowd=share_in(at_due),
     )  # fmt: skip
+
+
+ANSWER_COLUMNS = ("source", "id", "resolution_date", "forecast", "reasoning")
+
+
+@dataclass(frozen=True, slots=True)
+class Submitter:
+    """Who files forecasts: the team, its model and whose that is, and which of the team's files it is."""
+
+    organization: str
+    model: str
+    lab: str
+    number: int = 1
+
+
+def submission(
+    file: str, text: str, by: Submitter, asked: QuestionSet
+) -> tuple[dict[str, Any], ForecastFile, list[Fault]]:
+    """A file in the published form from a CSV of answers, and all that is wrong with it."""
+    lines = csv.DictReader(io.StringIO(text, newline=""))
+    columns = tuple(lines.fieldnames or ())
+    absent = [name for name in ANSWER_COLUMNS[:-1] if name not in columns]
+    unknown = [name for name in columns if name not in ANSWER_COLUMNS]
+    if absent or unknown:
+        what = f"there is no column {absent[0]}" if absent else f"column {unknown[0]!r} is unknown"
+        raise ArenaError("bad_file", f"{file}:1: {what}", f"its columns are {', '.join(ANSWER_COLUMNS)}")
+    data = {
+        "organization": by.organization,
+        "model": by.model,
+        "model_organization": by.lab,
+        "question_set": asked.name,
+        "forecast_due_date": asked.due,
+        "forecasts": [_answer(cells) for cells in lines],
+    }
+    filed, faults = read_forecast_file(file, json.dumps(data))
+    return data, filed, [*faults, *check_answers(filed, asked)]
+
+
+def _answer(cells: Mapping[str, str]) -> dict[str, Any]:
+    """A row of the published form; what is no number stays as it is, and is a fault."""
+    said = (cells["forecast"] or "").strip()
+    try:
+        forecast: float | str = float(said)
+    except ValueError:
+        forecast = said
+    return {
+        "id": cells["id"],
+        "source": cells["source"],
+        "forecast": forecast,
+        "resolution_date": cells["resolution_date"] or None,
+        "reasoning": cells.get("reasoning") or None,
+    }
 
 
 def check_answers(filed: ForecastFile, asked: QuestionSet) -> Iterator[Fault]:

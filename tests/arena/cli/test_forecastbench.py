@@ -291,3 +291,38 @@ def test_what_is_not_there_to_keep(tmp_path: Path) -> None:
         done = run(*given, *place) if "--from" not in given else run(*given, *place[:2])
         assert done.exit_code in (1, 64)
         assert said in done.stderr
+
+
+def test_answers_are_filed_in_the_published_form_or_not_at_all(tmp_path: Path) -> None:
+    given = round_files(tmp_path)
+    rows = submission()["forecasts"]
+    lines = [f"{row['source']},{row['id']},{row['resolution_date'] or ''},0.25" for row in rows]
+    answers = tmp_path / "answers.csv"
+
+    def filed(kept: list[str], *more: str) -> Any:
+        answers.write_text("\n".join(["source,id,resolution_date,forecast", *kept]))
+        who = ["--as", "us", "--model", "ours", "--lab", "Lab", "-o", tmp_path / "filed"]
+        return run("file", answers, *given[:2], *who, *more)
+
+    for kept, said in (
+        (lines[2:], "18 of 20 market rows are answered, 90.0%"),
+        (lines[:38], "18 of 20 dataset rows are answered, 90.0%"),
+        ([lines[0].replace("0.25", "25%"), *lines[1:]], 'row 1, forecast: "25%" is not a number'),
+        ([*lines, lines[3]], "'m3' of manifold is answered in row 4 already"),
+    ):
+        done = filed(kept)
+        assert (done.exit_code, said in done.stderr) == (1, True)
+    assert not (tmp_path / "filed").exists()
+    done = filed(lines[1:])
+    assert done.exit_code == 0, done.output
+    file = tmp_path / "filed" / "2026-03-01.us.1.json"
+    data = json.loads(file.read_text())
+    assert list(data) == [
+        "organization", "model", "model_organization", "question_set", "forecast_due_date", "forecasts",
+    ]  # fmt: skip
+    assert data["forecasts"][0] == forecast("manifold", "m1", None, 0.25)
+    assert run("check", *given[:2], file).exit_code == 0
+    assert filed(lines[1:]).exit_code == 0
+    again = filed(lines)
+    assert (again.exit_code, "says something else" in again.stderr) == (1, True)
+    assert filed(lines, "--n", "2").exit_code == 0
