@@ -332,8 +332,8 @@ def board(
         typer.Option("--median", metavar="NAME", help="The median of individual forecasters, as one."),
     ] = None,
     difficulty: Annotated[
-        Difficulties, typer.Option(help="How hard market questions were: as for data, or by the crowd.")
-    ] = Difficulties.two_way,
+        Difficulties | None, typer.Option(help="How hard markets were; else as the site has it.")
+    ] = None,
     by: Annotated[BoardBy | None, typer.Option(help="Also plain means, on the questions of each.")] = None,
     against: Annotated[
         str | None, typer.Option("--against", metavar="NAME", help="Compare everybody with this forecaster.")
@@ -357,7 +357,9 @@ def board(
 
     sources = (questions or (), resolutions or ())
     found = gathered(chosen, files, *sources, mode.value, median, combinations)
-    made = make_board(found, mode.value, difficulty=difficulty.value, by=by and by.value, against=against)
+    made = make_board(
+        found, mode.value, difficulty=difficulty and difficulty.value, by=by and by.value, against=against
+    )
     rows = [row_data(made, row) for row in made.scores]
     if as_csv or as_html:
         lines = paper_lines(rows) if mode is BoardModes.paper else site_lines(rows, mode)

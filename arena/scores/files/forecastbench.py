@@ -272,7 +272,8 @@ def read_forecast_file(file: str, text: str, combinations: bool = False) -> tupl
 
 
 def _forecast(reader: "_Reader", row: int, item: Mapping[str, Any]) -> BenchForecast | None:
-    for name in item.keys() - FORECAST_FIELDS:
+    unknown = () if "resolved" in item else item.keys() - FORECAST_FIELDS
+    for name in unknown:
         reader.fault(row, str(name), "there is no such field", "remove it or correct its name")
     key = reader.key(row, item)
     if "forecast" not in item:

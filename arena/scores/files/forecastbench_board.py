@@ -30,7 +30,7 @@ from arena.scores.files.forecastbench import (
     is_day,
     share_in,
 )
-from arena.scores.rules.forecastbench.difficulty_sample import NAIVE, sample
+from arena.scores.rules.forecastbench.difficulty_sample import IMPUTED, NAIVE, sample
 from arena.scores.rules.forecastbench.imputation import MOST_IMPUTED, NO_INFORMATION, too_much
 from arena.scores.rules.forecastbench.intervals import mean_by_cluster
 from arena.scores.rules.forecastbench.leaderboard import ForecastBenchScores, forecastbench_leaderboard
@@ -43,7 +43,7 @@ OWN = "ForecastBench"
 SUPERS, PUBLIC = "Superforecaster median forecast", "Public median forecast"
 HALF = "Always 0.5"
 COMPARISONS = frozenset({
-    "Always 0", HALF, "Always 1", "Random Uniform", "Imputed Forecaster", NAIVE, SUPERS, PUBLIC,
+    "Always 0", HALF, "Always 1", "Random Uniform", IMPUTED, NAIVE, SUPERS, PUBLIC,
 })  # fmt: skip
 LEAST_RESOLVED = 225
 """Data questions that a forecaster needs for the preliminary board."""
@@ -247,7 +247,8 @@ def _answers(filed: ForecastFile, sets: Sequence[QuestionSet], notes: list[str])
     ):
         if count:
             notes.append(f"not scored: {filed.file}: {count_text(count, 'row')} that {why}")
-    return [one for one in filed.rows if one.row not in outside and not one.imputed]
+    is_made_so = filed.organization == OWN and filed.model in (IMPUTED, NAIVE)  # of what others impute
+    return [one for one in filed.rows if one.row not in outside and (is_made_so or not one.imputed)]
 
 
 def _outcomes(
@@ -376,12 +377,16 @@ def make_board(
     found: Forecasters,
     mode: str,
     *,
-    difficulty: str = "two_way",
+    difficulty: str | None = None,
     by: str | None = None,
     against: str | None = None,
     seed: int = 0,
 ) -> BenchBoard:
-    """The board of a mode, with the questions' groups beside it if that is wanted."""
+    """The board of a mode, with the questions' groups beside it if that is wanted.
+
+    Without a `difficulty` markets are as hard as the site has it: in the tournament as for the crowd, if the
+    forecaster is there that says what the crowd said, else by two-way fixed effects.
+    """
     found = _of_mode(found, mode)
     names = sorted({row.forecaster for row in found.rows})
     if not names:
@@ -390,36 +395,61 @@ def make_board(
     if against is not None and against not in names:
         known = f"it is one of {', '.join(names[:20])}"
         raise ArenaError("no_forecaster", f"no forecaster is called {against!r}", known)
-    fits, note = _difficulty_sample(found.rows)
-    parts = tuple(_panel(found.rows, fits, names, market) for market in (False, True))
-    notes, clustered = [*found.notes], dict[str, ForecastBenchScores]()
+    groups = () if by is None else tuple(_group_scores(found.rows, by))
+    clustered, notes = dict[str, ForecastBenchScores](), list[str]()
     scores: Sequence[ForecastBenchScores] | Sequence[PaperScores]
     try:
         if mode == "paper":
             noted = {row.question: row.outcome.noted for row in found.rows}
-            scores = paper_leaderboard(*parts, seed=seed, noted=noted, against=against)
+            tables, _ = _tables(found.rows, names)
+            scores = paper_leaderboard(*tables, seed=seed, noted=noted, against=against)
         else:
-            references = [name for name in (SUPERS, PUBLIC) if name in names]
-            if against is not None and against not in references:
-                references.append(against)
-            options: dict[str, Any] = {
-                "difficulty": difficulty,
-                "naive": NAIVE if _answered_all(parts, NAIVE) else None,
-                "references": references,
-                "seed": seed,
-                "part": "dataset" if mode == "preliminary" else "overall",
-            }
-            scores = forecastbench_leaderboard(*parts, **options)
-            by_cluster = forecastbench_leaderboard(*parts, **options, by="cluster")
-            clustered = {row.forecaster: row for row in by_cluster}
-            notes += [note] if note else []
-            if options["naive"] is None:
-                notes.append(f"no BSS: {NAIVE!r} is not among the forecasters, or left questions out")
+            scores, clustered, notes = _site_scores(found.rows, names, mode, difficulty, against, seed)
     except ValueError as error:
         hint = "see docs/forecastbench.md for what each mode needs"
         raise ArenaError("no_board", f"there is no {mode} board: {error}", hint) from error
-    groups = () if by is None else tuple(_group_scores(found.rows, by))
-    return BenchBoard(mode, scores, clustered, found.teams, groups, tuple(notes))
+    return BenchBoard(mode, scores, clustered, found.teams, groups, (*found.notes, *notes))
+
+
+def _site_scores(
+    rows: Sequence[ScoredForecast],
+    names: list[str],
+    mode: str,
+    difficulty: str | None,
+    against: str | None,
+    seed: int,
+) -> tuple[list[ForecastBenchScores], dict[str, ForecastBenchScores], list[str]]:
+    """The scores of the benchmark's site, the same with intervals by cluster, and notes on them."""
+    tables, note = _tables(rows, names)
+    notes = [note] if note else []
+    if difficulty is None:
+        difficulty = "two_way"
+        if mode == "tournament" and _answered_all(tables, IMPUTED):
+            difficulty = "market_brier"
+        elif mode == "tournament":
+            notes.append(
+                f"markets are adjusted as data questions are: {IMPUTED!r} is not there, or not whole"
+            )
+    naive = NAIVE if _answered_all(tables, NAIVE) else None
+    if naive is None:
+        notes.append(f"no BSS: {NAIVE!r} is not among the forecasters, or left questions out")
+    wanted = dict.fromkeys([SUPERS, PUBLIC, *([] if against is None else [against])])
+    options: dict[str, Any] = {
+        "difficulty": difficulty,
+        "naive": naive,
+        "references": [name for name in wanted if name in names],
+        "seed": seed,
+        "part": "dataset" if mode == "preliminary" else "overall",
+    }
+    by_cluster = forecastbench_leaderboard(*tables, **options, by="cluster")
+    by_name = {row.forecaster: row for row in by_cluster}
+    return forecastbench_leaderboard(*tables, **options), by_name, notes
+
+
+def _tables(rows: Sequence[ScoredForecast], names: list[str]) -> tuple[tuple[Panel, Panel], str]:
+    """Data questions and markets, and who tells how hard they were, if not the benchmark's own sample."""
+    fits, note = _difficulty_sample(rows)
+    return (_panel(rows, fits, names, False), _panel(rows, fits, names, True)), note
 
 
 def _of_mode(found: Forecasters, mode: str) -> Forecasters:
