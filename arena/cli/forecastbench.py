@@ -20,7 +20,7 @@ from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
     from arena.record.model.benchmark import BenchmarkFile
-    from arena.rounds.forecastbench import ResolvedRound
+    from arena.rounds.benchmark_rounds import ResolvedRound
     from arena.scores.files.forecastbench import Fault, QuestionSet
     from arena.scores.files.forecastbench_board import BenchBoard, Forecasters
 
@@ -129,7 +129,7 @@ def fetch(
     Next: arena forecastbench resolve
     """
     from arena.clock import now
-    from arena.rounds.forecastbench import PUBLISHED, FileSource, fetch_questions
+    from arena.rounds.benchmark_rounds import PUBLISHED, FileSource, fetch_questions
     from arena.scores.files.forecastbench import coverage, is_day, read_question_set, strictly
 
     if due is not None and not is_day(due):
@@ -216,7 +216,7 @@ def resolve(chosen: Options, source: From = None) -> None:
     Next: arena forecastbench board FILE...
     """
     from arena.clock import now
-    from arena.rounds.forecastbench import PUBLISHED, FileSource, resolve_rounds
+    from arena.rounds.benchmark_rounds import PUBLISHED, FileSource, resolve_rounds
 
     with chosen.writing() as record:
         resolved, waiting = resolve_rounds(record, FileSource(source or PUBLISHED), now())
