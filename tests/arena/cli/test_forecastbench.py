@@ -291,6 +291,12 @@ def test_what_is_not_there_to_keep(tmp_path: Path) -> None:
         done = run(*given, *place) if "--from" not in given else run(*given, *place[:2])
         assert done.exit_code in (1, 64)
         assert said in done.stderr
+    with closing(sqlite3.connect(tmp_path / "arena.db")) as database:  # a record of schema 0006
+        database.execute("DROP TABLE benchmark_file")
+        database.execute("UPDATE alembic_version SET version_num = '0006'")
+        database.commit()
+    round_files(tmp_path)
+    assert answer("fetch", *keep(tmp_path))["new"] is True
 
 
 def test_answers_are_filed_in_the_published_form_or_not_at_all(tmp_path: Path) -> None:

@@ -107,7 +107,6 @@ def test_a_record_from_before_markets_were_chosen_by_name_gets_the_columns_and_s
         for table, names in ADDED_BY_0006.items():
             for name in names:
                 database.execute(f"ALTER TABLE {table} DROP COLUMN {name}")
-        database.execute("DROP TABLE benchmark_file")  # from before 0007
         database.execute("UPDATE alembic_version SET version_num = '0005'")
         database.commit()
     with pytest.raises(ArenaError, match="older arena"):
