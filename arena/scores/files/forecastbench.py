@@ -328,16 +328,23 @@ def submission(
     if absent or unknown:
         what = f"there is no column {absent[0]}" if absent else f"column {unknown[0]!r} is unknown"
         raise ArenaError("bad_file", f"{file}:1: {what}", f"its columns are {', '.join(ANSWER_COLUMNS)}")
+    answers = list(lines)
+    hint = "put texts with commas in quotes"
+    torn = [
+        Fault(file, "forecasts", row, "row", "it has more cells than the first line", hint)
+        for row, cells in enumerate(answers, 1)
+        if None in cells
+    ]
     data = {
         "organization": by.organization,
         "model": by.model,
         "model_organization": by.lab,
         "question_set": asked.name,
         "forecast_due_date": asked.due,
-        "forecasts": [_answer(cells) for cells in lines],
+        "forecasts": [_answer(cells) for cells in answers],
     }
     filed, faults = read_forecast_file(file, json.dumps(data))
-    return data, filed, [*faults, *check_answers(filed, asked)]
+    return data, filed, [*torn, *faults, *check_answers(filed, asked)]
 
 
 def _answer(cells: Mapping[str, str]) -> dict[str, Any]:

@@ -314,6 +314,7 @@ def test_answers_are_filed_in_the_published_form_or_not_at_all(tmp_path: Path) -
         (lines[2:], "18 of 20 market rows are answered, 90.0%"),
         (lines[:38], "18 of 20 dataset rows are answered, 90.0%"),
         ([lines[0].replace("0.25", "25%"), *lines[1:]], 'row 1, forecast: "25%" is not a number'),
+        ([f"{lines[0]},of a, b", *lines[1:]], "row 1, row: it has more cells than the first line"),
         ([*lines, lines[3]], "'m3' of manifold is answered in row 4 already"),
     ):
         done = filed(kept)
