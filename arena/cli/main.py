@@ -20,6 +20,7 @@ from arena.cli.dashboard import dashboard
 from arena.cli.db import db
 from arena.cli.demo import demo
 from arena.cli.export import export, import_record, publish, report
+from arena.cli.forecastbench import forecastbench
 from arena.cli.history import history
 from arena.cli.init import init
 from arena.cli.leaderboard import duel, leaderboard
@@ -176,6 +177,7 @@ app.command()(leaderboard)
 app.command()(duel)
 app.command()(score)
 app.command()(tournament)
+app.add_typer(forecastbench, name="forecastbench")
 app.command()(positions)
 app.command()(whatif)
 app.command()(schema)

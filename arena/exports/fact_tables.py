@@ -46,6 +46,7 @@ from arena.record.schema.turn import (
 from arena.record.schema.typed import clause, col, column_of, select
 from arena.record.schema.world import (
     ArticleRow,
+    BenchmarkFileRow,
     MarketRow,
     MarketVersionRow,
     PruneRow,
@@ -405,6 +406,7 @@ FACTS = (
         order=[QuarantineRow.id],
     ),
     fact_table("prunes", PruneRow, WORLD, ["prune"], fields_of(PruneRow, number="prune")),
+    fact_table("benchmark_files", BenchmarkFileRow, WORLD, ["kind", "name", "version"], is_new=True),
     fact_table("heads", HeadRow, WORLD, ["head"], fields_of(HeadRow, number="head"), is_new=True),
 )
 """In the order in which they can be put back: what a row refers to comes before it."""

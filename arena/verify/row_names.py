@@ -48,6 +48,7 @@ FORMS = {
     "sighting": "{market_id}",
     "set_aside": "{venue}, {kind} {record}, {code}",
     "prune": "prune {number}",
+    "benchmark_file": "{kind} of {name}, version {version}",
     "head": "head {number}",
 }
 """What tells a row from others with the same parent."""

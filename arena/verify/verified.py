@@ -20,12 +20,14 @@ from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.scores import RollupRow
 from arena.record.schema.turn import CallRow
 from arena.record.schema.typed import col, select
-from arena.record.schema.world import MarketVersionRow, PruneRow, QuoteRow, ResolutionRow
+from arena.record.schema.world import BenchmarkFileRow, MarketVersionRow, PruneRow, QuoteRow, ResolutionRow
 from arena.verify.checks.heads import COVERED, count_rows, listed_sums
 from arena.verify.hashes import hash_of
 from arena.verify.reader import NOTHING_VERIFIED, RecordReader, VerifiedHead
 
-NUMBERED = (CohortRow, EntryRow, CallRow, MarketVersionRow, PruneRow, QuoteRow, ResolutionRow)
+NUMBERED = (
+    BenchmarkFileRow, CohortRow, EntryRow, CallRow, MarketVersionRow, PruneRow, QuoteRow, ResolutionRow,
+)  # fmt: skip
 LAST = select(HeadRow.number, HeadRow.hash).order_by(col(HeadRow.number).desc()).limit(1)
 OPEN_ROUNDS = select(func.min(RoundRow.id), func.min(RoundRow.snapshot_id), func.min(RoundRow.at)).where(
     RoundRow.done == 0

@@ -21,6 +21,7 @@ LISTED = {
     "stopped": "SELECT number, stopped_at FROM cohort WHERE stopped_at IS NOT NULL",
     "resolution": "SELECT market_id, version, hash FROM resolution",
     "sync": "SELECT venue, number, hash FROM sync",
+    "benchmark": "SELECT kind, name, version, hash FROM benchmark_file",
     "prune": "SELECT number, hash FROM prune",
     "snapshot": """SELECT c.number, s.at, s.hash FROM snapshot AS s JOIN cohort AS c ON c.id = s.cohort_id
         LEFT JOIN round AS r ON r.snapshot_id = s.id WHERE r.id IS NULL""",

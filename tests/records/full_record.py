@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.model import Article, Call, CallError, Decision, DecisionStatus, Forecast, Message, Prompt, Stage
+from arena.record.model.benchmark import NewFile
 from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Replacement, Turn
 from arena.record.queries.cohorts import read_calls, read_resolutions, read_rounds
 from arena.record.record import Record
@@ -25,6 +26,7 @@ from arena.record.schema.work import (
     PublicationRow,
     ReservationRow,
 )
+from arena.record.write.benchmark import keep_file
 from arena.record.write.calls import add_call
 from arena.record.write.cohorts import add_cohort, add_replacements, add_snapshot, end_cohort, put_marks
 from arena.record.write.evidence import GatheredEvidence, add_evidence
@@ -270,6 +272,8 @@ def watch(record: Record) -> None:
         record.write(add_catalogue, VenueSource("sky", "live"), listings, at, [aside])
     with record.engine.begin() as connection:
         assert prune_quotes(connection, NOW - timedelta(days=7, hours=12), NOW - timedelta(days=1)).goes == 1
+        for text in ('{"questions": []}', '{"questions": [1]}'):
+            keep_file(connection, NewFile("questions", "2026-03-01-llm.json", "2026-03-01", text), NOW)
 
 
 def _first_week(season: Season) -> None:

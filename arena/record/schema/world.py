@@ -222,3 +222,20 @@ class PruneRow(TableRow, table=True):
     older_than: datetime = time_field("quotes last seen before this time were deleted")
     quotes: int = whole_field("how many went", COUNT)
     hash: str = hash_field("all other columns")
+
+
+class BenchmarkFileRow(TableRow, table=True):
+    """Question sets and resolution sets of a benchmark, byte for byte; corrections are new versions."""
+
+    __tablename__ = "benchmark_file"
+    __table_args__ = (UniqueConstraint("kind", "name", "version"), STRICT)
+
+    id: int = id_field()
+    kind: str = text_field("what it is: questions or resolutions")
+    name: str = text_field("the question set, as its files call it")
+    version: int = whole_field("counts the files of a kind and set that differ, from 1")
+    due: str = text_field("the day on which forecasts are due")
+    at: datetime = time_field("when it was kept")
+    sha256: str = text_field("the SHA-256 of the file's bytes")
+    text: str = text_field("the file, in UTF-8")
+    hash: str = hash_field("all other columns")

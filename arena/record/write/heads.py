@@ -24,7 +24,7 @@ from arena.record.schema.ledger import EntryRow
 from arena.record.schema.statements import insert_rows, run_statement
 from arena.record.schema.turn import AttemptRow, CallRow, FillRow, TurnRow
 from arena.record.schema.typed import IDS, AnySelect, col, joined, select
-from arena.record.schema.world import PruneRow, ResolutionRow, SyncRow
+from arena.record.schema.world import BenchmarkFileRow, PruneRow, ResolutionRow, SyncRow
 from markets.hashes import canonical_bytes, digest, plain_value, timestamp_text
 
 Facts = Mapping[str, Iterable[Iterable[Any]]]
@@ -98,6 +98,9 @@ ROUNDS_OVER = (
     .where(RoundRow.done == 1)
 )
 BEFORE: dict[str, AnySelect] = {
+    "benchmark": select(
+        BenchmarkFileRow.kind, BenchmarkFileRow.name, BenchmarkFileRow.version, BenchmarkFileRow.hash
+    ),
     "cohort": select(CohortRow.number, CohortRow.hash),
     "ended": select(CohortRow.number, CohortRow.ended_at).where(col(CohortRow.ended_at).is_not(None)),
     "entry": LEDGERS,

@@ -25,7 +25,7 @@ from arena.record.schema.cohort import (
 from arena.record.schema.ledger import EntryRow
 from arena.record.schema.turn import AttemptRow, CallRow, FillRow, TurnRow
 from arena.record.schema.typed import clause, col, joined, select
-from arena.record.schema.world import PruneRow, ResolutionRow, SyncRow
+from arena.record.schema.world import BenchmarkFileRow, PruneRow, ResolutionRow, SyncRow
 from arena.verify.differences import AnyDifference, Difference, Found, Row, check_numbers
 from arena.verify.hashes import json_in, sha256_of
 from arena.verify.reader import RecordReader, RowPart, RowsQuery, VerifiedHead, rows_of, rows_query
@@ -41,7 +41,7 @@ NUMBER, POSITION = RowPart(CohortRow, "number"), RowPart(EntrantRow, "position")
 HEAD = rows_of(HeadRow, HeadRow.number == bindparam("number"))
 COVERED = (
     HeadRow, SnapshotRow, RoundRow, TurnRow, CallRow, AttemptRow, FillRow, GatheringRow, ReplacementRow,
-    EntryRow, ResolutionRow, SyncRow, PruneRow,
+    EntryRow, ResolutionRow, SyncRow, PruneRow, BenchmarkFileRow,
 )  # fmt: skip
 """What heads cover, but for cohorts: of each it is known which row was the last and how many there were."""
 PUBLISHED = ("number", "cohort", "round", "at", "parts", "previous")
@@ -96,6 +96,11 @@ OF_NO_ROUND = joined(SnapshotRow, CohortRow).outerjoin(
     RoundRow.__table__, clause(RoundRow.snapshot_id == SnapshotRow.id)
 )
 LISTED = {
+    "benchmark": _facts(
+        BenchmarkFileRow,
+        _new(BenchmarkFileRow),
+        RowPart(BenchmarkFileRow, "kind", "name", "version", "hash"),
+    ),
     "cohort": _of_cohorts("hash"),
     "ended": _of_cohorts("ended_at"),
     "stopped": _of_cohorts("stopped_at"),

@@ -12,7 +12,14 @@ from arena.record.schema.ledger import EntryRow
 from arena.record.schema.tables import METADATA
 from arena.record.schema.typed import select
 from arena.record.schema.work import ClaimRow, ReservationRow
-from arena.record.schema.world import ArticleRow, MarketRow, MarketVersionRow, PruneRow, ResolutionRow
+from arena.record.schema.world import (
+    ArticleRow,
+    BenchmarkFileRow,
+    MarketRow,
+    MarketVersionRow,
+    PruneRow,
+    ResolutionRow,
+)
 from arena.verify.differences import Found, Row
 from arena.verify.hashes import check_hash, without
 from arena.verify.reader import RecordReader, RowsQuery, rows_of
@@ -57,7 +64,16 @@ READ_ONLY_HERE = [rows_of(table) for table in (ClaimRow.__table__, ReservationRo
 
 
 SEALED_ALONE = [
-    row.__table__ for row in (PromptRow, CohortRow, MarketVersionRow, ResolutionRow, ArticleRow, PruneRow)
+    row.__table__
+    for row in (
+        PromptRow,
+        CohortRow,
+        MarketVersionRow,
+        ResolutionRow,
+        ArticleRow,
+        PruneRow,
+        BenchmarkFileRow,
+    )
 ]
 WHY = "it seals what the row says"
 

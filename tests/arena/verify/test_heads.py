@@ -58,7 +58,7 @@ def test_a_record_that_is_rewritten_with_its_chain_contradicts_the_heads_that_le
     assert not differences(copy)
     [found] = found_in(copy, left).listed
     assert (found.table, found.key) == ("head", "head 1")
-    assert "it is the first that differs, by cohort, ended, entry" in found.why
+    assert "it is the first that differs, by benchmark, cohort, ended, entry" in found.why
 
 
 def test_an_export_has_the_chain_and_an_import_checks_it(copy: Path, tmp_path: Path) -> None:

@@ -11,7 +11,10 @@
 - Source: the benchmark's leaderboard. Not centred on the null: `paper` has the paper's centred form.
 """
 
+from collections.abc import Collection, Sequence
+
 import numpy as np
+from scipy.special import stdtrit
 
 from arena.scores.rules._columns import Flags, Floats
 
@@ -43,6 +46,21 @@ def _quantile(ordered: Floats, size: Floats, share: float) -> Floats:
     lower, upper = ordered[below, columns], ordered[above, columns]
     between: Floats = lower + (place - below) * (upper - lower)
     return between
+
+
+def mean_by_cluster(clusters: Collection[Sequence[float]]) -> tuple[float, float | None, float | None]:
+    """The mean of all values, and its 95% interval where what is in one cluster errs together.
+
+    >>> mean_by_cluster([[0.0, 0.0], [1.0, 1.0]])[0], mean_by_cluster([[0.5, 0.1]])
+    (0.5, (0.3, None, None))
+    """
+    n, units = sum(map(len, clusters)), len(clusters)
+    mean = sum(map(sum, clusters)) / n
+    if units < 2:
+        return mean, None, None
+    spread = sum((sum(values) - mean * len(values)) ** 2 for values in clusters)
+    half = float(stdtrit(units - 1, 1 - TAIL)) * (spread * units / (units - 1)) ** 0.5 / n
+    return mean, mean - half, mean + half
 
 
 def at_least(drawn: Floats, reference: int) -> Floats:

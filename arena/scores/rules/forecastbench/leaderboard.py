@@ -8,7 +8,8 @@
 - Range: that of each rule. `n` counts the questions that a forecaster is scored on.
 - Edge cases: a forecaster without questions of one type has None there and overall, and comes last.
   Intervals and p-values need replicates; with none, they are None. `by="cluster"` draws series or events,
-  see `bootstrap`.
+  see `bootstrap`. `part` says by which index rows are sorted and compared, such as `dataset` where there
+  are no markets. Without a `naive` there is no skill.
 - Source: seed 004 section 3.4 and its notes on overall scores; columns as on the benchmark's leaderboard.
 """
 
@@ -71,21 +72,22 @@ def forecastbench_leaderboard(
     *,
     difficulty: str = "two_way",
     crowd: str = IMPUTED,
-    naive: str = NAIVE,
+    naive: str | None = NAIVE,
     references: Sequence[str] = (),
     count: int = REPLICATES,
     seed: int = 0,
     by: str = "question",
+    part: str = "overall",
 ) -> list[ForecastBenchScores]:
-    """The leaderboard, best overall index first. Both tables need the same forecasters, see `panel`."""
+    """The leaderboard, best index of `part` first. Both tables need the same forecasters, see `panel`."""
     if dataset.forecasters != market.forecasters:
         raise ValueError("the two tables have different forecasters: make both with the same `forecasters`")
     parts = (dataset, two_way(dataset)), (market, prepare(market, difficulty, crowd))
     drawn = replicates(*parts, np.random.default_rng(seed), count, by) if count else None
     sizes = [np.count_nonzero(~np.isnan(panel.brier), axis=1).tolist() for panel in (dataset, market)]
     scores, peers = both(score(parts[0][1]), score(parts[1][1])), both(peer(dataset), peer(market))
-    skills = both(skill(dataset, naive), skill(market, naive))
-    low, high, first, top, p = _replicate_figures(drawn, dataset.forecasters, references)
+    skills = both(*(_skill(panel, naive) for panel in (dataset, market)))
+    low, high, first, top, p = _replicate_figures(drawn, dataset.forecasters, references, part)
     rows = [
         ForecastBenchScores(
             forecaster=name,
@@ -102,7 +104,16 @@ def forecastbench_leaderboard(
         )
         for i, name in enumerate(dataset.forecasters)
     ]
-    return sorted(rows, key=lambda x: (x.index.overall is None, -(x.index.overall or 0), x.forecaster))
+
+    def place(row: ForecastBenchScores) -> tuple[bool, float, str]:
+        index: float | None = getattr(row.index, part)
+        return index is None, -(index or 0), row.forecaster
+
+    return sorted(rows, key=place)
+
+
+def _skill(panel: Panel, naive: str | None) -> Floats:
+    return np.full(len(panel.forecasters), np.nan) if naive is None else skill(panel, naive)
 
 
 def prepare(market: Panel, difficulty: str, crowd: str = IMPUTED) -> DifficultyTable:
@@ -118,7 +129,7 @@ def both(dataset: Floats, market: Floats) -> Floats:
 
 
 def _replicate_figures(
-    drawn: Replicates | None, names: Sequence[str], references: Sequence[str]
+    drawn: Replicates | None, names: Sequence[str], references: Sequence[str], part: str
 ) -> tuple[Floats, Floats, Floats, Floats, dict[str, Floats]]:
     """What replicates say of all forecasters: ends of intervals, how often first and on top, p-values."""
     absent = [reference for reference in references if reference not in names]
@@ -127,10 +138,11 @@ def _replicate_figures(
     if drawn is None:
         unknown = np.full((3, len(names)), np.nan)
         return unknown, unknown, unknown[0], unknown[0], dict.fromkeys(references, unknown[0])
-    ends = [intervals.interval(part) for part in (drawn.dataset, drawn.market, drawn.overall)]
-    low, high = (np.vstack(part) for part in zip(*ends, strict=True))
-    p = {name: intervals.at_least(drawn.overall, names.index(name)) for name in references}
-    return low, high, intervals.first(drawn.overall), intervals.top(drawn.overall), p
+    ends = [intervals.interval(each) for each in (drawn.dataset, drawn.market, drawn.overall)]
+    low, high = (np.vstack(each) for each in zip(*ends, strict=True))
+    ranked: Floats = getattr(drawn, part)
+    p = {name: intervals.at_least(ranked, names.index(name)) for name in references}
+    return low, high, intervals.first(ranked), intervals.top(ranked), p
 
 
 def _by_type(three: Floats) -> ScoreByType:

@@ -5,17 +5,21 @@
   best, question by question: the differences are centred on 0 within each type, as if the two were alike,
   questions of each type are drawn with replacement, and p is the share of draws whose overall difference
   is at least the one seen. `better` is the share of questions on which the forecaster's Brier score is
-  below the best's.
+  below the best's, each market counted as often as its price was noted (`noted`): so count the paper's
+  tables, which note a market once for each horizon. `better_once` counts each market once. The clustered
+  interval is ours: the deviations of what is in one cluster are summed before they are squared.
 - Direction: score lower, `better` higher; p small speaks for the best.
 - Range: 0 to 1, all of them.
 - Edge cases: questions that haven't resolved count with the market's price for an outcome. Everybody must
   have answered every question (see `impute`), else it is an error. The best has neither p nor `better`;
-  of forecasters with the same score the first by name is the best. A type with one question has no
+  of forecasters with the same score the first by name is the best. `against` names another than the best
+  to compare with. A type with one question has no
   interval.
 - Source: seed 004 section 5.2, notes to tables 2 and 3, and appendix G, which says that questions are
   taken for independent: the wild event bootstrap of `comparing` doesn't.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,12 +44,21 @@ class PaperScores:
     brier: ScoreByType
     low: float | None
     high: float | None
+    low_clustered: float | None
+    high_clustered: float | None
     p: float | None
     better: float | None
+    better_once: float | None
 
 
 def paper_leaderboard(
-    dataset: Panel, market: Panel, *, draws: int = DRAWS, seed: int = 0
+    dataset: Panel,
+    market: Panel,
+    *,
+    draws: int = DRAWS,
+    seed: int = 0,
+    noted: Mapping[str, int] | None = None,
+    against: str | None = None,
 ) -> list[PaperScores]:
     """The leaderboard, lowest overall Brier score first."""
     if dataset.forecasters != market.forecasters:
@@ -53,11 +66,13 @@ def paper_leaderboard(
     for part in (dataset, market):
         _complete(part)
     means = both(dataset.brier.mean(axis=1), market.brier.mean(axis=1))
-    half = _half_width(dataset.brier, market.brier)
-    best = int(means[2].argmin())
+    half, clustered = _half_width(dataset, market), _half_width(dataset, market, by_cluster=True)
+    best = int(means[2].argmin()) if against is None else dataset.forecasters.index(against)
     apart = [part.brier - part.brier[best] for part in (dataset, market)]
     p = _p_values(apart[0], apart[1], np.random.default_rng(seed), draws)
-    below = (np.hstack(apart) < 0).mean(axis=1)
+    below = np.hstack(apart) < 0
+    times = np.array([(noted or {}).get(name, 1) for name in (*dataset.questions, *market.questions)])
+    better, once = below @ times / times.sum(), below.mean(axis=1)
     sizes = len(dataset.questions), len(market.questions)
     rows = [
         PaperScores(
@@ -66,8 +81,11 @@ def paper_leaderboard(
             brier=ScoreByType(*means[:, i].tolist()),
             low=none_for_nan(means[2, i] - half[i]),
             high=none_for_nan(means[2, i] + half[i]),
+            low_clustered=none_for_nan(means[2, i] - clustered[i]),
+            high_clustered=none_for_nan(means[2, i] + clustered[i]),
             p=None if i == best else float(p[i]),
-            better=None if i == best else float(below[i]),
+            better=None if i == best else float(better[i]),
+            better_once=None if i == best else float(once[i]),
         )
         for i, name in enumerate(dataset.forecasters)
     ]
@@ -85,19 +103,36 @@ def _complete(panel: Panel) -> None:
         )
 
 
-def _half_width(dataset: Floats, market: Floats) -> Floats:
-    """Half of each interval's width; NaN where a type has one question."""
-    freedom = min(dataset.shape[1], market.shape[1]) - 1
+def _half_width(dataset: Panel, market: Panel, by_cluster: bool = False) -> Floats:
+    """Half of each interval's width; NaN where a type has one question, or one cluster."""
+    parts = [_deviations(panel, by_cluster) for panel in (dataset, market)]
+    freedom = min(part.shape[1] for part in parts) - 1
     if freedom < 1:
-        return np.full(len(dataset), np.nan)
-    variance = sum(part.var(axis=1, ddof=1) / part.shape[1] for part in (dataset, market))
+        return np.full(len(dataset.forecasters), np.nan)
+    variance = 0.0
+    for panel, part in zip((dataset, market), parts, strict=True):
+        units = part.shape[1]
+        variance = variance + (part**2).sum(axis=1) * units / (units - 1) / len(panel.questions) ** 2
     return np.asarray(stdtrit(freedom, TAIL) * np.sqrt(variance) / 2, dtype=np.float64)
+
+
+def _deviations(panel: Panel, by_cluster: bool) -> Floats:
+    """How far each question is from the forecaster's mean, summed by cluster if that is wanted."""
+    apart: Floats = panel.brier - panel.brier.mean(axis=1, keepdims=True)
+    if not by_cluster:
+        return apart
+    order = np.argsort(panel.cluster, kind="stable")
+    _, starts = np.unique(panel.cluster[order], return_index=True)
+    sums: Floats = np.add.reduceat(apart[:, order], starts, axis=1)
+    return sums
 
 
 def _p_values(dataset: Floats, market: Floats, chance: Generator, draws: int) -> Floats:
     """The share of draws under the null in which each one's difference from the best is as large as seen."""
     observed = (dataset.mean(axis=1) + market.mean(axis=1)) / 2
     reached = np.zeros(len(observed))
+    if len(observed) == 1:  # it is the best, and has no p
+        return reached
     centred = [part - part.mean(axis=1, keepdims=True) for part in (dataset, market)]
     rows = max(1, CHUNK_CELLS // max(part.shape[1] for part in centred))
     for start in range(0, draws, rows):

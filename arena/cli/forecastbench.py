@@ -1,0 +1,614 @@
+"""`arena forecastbench`: its question sets, answers to them, and its boards."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from enum import StrEnum
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arena.cli.options import DEFAULT, Options, command
+from arena.cli.output import plain
+from arena.cli.table import TableChoice, TableColumn, print_table
+from arena.errors import ArenaError, count_text
+
+if TYPE_CHECKING:
+    from arena.record.model.benchmark import BenchmarkFile
+    from arena.rounds.benchmark_rounds import ResolvedRound
+    from arena.scores.files.forecastbench import Fault, QuestionSet
+    from arena.scores.files.forecastbench_board import BenchBoard, Forecasters
+
+HELP = """Play, check and score ForecastBench's rounds.
+
+Its files come plain or packed with gzip: question sets, resolution sets, and what forecasters filed.
+
+Example: arena forecastbench check 2026-03-01.us.1.json --questions 2026-03-01-llm.json
+
+Next: arena forecastbench board
+"""
+
+
+TEAM = re.compile(r"[\w-][\w -]*")
+
+
+class BoardModes(StrEnum):
+    """Whose board it is."""
+
+    tournament = "tournament"
+    baseline = "baseline"
+    preliminary = "preliminary"
+    paper = "paper"
+
+
+class Difficulties(StrEnum):
+    """How hard market questions were."""
+
+    two_way = "two_way"
+    market_brier = "market_brier"
+
+
+class BoardBy(StrEnum):
+    """What questions can be told apart by."""
+
+    source = "source"
+    horizon = "horizon"
+    round = "round"
+
+
+QuestionFiles = Annotated[
+    list[Path] | None,
+    typer.Option("--questions", metavar="FILE", help="A question set; once for each round."),
+]
+Combinations = Annotated[
+    bool, typer.Option("--combinations", help="Also questions about two others at once, as in 2024.")
+]
+
+
+def read_text(file: Path) -> str:
+    """The text of a file, packed with gzip or not."""
+    from arena.scores.files.forecastbench import unpacked
+
+    try:
+        return unpacked(str(file), file.read_bytes()).removeprefix("\ufeff")
+    except OSError as error:
+        what = f"{file} can't be read: {error.strerror}"
+        raise ArenaError("no_file", what, "name a file that exists") from error
+
+
+def question_sets(chosen: Options, files: Sequence[Path], combinations: bool = False) -> "list[QuestionSet]":
+    """The question sets of files, else of the record; they have to be without fault."""
+    from arena.scores.files.forecastbench import read_question_set, strictly
+
+    texts = [(str(file), read_text(file)) for file in files]
+    texts = texts or [(kept.name, kept.text) for kept in kept_files(chosen, "questions")]
+    sets = [strictly(read_question_set, name, text, combinations) for name, text in texts]
+    for place, one in enumerate(sets):
+        if one.due in {other.due for other in sets[:place]}:
+            raise ArenaError("two_sets", f"there are two question sets of {one.due}", "name one of a round")
+    return sets
+
+
+FAULTS = (
+    TableColumn("file", narrow="cut middle", gives_way=2),
+    TableColumn("row"),
+    TableColumn("field", show=plain),
+    TableColumn("message", "fault", plain, narrow="wrap"),
+    TableColumn("mend", "remedy", plain, narrow="wrap", value="hint"),
+)
+
+
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--from", metavar="DIR", help="A folder with the files, or an address; else where they are published."
+    ),
+]
+
+
+@command()
+def fetch(
+    chosen: Options,
+    due: Annotated[
+        str | None, typer.Option("--due", metavar="DATE", help="The round due that day, not the newest.")
+    ] = None,
+    source: From = None,
+) -> None:
+    """Keep a round's question set in the record, byte for byte, with its SHA-256.
+
+    DIR has the files as they are published, in folders or side by side, plain or packed with gzip. A set that
+    has been kept is not kept again; one that was changed becomes a new version.
+
+    Example: arena forecastbench fetch --due 2026-03-01 --from datasets
+
+    Next: arena forecastbench resolve
+    """
+    from arena.clock import now
+    from arena.rounds.benchmark_rounds import PUBLISHED, FileSource, fetch_questions
+    from arena.scores.files.forecastbench import coverage, is_day, read_question_set, strictly
+
+    if due is not None and not is_day(due):
+        raise ArenaError("bad_day", f"{due!r} is not a day", "write it like 2026-03-01", status=64)
+    with chosen.writing() as record:
+        kept, is_new = fetch_questions(record, FileSource(source or PUBLISHED), due, now())
+    asked: QuestionSet = strictly(read_question_set, kept.name, kept.text)
+    rows = {kind: wanted for kind, (_, wanted) in coverage(set(), asked).items()}
+    data = {"name": kept.name, "due": kept.due, "version": kept.version, "sha256": kept.sha256, "new": is_new}
+    data |= {"questions": len(asked.questions), "rows": rows}
+    words = (
+        f"{kept.name}: {'kept' if is_new else 'was kept before'}, version {kept.version}, due {kept.due}\n"
+        f"  {count_text(len(asked.questions), 'question')}: {rows['market']:,} market rows, "
+        f"{rows['dataset']:,} data rows\n  SHA-256 {kept.sha256}"
+    )
+    chosen.answer(data, print, words)
+
+
+@command()
+def file(
+    chosen: Options,
+    answers: Annotated[Path, typer.Argument(metavar="ANSWERS.csv", help="A forecast a line.")],
+    organization: Annotated[str, typer.Option("--as", metavar="ORG", help="The team that files it.")],
+    model: Annotated[str, typer.Option("--model", metavar="M", help="What it is called on the board.")],
+    folder: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the file goes.")],
+    lab: Annotated[
+        str | None, typer.Option("--lab", metavar="NAME", help="Whose model it is, if not the team's.")
+    ] = None,
+    number: Annotated[
+        int, typer.Option("--n", min=1, max=3, help="Which of the team's files for the round.")
+    ] = 1,
+    due: Annotated[
+        str | None, typer.Option("--due", metavar="DATE", help="The round due that day, not the newest.")
+    ] = None,
+    questions: QuestionFiles = None,
+) -> None:
+    """Write answers as a submission in the published form, or say what is wrong with them.
+
+    The CSV has the columns source, id, resolution_date (empty for a market), forecast (0 to 1) and reasoning,
+    which may be left out. The round is that of --questions, else one of the record. Nothing is written if an
+    answer has a fault, or with less than 95% of the market rows or of the data rows.
+
+    Example: arena forecastbench file answers.csv --as us --model ours -o filed
+
+    Next: arena forecastbench check FILE
+    """
+    from arena.scores.files.forecastbench import Submitter, bad_file, submission
+
+    if not TEAM.fullmatch(organization):
+        what = f"{organization!r} can't be part of a file's name"
+        raise ArenaError("bad_name", what, "use letters, digits, spaces, - and _", status=64)
+    sets = [one for one in question_sets(chosen, questions or ()) if due in (None, one.due)]
+    if not sets:
+        hint = "arena forecastbench fetch, or name it with --questions"
+        raise ArenaError("no_questions", f"there is no question set{f' due {due}' if due else ''}", hint)
+    asked = max(sets, key=lambda one: one.due)
+    by = Submitter(organization, model, lab or organization, number)
+    data, filed, faults = submission(str(answers), read_text(answers), by, asked)
+    if faults:
+        raise bad_file(faults)
+    target = folder / f"{asked.due}.{organization}.{number}.json"
+    text = f"{json.dumps(data, indent=2, ensure_ascii=False)}\n"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if target.exists() and target.read_text("utf-8") != text:
+            raise ArenaError("exists", f"{target} is there and says something else", "choose another --n")
+        target.write_text(text, "utf-8")
+    except OSError as error:
+        raise ArenaError("unwritable", f"{target}: {error.strerror}", "name a writable folder") from error
+    words = f"{target}: {count_text(len(filed.rows), 'forecast')} for {asked.name}, due {asked.due}"
+    found = {"file": target, "forecasts": len(filed.rows), "question_set": asked.name, "due": asked.due}
+    chosen.answer(found, print, words)
+
+
+@command()
+def resolve(chosen: Options, source: From = None) -> None:
+    """Keep the resolutions of all rounds in the record; a file that changed becomes a new version.
+
+    Markets that are open yet are in it with the crowd's probability of the day before. What came to something
+    else than was said before is named. The first resolutions of a round come some ten days after it was due.
+
+    Example: arena forecastbench resolve --from datasets
+
+    Next: arena forecastbench board FILE...
+    """
+    from arena.clock import now
+    from arena.rounds.benchmark_rounds import PUBLISHED, FileSource, resolve_rounds
+
+    with chosen.writing() as record:
+        resolved, waiting = resolve_rounds(record, FileSource(source or PUBLISHED), now())
+    data = {"rounds": [asdict(one) for one in resolved], "waiting": waiting}
+    chosen.answer(data, say_resolved, resolved, waiting)
+
+
+def say_resolved(resolved: "list[ResolvedRound]", waiting: list[str]) -> None:
+    """The same in words."""
+    for one in resolved:
+        print(f"{one.name}: version {one.version}{', new' if one.is_new else ', as before'}")
+        at = f" at the crowd's probability of {one.priced_at}" if one.open else ""
+        markets = count_text(one.market, "market")
+        print(f"  resolved: {one.dataset:,} data rows, {markets}; open: {one.open:,}{at}")
+        if one.is_new and one.version > 1:
+            print(f"  new rows: {one.added:,}; prices moved: {one.moved:,}; gone: {one.gone:,}")
+        for text in one.corrected:
+            print(f"  corrected: {plain(text)}")
+    for name in waiting:
+        print(f"{name}: no resolutions yet")
+
+
+def kept_files(chosen: Options, kind: str) -> "list[BenchmarkFile]":
+    """The newest files of a kind in the record, where there is one."""
+    from arena.record.queries.benchmark import newest_files
+    from arena.record.schema.database import NoRecord
+
+    if chosen.config is None and chosen.database is None and not DEFAULT.exists():
+        return []
+    try:
+        with chosen.reading() as connection:
+            return newest_files(connection, kind)
+    except NoRecord:
+        return []
+
+
+@command(table=True)
+def check(
+    chosen: Options,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of forecasts.")],
+    questions: QuestionFiles = None,
+    combinations: Combinations = False,
+) -> None:
+    """Check anyone's files of forecasts: every fault is named by row and field, with its remedy.
+
+    Rows count from 1. With the question set of the round, ids, dates and how much is answered are checked as
+    well: below 95% of the market rows or of the data rows a submission is dropped. Today's form is read,
+    that of 2024, files of individuals and processed files. If there is a fault, the exit status is 1.
+
+    Example: arena forecastbench check 2026-03-01.us.1.json --questions 2026-03-01-llm.json
+
+    Next: arena forecastbench board
+    """
+    from arena.scores.files.forecastbench import Fault, check_answers, read_forecast_file
+
+    sets = {one.due: one for one in question_sets(chosen, questions or (), combinations)}
+    found: list[Fault] = []
+    answered: list[dict[str, Any]] = []
+    for file in files:
+        try:
+            filed, faults = read_forecast_file(str(file), read_text(file), combinations)
+        except ArenaError as error:  # the other files are checked all the same
+            found.append(Fault(str(file), "", None, "file", error.message, error.hint))
+            continue
+        asked = sets.get(filed.due) or (next(iter(sets.values())) if len(sets) == 1 else None)
+        if sets and asked is None:
+            due = filed.due or "no day"
+            faults.append(Fault(str(file), "", None, "forecast_due_date", f"no set is of {due}", "name it"))
+        found += faults if asked is None else [*faults, *check_answers(filed, asked)]
+        answered.append(
+            {"file": file, "forecasts": len(filed.rows), "combinations": filed.combinations,
+             "question_set": None if asked is None else asked.name}
+        )  # fmt: skip
+    data = {"files": answered, "faults": [fault_data(fault) for fault in found]}
+    chosen.answer(data, say_faults, answered, found, chosen.table)
+    if found:
+        raise typer.Exit(1)
+
+
+def fault_data(fault: "Fault") -> dict[str, Any]:
+    """A fault for JSON."""
+    data = asdict(fault)
+    return data | {"mend": data.pop("hint")}
+
+
+def say_faults(answered: list[dict[str, Any]], found: "list[Fault]", choice: TableChoice) -> None:
+    """The same in words."""
+    if found:
+        print_table(FAULTS, found, choice=choice)
+    for one in answered:
+        wrong = sum(fault.file == str(one["file"]) for fault in found)
+        against = one["question_set"] or "no question set, so neither ids nor how much is answered"
+        left = f", {one['combinations']:,} about two questions left out" if one["combinations"] else ""
+        verdict = count_text(wrong, "fault") if wrong else "no fault"
+        print(f"{one['file']}: {count_text(one['forecasts'], 'forecast')}{left}: {verdict}")
+        print(f"  checked against {against}")
+
+
+@command(table=True)
+def board(
+    chosen: Options,
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Files of forecasts, or a CSV that joins them.")
+    ],
+    mode: Annotated[BoardModes, typer.Option(help="Which board.")] = BoardModes.tournament,
+    questions: QuestionFiles = None,
+    resolutions: Annotated[
+        list[Path] | None,
+        typer.Option("--resolutions", metavar="FILE", help="A resolution set; once for each round."),
+    ] = None,
+    median: Annotated[
+        str | None,
+        typer.Option("--median", metavar="NAME", help="The median of individual forecasters, as one."),
+    ] = None,
+    difficulty: Annotated[
+        Difficulties | None, typer.Option(help="How hard markets were; else as the site has it.")
+    ] = None,
+    by: Annotated[BoardBy | None, typer.Option(help="Also plain means, on the questions of each.")] = None,
+    against: Annotated[
+        str | None, typer.Option("--against", metavar="NAME", help="Compare everybody with this forecaster.")
+    ] = None,
+    combinations: Combinations = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, in the columns of the source.")] = False,
+    as_html: Annotated[bool, typer.Option("--html", help="Print a page with the same table.")] = False,
+) -> None:
+    """Rank forecasters by ForecastBench's rules, from files alone.
+
+    Modes: tournament, baseline (its own models), preliminary (data questions alone) and paper, with plain
+    means and open markets scored against the crowd's latest probability. Intervals stand there twice: as the
+    source has them, and by cluster, which allows for horizons and rounds of one question that move together.
+    What isn't scored is counted and named. Without question sets, questions are those that resolved.
+
+    Example: arena forecastbench board --mode paper --questions Q.json --resolutions R.json FORECASTS.json
+
+    Next: arena forecastbench check FILE says what is wrong with a file.
+    """
+    from arena.scores.files.forecastbench_board import make_board
+
+    sources = (questions or (), resolutions or ())
+    found = gathered(chosen, files, *sources, mode.value, median, combinations)
+    made = make_board(
+        found, mode.value, difficulty=difficulty and difficulty.value, by=by and by.value, against=against
+    )
+    rows = [row_data(made, row) for row in made.scores]
+    if as_csv or as_html:
+        lines = paper_lines(rows) if mode is BoardModes.paper else site_lines(rows, mode)
+        print(csv_text(lines) if as_csv else html_text(lines, f"{mode.value.capitalize()} board"), end="")
+        return
+    data = {"mode": mode.value, "rows": rows, "groups": [asdict(one) for one in made.groups]}
+    chosen.answer(data | {"notes": list(made.notes)}, say_board, made, rows, chosen.table)
+
+
+def gathered(
+    chosen: Options,
+    files: Sequence[Path],
+    questions: Sequence[Path],
+    resolutions: Sequence[Path],
+    mode: str,
+    median: str | None,
+    combinations: bool,
+) -> "Forecasters":
+    """The forecasts of files beside what their questions came to."""
+    from arena.scores.files.forecastbench import read_forecast_file, read_resolution_set, strictly
+    from arena.scores.files.forecastbench_board import gather, read_table
+
+    texts = [(str(file), read_text(file)) for file in files]
+    tables = [each for each in texts if not each[1].lstrip().startswith(("{", "["))]
+    if tables:
+        if len(texts) > 1 or questions or resolutions or median:
+            hint = "name it alone: it says what its questions came to, and of whom a forecast is"
+            raise ArenaError("bad_file", f"{tables[0][0]} is a CSV that joins forecasts", hint)
+        return read_table(*tables[0])
+    closed = [(str(file), read_text(file)) for file in resolutions]
+    sets = question_sets(chosen, questions, combinations)
+    if not (closed or questions):
+        closed = [(kept.name, kept.text) for kept in kept_files(chosen, "resolutions")]
+    resolved = [strictly(read_resolution_set, name, text, combinations) for name, text in closed]
+    filed = [strictly(read_forecast_file, name, text, combinations) for name, text in texts]
+    return gather(filed, sets, resolved, mode, median)
+
+
+def row_data(made: "BenchBoard", row: Any) -> dict[str, Any]:
+    """A row of the board for JSON."""
+    team, lab = made.teams[row.forecaster]
+    counts = {"n_dataset": row.n.dataset, "n_market": row.n.market, "n": row.n.overall}
+    data = {"forecaster": row.forecaster, "organization": team, "model_organization": lab, **counts}
+    if made.mode == "paper":
+        return data | by_type(row.brier) | {
+            "low": row.low, "high": row.high,
+            "low_clustered": row.low_clustered, "high_clustered": row.high_clustered,
+            "p": row.p, "better": row.better, "better_once": row.better_once,
+        }  # fmt: skip
+    clustered = made.clustered[row.forecaster]
+    part = "dataset" if made.mode == "preliminary" else "overall"
+    ends: dict[str, Any] = {}
+    for name, one in (("", row), ("_clustered", clustered)):
+        ends |= {f"low{name}": getattr(one.low, part), f"high{name}": getattr(one.high, part)}
+    return (
+        data
+        | by_type(row.index)
+        | ends
+        | {f"{kind}_{end}": getattr(getattr(row, end), kind)
+           for kind in ("dataset", "market") for end in ("low", "high")}
+        | by_type(row.score, "brier_") | by_type(row.peer, "peer_") | by_type(row.skill, "skill_")
+        | {"first": row.first, "top": row.top, "p": row.p, "p_clustered": clustered.p}
+    )  # fmt: skip
+
+
+def by_type(figures: Any, prefix: str = "") -> dict[str, float | None]:
+    """A figure of both types of question, and overall."""
+    return {f"{prefix}{kind}": getattr(figures, kind) for kind in ("dataset", "market", "overall")}
+
+
+def interval(name: str, heading: str, places: int, gives_way: int = 0) -> TableColumn:
+    """A column with an interval, whose ends are in `low` and `high` with the name behind them."""
+    low, high = f"low{name}", f"high{name}"
+    return TableColumn(
+        f"interval{name}",
+        heading,
+        value=lambda row: ends_text(row, low, high, places) or None,
+        gives_way=gives_way,
+    )
+
+
+def counted(heading: str, name: str, show: str, gives_way: int = 0) -> TableColumn:
+    """A column with a figure that can give way."""
+    return TableColumn(name, heading, show, gives_way)
+
+
+FORECASTER = TableColumn("forecaster", show=plain, narrow="cut middle")
+COUNTS = (counted("N data", "n_dataset", ",d", 3), counted("N market", "n_market", ",d", 3))
+PAPER = (
+    FORECASTER,
+    *COUNTS,
+    counted("dataset", "dataset", ".4f"),
+    counted("market", "market", ".4f"),
+    counted("overall", "overall", ".4f"),
+    interval("", "95% interval", 4),
+    interval("_clustered", "by cluster", 4, 1),
+    counted("p", "p", ".3f", 2),
+    counted("better", "better", ".1%", 4),
+    counted("each market once", "better_once", ".1%", 5),
+)
+SITE = (
+    FORECASTER,
+    *COUNTS,
+    counted("dataset", "dataset", ".1f"),
+    counted("market", "market", ".1f"),
+    counted("overall", "overall", ".1f"),
+    interval("", "95% interval", 1),
+    interval("_clustered", "by cluster", 1, 1),
+    counted("Brier", "brier_overall", ".3f", 2),
+    counted("peer", "peer_overall", "+.3f", 4),
+    counted("BSS", "skill_overall", "+.3f", 5),
+    counted("first", "first", ".1%", 6),
+)
+GROUPS = (
+    TableColumn("group", show=plain),
+    FORECASTER,
+    TableColumn("n", "N", ",d"),
+    TableColumn("brier", "Brier", ".4f"),
+    interval("", "95% interval", 4),
+)
+LEGENDS = {
+    True: "Mean Brier scores: lower is better. Better: more accurate than the first, p that this is chance.",
+    False: "Brier Index: higher is better, 50 is always saying 0.5. Peer and BSS are in Brier points.",
+}
+
+
+def say_board(made: "BenchBoard", rows: list[dict[str, Any]], choice: TableChoice) -> None:
+    """The board in words."""
+    paper = made.mode == "paper"
+    print_table(PAPER if paper else SITE, rows, choice=choice)
+    if made.groups:
+        print_table(GROUPS, [asdict(one) for one in made.groups])
+    print(LEGENDS[paper])
+    for note in made.notes:
+        print(f"- {plain(note)}")
+
+
+SITE_COLUMNS = (
+    "Rank", "Team", "Model Organization", "Model", "Dataset", "N dataset", "Dataset 95% CI", "Market",
+    "N market", "Market 95% CI", "Overall", "N", "Overall 95% CI", "Supers > Forecaster?",
+    "p-val Supers > Forecaster?", "Forecaster > Public?", "p-val Forecaster > Public?", "Pct times № 1",
+    "Pct times top 5%", "Peer", "BSS", "Brier Dataset", "Brier Market", "Brier Overall",
+)  # fmt: skip
+"""The columns of the benchmark's own CSV; the preliminary board has those of data questions only."""
+PRELIMINARY_LEAVES_OUT = ("Market", "N market", "Market 95% CI", "Overall", "N", "Overall 95% CI",
+                          "Brier Dataset", "Brier Market", "Brier Overall")  # fmt: skip
+
+
+def site_lines(rows: Sequence[Mapping[str, Any]], mode: BoardModes) -> list[list[str]]:
+    """The board in the columns of the benchmark's own CSV."""
+    from arena.scores.files.forecastbench_board import PUBLIC, SUPERS
+
+    part = "dataset" if mode is BoardModes.preliminary else "overall"
+    shown = [None if row[part] is None else round(row[part], 1) for row in rows]
+    lines = []
+    for row, index in zip(rows, shown, strict=True):
+        supers, public = verdict(row["p"].get(SUPERS)), verdict(row["p"].get(PUBLIC))
+        cells = (
+            str(1 + shown.index(index)), row["organization"], row["model_organization"], row["forecaster"],
+            figure(row["dataset"], 1), str(row["n_dataset"]), ends_text(row, "dataset_low", "dataset_high"),
+            figure(row["market"], 1), str(row["n_market"]), ends_text(row, "market_low", "market_high"),
+            figure(row["overall"], 1), str(row["n"]), ends_text(row, "low", "high"),
+            *supers, *public,
+            figure(row["first"] and row["first"] * 100, 3), figure(row["top"] and row["top"] * 100, 3),
+            figure(row[f"peer_{part}"], 3), figure(row[f"skill_{part}"], 3),
+            *(figure(row[f"brier_{kind}"], 3) for kind in ("dataset", "market", "overall")),
+        )  # fmt: skip
+        lines.append(dict(zip(SITE_COLUMNS, cells, strict=True)))
+    left_out = PRELIMINARY_LEAVES_OUT if mode is BoardModes.preliminary else ()
+    columns = [name for name in SITE_COLUMNS if name not in left_out]
+    return [columns, *([line[name] for name in columns] for line in lines)]
+
+
+def verdict(p: float | None) -> tuple[str, str]:
+    """What a p-value means, and how it is written.
+
+    >>> verdict(0.0004), verdict(0.02), verdict(0.5), verdict(None)
+    (('Yes', '<0.001'), ('Likely', '0.02'), ('No', '0.50'), ('—', '—'))
+    """
+    if p is None:
+        return "—", "—"
+    return "Yes" if p < 0.01 else "Likely" if p < 0.1 else "No", p_text(p)
+
+
+def p_text(p: float) -> str:
+    """A p-value as boards write it."""
+    return "<0.001" if p < 0.001 else "<0.01" if p < 0.01 else f"{p:.2f}"
+
+
+def figure(value: float | None, places: int) -> str:
+    """A figure rounded, without zeros at its end."""
+    return "" if value is None else repr(round(float(value), places))
+
+
+def ends_text(row: Mapping[str, Any], low: str, high: str, places: int = 1) -> str:
+    """An interval as boards write it."""
+    return "" if row[low] is None else f"[{row[low]:.{places}f}, {row[high]:.{places}f}]"
+
+
+def paper_lines(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """The board in the columns of the paper's tables."""
+    first = rows[0]
+    counts = [f"{kind.capitalize()} (N={first[f'n_{kind}']:,})" for kind in ("dataset", "market")]
+    head = [
+        "Model", "Organization", *counts, f"Overall (N={first['n']:,})", "Confidence Interval",
+        "Pairwise p-value comparing to No. 1", "Pct. more accurate than No. 1",
+    ]  # fmt: skip
+    return [
+        head,
+        *(
+            [row["forecaster"], row["model_organization"],
+             *(f"{row[kind]:.3f}" for kind in ("dataset", "market", "overall")),
+             ends_text(row, "low", "high", 3),
+             "" if row["p"] is None else "<0.001" if row["p"] < 0.001 else f"{row['p']:.3f}",
+             f"{row['better'] or 0:.0%}"]
+            for row in rows
+        ),
+    ]  # fmt: skip
+
+
+def csv_text(lines: Sequence[Sequence[str]]) -> str:
+    """Lines as CSV."""
+    out = io.StringIO(newline="")
+    csv.writer(out, lineterminator="\n").writerows(lines)
+    return out.getvalue()
+
+
+def html_text(lines: Sequence[Sequence[str]], title: str) -> str:
+    """Lines as a page that needs nothing else."""
+    kinds = ["h", *"d" * (len(lines) - 1)]
+    head, *rows = (
+        "".join(f"<t{kind}>{escape(cell)}</t{kind}>" for cell in line)
+        for kind, line in zip(kinds, lines, strict=True)
+    )
+    style = (
+        "body{font-family:sans-serif;margin:2rem}table{border-collapse:collapse}"
+        "th,td{padding:.3rem .6rem;border-bottom:1px solid #ccc;text-align:left}"
+    )
+    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f"<style>{style}</style></head>\n<body><h1>{escape(title)}</h1>\n<table><thead><tr>{head}</tr></thead>"
+        f"<tbody>\n{body}\n</tbody></table></body></html>\n"
+    )
+
+
+forecastbench = typer.Typer(no_args_is_help=True, help=HELP)
+forecastbench.command()(fetch)
+forecastbench.command()(file)
+forecastbench.command()(check)
+forecastbench.command()(resolve)
+forecastbench.command()(board)

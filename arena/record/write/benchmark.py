@@ -1,0 +1,43 @@
+"""Files of a benchmark, kept as they come."""
+
+from dataclasses import asdict
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from arena.record.model.benchmark import BenchmarkFile, NewFile
+from arena.record.schema.statements import insert_one
+from arena.record.schema.typed import col, read_nouns, select_as
+from arena.record.schema.world import BenchmarkFileRow
+from arena.record.write.heads import add_head
+from markets.hashes import digest, sha256
+
+FILES = select_as(
+    kind=BenchmarkFileRow.kind,
+    name=BenchmarkFileRow.name,
+    version=BenchmarkFileRow.version,
+    due=BenchmarkFileRow.due,
+    at=BenchmarkFileRow.at,
+    sha256=BenchmarkFileRow.sha256,
+    text=BenchmarkFileRow.text,
+)
+
+
+def newest_file(connection: Connection, kind: str, name: str) -> BenchmarkFile | None:
+    """The newest version of a file, if there is one."""
+    query = FILES.where(BenchmarkFileRow.kind == kind, BenchmarkFileRow.name == name)
+    rows = connection.execute(query.order_by(col(BenchmarkFileRow.version).desc()).limit(1))
+    return next(iter(read_nouns(BenchmarkFile, rows)), None)
+
+
+def keep_file(connection: Connection, new: NewFile, at: datetime) -> tuple[BenchmarkFile, bool]:
+    """The newest version of a file, and whether this one became it: an equal one is not kept again."""
+    newest, hashed = newest_file(connection, new.kind, new.name), sha256(new.text)
+    if newest is not None and newest.sha256 == hashed:
+        return newest, False
+    version = newest.version + 1 if newest else 1
+    kept = BenchmarkFile(new.kind, new.name, version, new.due, at, hashed, new.text)
+    fact = asdict(kept)
+    insert_one(connection, BenchmarkFileRow.__table__, **fact, hash=digest(fact))
+    add_head(connection, at, {"benchmark": [[new.kind, new.name, version, digest(fact)]]})
+    return kept, True

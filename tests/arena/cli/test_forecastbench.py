@@ -1,0 +1,335 @@
+"""`arena forecastbench`: published files in, published figures out."""
+
+import csv
+import gzip
+import hashlib
+import io
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from arena.cli.forecastbench import SITE_COLUMNS, forecastbench
+from arena.cli.main import Commands, arena
+from arena.record.schema.database import open_read_only, reading
+from arena.verify import verify
+from tests.arena.scores.files.test_forecastbench import QUESTIONS, forecast, submission
+
+app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
+app.callback()(arena)
+app.add_typer(forecastbench, name="forecastbench")
+
+
+def run(*arguments: object) -> Any:
+    """What the command line answers."""
+    return CliRunner().invoke(app, ["forecastbench", *map(str, arguments)])
+
+
+def answer(*arguments: object) -> Any:
+    """Its JSON."""
+    done = run(*arguments, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def bench(shared_data: Path) -> Path:
+    return shared_data / "forecastbench"
+
+
+@pytest.fixture
+def supers(bench: Path) -> list[object]:
+    folder = bench / "supers"
+    return [
+        "--questions", folder / "2024-07-21-human.json.gz",
+        "--resolutions", folder / "resolution_set_as_of_2024-11-20.json.gz",
+        folder / "forecasts.json.gz",
+    ]  # fmt: skip
+
+
+def test_forty_superforecasters_have_the_papers_row(bench: Path, supers: list[object]) -> None:
+    """Their median is table 2's first row; by the paper's count always 0.5 is better on 16% of questions."""
+    wanted = json.loads((bench / "supers/expected.json").read_text())["as_of_2024-11-20"]
+    name = "superforecaster median"
+    found = answer("board", "--mode", "paper", "--median", name, "--by", "horizon", *supers)
+    first, half = found["rows"]
+    for row, key in ((first, name), (half, "always 0.5")):
+        assert row["forecaster"].lower() == key
+        assert (row["n_dataset"], row["n_market"]) == tuple(wanted["rows"].values())
+        for kind in ("dataset", "market", "overall"):
+            assert row[kind] == pytest.approx(wanted[key][kind], abs=1e-4)
+    assert [first["low"], first["high"]] == pytest.approx(wanted[name]["interval"], abs=1e-4)
+    assert first["low_clustered"] < first["low"]
+    assert first["high_clustered"] > first["high"]
+    assert (round(half["better"], 2), round(half["better_once"], 3)) == (0.16, 0.137)
+    seven = [row for row in found["groups"] if row["group"] == "7 d"]
+    assert (seven[0]["n"], round(seven[0]["brier"], 3)) == (104, 0.132)  # table 26
+
+
+def test_individuals_who_leave_much_out_are_named(supers: list[object]) -> None:
+    found = answer("board", "--mode", "paper", *supers)
+    assert [row["forecaster"] for row in found["rows"]] == ["human-19", "Always 0.5"]
+    assert "left out: human-28, 2024-07-21: 71% unanswered, over 5% of a half" in found["notes"]
+
+
+def test_the_golden_board_by_command(bench: Path) -> None:
+    wanted = json.loads((bench / "golden_scores.json").read_text())["scores"]["market_brier"]
+    done = run("board", "--csv", bench / "golden_forecasts.csv.gz")
+    head, *lines = csv.reader(io.StringIO(done.stdout))
+    assert tuple(head) == SITE_COLUMNS
+    assert len(head) == 24
+    rows = [dict(zip(head, line, strict=True)) for line in lines]
+    assert {row["Model"] for row in rows} == set(wanted)
+    for row in rows:  # the tournament, whose markets are as hard as they were for the crowd
+        figures = wanted[row["Model"]]
+        for kind, count in (("dataset", "N dataset"), ("market", "N market"), ("overall", "N")):
+            assert float(row[count]) == figures[f"n_{kind}"]
+            assert float(row[kind.capitalize()]) == pytest.approx(figures[f"brier_index_{kind}"], abs=0.0501)
+            brier = float(row[f"Brier {kind.capitalize()}"])
+            assert brier == pytest.approx(figures[f"two_way_fixed_effects_{kind}"], abs=0.0006)
+        assert float(row["Peer"]) == pytest.approx(figures["peer_score_overall"], abs=0.0006)
+        assert float(row["BSS"]) == pytest.approx(figures["brier_skill_score_overall"], abs=0.0006)
+
+
+def write(folder: Path, name: str, data: Any) -> Path:
+    file = folder / name
+    file.write_text(json.dumps(data))
+    return file
+
+
+@pytest.mark.parametrize("table", ["table2", "table3"])
+def test_the_papers_tables_by_command(bench: Path, tmp_path: Path, table: str) -> None:
+    """Table 2 has the human set's questions, table 3 all, with those about two others at once."""
+    paper = json.loads(gzip.decompress((bench / "paper_always_half.json.gz").read_bytes()))
+    rows = [row for row in paper["resolutions"] if row["resolution_date"] in paper["horizons"]]
+    header = {"forecast_due_date": "2024-07-21", "question_set": "2024-07-21-llm.json"}
+    given = [
+        "--resolutions", write(tmp_path, "r.json", header | {"resolutions": rows}),
+        "--combinations" if table == "table3" else "--questions",
+        *([bench / "supers/2024-07-21-human.json.gz"] if table == "table2" else []),
+    ]  # fmt: skip
+    said = [
+        forecast(row["source"], row["id"], row["resolution_date"], direction=row["direction"])
+        for row in rows
+        if row["source"] not in ("infer", "manifold", "metaculus", "polymarket")
+    ]
+    filed = submission(**header, forecasts=said, model="Always 0.5")
+    found = answer("board", "--mode", "paper", *given, write(tmp_path, "f.json", filed))
+    (half,) = (row for row in found["rows"] if row["forecaster"] == "Always 0.5")
+    wanted = paper["expected"][table]
+    assert (half["n_dataset"], half["n_market"]) == (wanted["n_dataset"], wanted["n_market"])
+    assert [round(half[key], 3) for key in ("dataset", "market", "overall")] == [
+        wanted[key] for key in ("dataset", "market", "overall")
+    ]
+
+
+def round_files(folder: Path) -> list[object]:
+    """A small round: data questions at two horizons, markets of which one is open, two forecasters."""
+    data = [
+        {"id": f"d{i}", "source": "fred", "direction": None, "resolution_date": day, "resolved": True,
+         "resolved_to": float(i % 2)}
+        for i in range(10)
+        for day in ("2026-03-08", "2026-03-31")
+    ]  # fmt: skip
+    markets = [
+        {"id": f"m{i}", "source": "manifold", "direction": None, "resolution_date": "2026-03-20",
+         "resolved": i > 0, "resolved_to": 0.4 if i == 0 else float(i % 2)}
+        for i in range(20)
+    ]  # fmt: skip
+    resolved = {"forecast_due_date": "2026-03-01", "question_set": "x", "resolutions": data + markets}
+    sharp = submission(model="sharp")
+    for row in sharp["forecasts"]:
+        row["forecast"] = 0.8 if int(row["id"][1:]) % 2 else 0.2
+    return [
+        "--questions", write(folder, "q.json", QUESTIONS),
+        "--resolutions", write(folder, "r.json", resolved),
+        write(folder, "sharp.json", sharp), write(folder, "half.json", submission(model="Always 0.5")),
+    ]  # fmt: skip
+
+
+def test_a_round_by_each_mode(tmp_path: Path) -> None:
+    given = round_files(tmp_path)
+    first, second = answer("board", "--against", "Always 0.5", *given)["rows"]
+    assert (first["forecaster"], first["n_dataset"], first["n_market"]) == ("sharp", 20, 19)
+    assert first["brier_dataset"] == pytest.approx(0.04)
+    assert (first["dataset"], second["overall"]) == (pytest.approx(80), pytest.approx(50))
+    assert first["p"] == {"Always 0.5": 1.0}  # always at least as good
+    paper = answer("board", "--mode", "paper", *given)["rows"]
+    assert [row["n_market"] for row in paper] == [20, 20]
+    assert paper[0]["market"] == pytest.approx((19 * 0.04 + 0.2**2) / 20)
+    missing = run("board", "--mode", "baseline", *given)
+    assert missing.exit_code == 1
+    assert "not of ForecastBench's own" in missing.stderr
+    few = run("board", "--mode", "preliminary", *given)
+    assert "fewer than 225 data questions resolved" in few.stderr
+    page = run("board", "--html", *given).stdout
+    assert page.count("<tr>") == 3
+
+
+def test_what_is_missing_is_imputed_by_the_era(tmp_path: Path) -> None:
+    """One market of twenty left out: today it counts as 0.5, in the paper as the crowd when frozen, 0.25."""
+    given = round_files(tmp_path)
+    sharp = json.loads((tmp_path / "sharp.json").read_text())
+    sharp["forecasts"] = [row for row in sharp["forecasts"] if row["id"] != "m2"]
+    write(tmp_path, "sharp.json", sharp)
+    today, _ = answer("board", *given)["rows"]
+    assert today["brier_market"] == pytest.approx((18 * 0.04 + 0.25) / 19)
+    paper, _ = answer("board", "--mode", "paper", *given)["rows"]
+    assert paper["market"] == pytest.approx((19 * 0.04 + 0.25**2) / 20)
+
+
+def test_a_file_with_faults_is_checked_and_not_scored(tmp_path: Path) -> None:
+    given = round_files(tmp_path)
+    bad = submission(model="bad")
+    bad["forecasts"][3]["forecast"] = 3
+    bad["forecasts"][20]["resolution_date"] = "2026-03-09"
+    file = write(tmp_path, "bad.json", bad)
+    done = run("check", "--questions", given[1], file, "--json")
+    assert done.exit_code == 1
+    assert [(one["row"], one["field"]) for one in json.loads(done.stdout)["faults"]] == [
+        (4, "forecast"),
+        (21, "resolution_date"),
+    ]
+    done = run("board", *given[:4], file)
+    assert (done.exit_code, "row 4, forecast: 3 is not a number from 0 to 1" in done.stderr) == (1, True)
+    broken = tmp_path / "broken.json"
+    broken.write_text("{")
+    done = run("check", "--questions", given[1], broken, file, "--json")
+    assert [one["field"] for one in json.loads(done.stdout)["faults"]] == [
+        "file",
+        "forecast",
+        "resolution_date",
+    ]
+    fine = run("check", "--questions", given[1], given[-1])
+    assert (fine.exit_code, "no fault" in fine.stdout) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (["--resolutions", "r.json"], "two resolution sets"),
+        (["sharp.json"], "sharp has two files for 2026-03-01"),
+        (["--against", "nobody"], "no forecaster is called 'nobody'"),
+        (["absent.json"], "can't be read"),
+    ],
+)
+def test_what_a_board_cannot_be_made_of(tmp_path: Path, change: list[str], said: str) -> None:
+    given = round_files(tmp_path)
+    more = [tmp_path / each if each.endswith(".json") else each for each in change]
+    done = run("board", *given, *more)
+    assert (done.exit_code, said in done.stderr) == (1, True)
+
+
+def keep(folder: Path) -> list[object]:
+    """A record beside a folder of published files."""
+    for name, part in (
+        ("q.json", "question_sets/2026-03-01-llm.json"),
+        ("r.json", "resolution_sets/2026-03-01_resolution_set.json"),
+    ):
+        target = folder / "published" / part
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes((folder / name).read_bytes())
+    return ["--database", folder / "arena.db", "--from", folder / "published"]
+
+
+def test_a_round_is_kept_byte_for_byte_and_corrections_are_new_versions(tmp_path: Path) -> None:
+    given = round_files(tmp_path)
+    place = keep(tmp_path)
+    kept = answer("fetch", *place)
+    bytes_ = (tmp_path / "q.json").read_bytes()
+    assert (kept["name"], kept["version"], kept["new"]) == ("2026-03-01-llm.json", 1, True)
+    assert kept["sha256"] == hashlib.sha256(bytes_).hexdigest()
+    assert kept["rows"] == {"market": 20, "dataset": 20}
+    assert answer("fetch", "--due", "2026-03-01", *place)["new"] is False
+    (first,) = answer("resolve", *place)["rounds"]
+    assert {key: first[key] for key in ("version", "dataset", "market", "open", "priced_at")} == {
+        "version": 1, "dataset": 20, "market": 19, "open": 1, "priced_at": "2026-03-20",
+    }  # fmt: skip
+    assert answer("resolve", *place)["rounds"][0]["is_new"] is False
+
+    resolved = json.loads((tmp_path / "r.json").read_text())
+    rows = resolved["resolutions"]
+    rows[0]["resolved_to"], rows[20]["resolved_to"] = 1.0, 0.45
+    rows[20]["resolution_date"] = "2026-03-21"
+    del rows[-1]
+    write(tmp_path, "r.json", resolved)
+    (second,) = answer("resolve", *keep(tmp_path))["rounds"]
+    assert (second["version"], second["moved"], second["added"], second["gone"]) == (2, 1, 0, 1)
+    assert second["corrected"] == ["fred d0 at 2026-03-08: 0 → 1"]
+
+    rows = answer("board", *place[:2], *given[4:])["rows"]
+    assert (rows[0]["n_dataset"], rows[0]["n_market"]) == (20, 18)
+    assert rows[0]["brier_dataset"] == pytest.approx((19 * 0.04 + 0.64) / 20, abs=0.02)
+    with open_read_only(str(tmp_path / "arena.db")) as engine, reading(engine) as connection:
+        assert verify(connection) == []
+    with closing(sqlite3.connect(tmp_path / "arena.db")) as database:
+        (text,) = database.execute("SELECT text FROM benchmark_file WHERE id = 1").fetchone()
+        assert text.encode() == bytes_
+        database.execute("DROP TRIGGER benchmark_file_no_update")
+        database.execute("UPDATE benchmark_file SET text = text || ' ' WHERE id = 1")
+        database.execute("UPDATE benchmark_file SET version = 3 WHERE version = 2")
+        database.commit()
+    with open_read_only(str(tmp_path / "arena.db")) as engine, reading(engine) as connection:
+        found = {(one.table, one.field) for one in verify(connection)}
+    assert {("benchmark_file", "sha256"), ("benchmark_file", "hash"), ("benchmark_file", "version")} <= found
+
+
+def test_what_is_not_there_to_keep(tmp_path: Path) -> None:
+    place = ["--database", tmp_path / "arena.db", "--from", tmp_path]
+    for given, said in (
+        (["fetch", "--due", "March"], "'March' is not a day"),
+        (["fetch"], "has no question set"),
+        (["fetch", "--due", "2026-03-01"], "has no question set due 2026-03-01"),
+        (["resolve"], "the record has no question set"),
+        (["fetch", "--from", tmp_path / "absent"], "there is no folder"),
+    ):
+        done = run(*given, *place) if "--from" not in given else run(*given, *place[:2])
+        assert done.exit_code in (1, 64)
+        assert said in done.stderr
+    with closing(sqlite3.connect(tmp_path / "arena.db")) as database:  # a record of schema 0006
+        database.execute("DROP TABLE benchmark_file")
+        database.execute("UPDATE alembic_version SET version_num = '0006'")
+        database.commit()
+    round_files(tmp_path)
+    assert answer("fetch", *keep(tmp_path))["new"] is True
+
+
+def test_answers_are_filed_in_the_published_form_or_not_at_all(tmp_path: Path) -> None:
+    given = round_files(tmp_path)
+    rows = submission()["forecasts"]
+    lines = [f"{row['source']},{row['id']},{row['resolution_date'] or ''},0.25" for row in rows]
+    answers = tmp_path / "answers.csv"
+
+    def filed(kept: list[str], *more: str) -> Any:
+        answers.write_text("\n".join(["source,id,resolution_date,forecast", *kept]))
+        who = ["--as", "us", "--model", "ours", "--lab", "Lab", "-o", tmp_path / "filed"]
+        return run("file", answers, *given[:2], *who, *more)
+
+    for kept, said in (
+        (lines[2:], "18 of 20 market rows are answered, 90.0%"),
+        (lines[:38], "18 of 20 dataset rows are answered, 90.0%"),
+        ([lines[0].replace("0.25", "25%"), *lines[1:]], 'row 1, forecast: "25%" is not a number'),
+        ([f"{lines[0]},of a, b", *lines[1:]], "row 1, row: it has more cells than the first line"),
+        ([*lines, lines[3]], "'m3' of manifold is answered in row 4 already"),
+    ):
+        done = filed(kept)
+        assert (done.exit_code, said in done.stderr) == (1, True)
+    assert not (tmp_path / "filed").exists()
+    done = filed(lines[1:])
+    assert done.exit_code == 0, done.output
+    file = tmp_path / "filed" / "2026-03-01.us.1.json"
+    data = json.loads(file.read_text())
+    assert list(data) == [
+        "organization", "model", "model_organization", "question_set", "forecast_due_date", "forecasts",
+    ]  # fmt: skip
+    assert data["forecasts"][0] == forecast("manifold", "m1", None, 0.25)
+    assert run("check", *given[:2], file).exit_code == 0
+    assert filed(lines[1:]).exit_code == 0
+    again = filed(lines)
+    assert (again.exit_code, "says something else" in again.stderr) == (1, True)
+    assert filed(lines, "--n", "2").exit_code == 0
