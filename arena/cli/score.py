@@ -1,7 +1,8 @@
 """`arena score` and `arena tournament`: anyone's forecasts, scored from a file."""
 
 import sys
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,36 +17,71 @@ from arena.errors import VERDICTS, ArenaError, times_text
 
 
 def text_of(file: Path) -> str:
-    """The text of a file in UTF-8, with or without a mark at its beginning; `-` is the standard input."""
+    """The text of a file in UTF-8 or UTF-16; `-` is the standard input."""
+    from arena.scores.files.csv_columns import decode
+
     try:
         data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     except OSError as error:
         raise ArenaError(
             "no_file", f"{file} can't be read: {error.strerror}", "name a file that exists"
         ) from error
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ArenaError("bad_file", f"{file}:{line}: this is not UTF-8", "save the file as UTF-8") from error
+    return decode(str(file), data)
 
 
 if TYPE_CHECKING:
-    from arena.scores.files.scores import FileScores
+    from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices
     from arena.scores.rules.metaculus.tournament import TournamentBoard
 
 FORECASTER = TableColumn("forecaster", show=plain, narrow="cut middle")
-COLUMNS = (
-    FORECASTER,
+
+
+def span_of(mean: str, show: str) -> TableColumn:
+    """The interval of a mean, where it has one."""
+
+    def write(row: Any) -> str | None:
+        span = row.intervals.get(mean)
+        return None if span is None else f"{span[0]:{show}} to {span[1]:{show}}"
+
+    return TableColumn(f"{mean}_interval", f"{mean} 95%", value=write, gives_way=3)
+
+
+SKILL = (
     TableColumn("skill", show="+.4f"),
     TableColumn("interval", "95% interval", value=between("skill_low", "skill_high")),
     TableColumn("verdict", show=VERDICTS.__getitem__, gives_way=2),
     TableColumn("evidence", show=times_text, gives_way=1),
-    TableColumn("brier", "Brier", ".4f"),
-    TableColumn("log", show=".4f", gives_way=4),
+)
+BRIER = (TableColumn("brier", "Brier", ".4f"), span_of("brier", ".4f"))
+ADJUSTED = (TableColumn("adjusted", show=".4f"), span_of("adjusted", ".4f"))
+GAP = (
+    TableColumn("gap", "ahead of {against}", "+.4f", value="gap.gap"),
+    TableColumn("gap_interval", "95% interval", value=between("gap.low", "gap.high")),
+    TableColumn("gap_questions", "common", ",d", value="gap.questions", gives_way=6),
+)
+LOG = TableColumn("log", show=".4f", gives_way=5)
+METACULUS = (
     TableColumn("baseline", show="+.2f", gives_way=3),
+    span_of("baseline", "+.1f"),
     TableColumn("peer", show="+.2f", gives_way=2),
+    span_of("peer", "+.1f"),
     TableColumn("relative", show="+.3f", gives_way=6),
+)
+SPOT = (
+    TableColumn("spot_baseline", "spot baseline", "+.2f", gives_way=4),
+    TableColumn("spot_peer", "spot peer", "+.2f", gives_way=4),
+)
+AUTOCAST = (
+    TableColumn("true_false", "T/F", ".4f", value="autocast.true_false"),
+    TableColumn("multiple_choice", "MCQ", ".4f", value="autocast.multiple_choice"),
+    TableColumn("numeric", show=".4f", value="autocast.numeric"),
+    TableColumn("combined", show=".4f", value="autocast.combined"),
+)
+PARTS = tuple(
+    TableColumn(name, show=".4f", value=f"parts.{name}", gives_way=4)
+    for name in ("reliability", "resolution", "uncertainty", "miscalibration", "discrimination")
+)
+COUNTS = (
     TableColumn("coverage", show=".0%", gives_way=5),
     TableColumn("forecasts", show=",d", gives_way=1),
     TableColumn("questions", show=",d", gives_way=7),
@@ -58,9 +94,31 @@ UNRANKED = (
     TableColumn("forecasts", show=",d", gives_way=1),
     TableColumn("questions", show=",d", gives_way=1),
 )
-LEGEND = (
-    "Brier: lower is better, the others: higher. Skill: the market's Brier − the forecaster's. Mode {mode}."
-)
+LEGEND = "Brier: lower is better, the others: higher. Mode {mode}."
+SKILL_LEGEND = "Skill: the market's Brier − the forecaster's. "
+
+
+def columns_of(rows: "Sequence[ForecasterScores]", choices: "ScoreChoices") -> tuple[TableColumn, ...]:
+    """The columns that some row has something in, or that were asked for."""
+    has_skill = any(row.skill is not None for row in rows)
+    has_spot = any(row.spot_baseline is not None for row in rows)
+    first = AUTOCAST if choices.rule == "autocast" else METACULUS if choices.rule == "metaculus" else ()
+    gap = tuple(replace(x, heading=x.title.format(against=plain(choices.against or ""))) for x in GAP)
+    groups = (
+        first,
+        SKILL if has_skill else (),
+        ADJUSTED if choices.adjusted else (),
+        gap if choices.against is not None else (),
+        BRIER,
+        (LOG,),
+        () if first is METACULUS else METACULUS,
+        SPOT if has_spot else (),
+        PARTS if choices.parts else (),
+        COUNTS,
+    )
+    return (FORECASTER, *(column for group in groups for column in group))
+
+
 PLACES = (
     TableColumn("rank"),
     FORECASTER,
@@ -97,54 +155,98 @@ class ScoreBy(StrEnum):
     category = "category"
 
 
+class Rules(StrEnum):
+    """What the order of a board goes by."""
+
+    skill = "skill"
+    metaculus = "metaculus"
+    autocast = "autocast"
+
+
 @command(record=False, table=True)
 def score(
     chosen: Options,
     file: Annotated[
-        Path, typer.Argument(metavar="FILE.csv", help="A forecast a line; - reads standard input.")
+        Path, typer.Argument(metavar="FILE", help="CSV or JSONL, a forecast a line; - reads standard input.")
     ],
     mode: Mode = Modes.exact,
     by: Annotated[ScoreBy | None, typer.Option(help="One table for each category.")] = None,
+    rule: Annotated[Rules, typer.Option(help="Whose scores come first and give the order.")] = Rules.skill,
+    against: Annotated[str | None, typer.Option(metavar="NAME", help="Compare everyone with one.")] = None,
+    adjusted: Annotated[
+        bool, typer.Option("--adjusted", help="Brier scores less how hard each one's questions were.")
+    ] = False,
+    outside: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Whom nobody is compared with, such as a baseline; repeatable."),
+    ] = None,
+    provisional: Annotated[
+        bool, typer.Option("--provisional", help="Score open questions by their latest price.")
+    ] = False,
+    community: Annotated[
+        bool, typer.Option("--community", help="Score the median of all as one more forecaster.")
+    ] = False,
+    parts: Annotated[
+        bool, typer.Option("--parts", help="Split Brier scores into reliability, resolution and more.")
+    ] = False,
 ) -> None:
     """Score anyone's forecasts, without an arena.
 
-    The first line of the CSV names its columns: question, forecaster, probability (of YES, 0 to 1) and
-    outcome (1 for yes, 0 for no, empty while open). With market_probability there is skill against the
-    market; with event, its interval allows for questions that move together. With time and resolved there is
-    a verdict: who is proven to beat the market. With time, open, close and scheduled_close, baseline, peer
-    and relative scores are averaged over each question's life. category is for --by. Who has forecast less
-    than 80% of the questions is not ranked. A file with a mistake in it is not scored; the error names line,
-    column and remedy.
+    The first line names the columns: question, forecaster, probability (of YES: 0.35 or 35%) and outcome (1 or
+    yes, 0 or no, empty while open). Commas, semicolons and tabs separate; capitals don't matter, other columns
+    are not read. Where the file has other names, --columns question=TITLE,probability=P says which are ours.
+    With market_probability there is skill against the market; with event, intervals allow for questions that
+    move together. With time and resolved there is a verdict: who is proven to beat the market. With time, open,
+    close and scheduled_close, baseline, peer and relative scores are averaged over each question's life; with
+    spot there are spot scores. Questions of several options have a line for each option; of numbers the columns
+    low, high and cdf, or quantiles q5, q50, …. category is for --by. Who has forecast less than 80% of the
+    questions is not ranked. A file with a mistake in it is not scored; the error names line, column and remedy.
 
-    Example: arena score forecasts.csv
+    Example: arena score forecasts.csv --against ann
 
     Next: arena tournament shares out prizes.
     """
     from arena.scores.files.forecasts import read_forecasts
-    from arena.scores.files.scores import score_file
+    from arena.scores.files.scores import ScoreChoices, score_file
 
-    table = read_forecasts(str(file), text_of(file))
+    named, wanted = split_columns(chosen.table.columns)
+    chosen.table = replace(chosen.table, columns=wanted)
+    table = read_forecasts(str(file), text_of(file), named)
     if by is not None and table.category is None:
         raise ArenaError("no_category", f"{file} has no column category", "add it, or leave out --by")
-    found = score_file(table, mode.value, by_category=by is not None)
-    chosen.answer(as_data(found), say, found, chosen.table)
+    choices = ScoreChoices(tuple(outside or ()), against, adjusted, provisional, community, parts, rule.value)
+    found = score_file(table, mode.value, by_category=by is not None, choices=choices)
+    chosen.answer(as_data(found), say, found, choices, chosen.table)
+
+
+def split_columns(text: str) -> tuple[dict[str, str], str]:
+    """What --columns says: which columns of the file are ours, and which of the table are to be shown.
+
+    >>> split_columns("question=title,brier,peer")
+    ({'question': 'title'}, 'brier,peer')
+    """
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    pairs = (part.partition("=") for part in parts if "=" in part)
+    return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}, ",".join(
+        part for part in parts if "=" not in part
+    )
 
 
 def as_data(found: "FileScores") -> dict[str, Any]:
     """The board for JSON, which has no infinity."""
-    from arena.scores.files.scores import without_infinity
+    from arena.scores.files.scores import row_data
 
     return {
         "mode": found.mode,
         "sentence": found.sentence,
         "leader": found.leader,
         "bar": found.bar,
-        "rows": [asdict(without_infinity(row)) for row in found.rows],
+        "rows": [row_data(row) for row in found.rows],
         "notes": list(found.notes),
     }
 
 
-def say(found: "FileScores", choice: TableChoice) -> None:
+def say(found: "FileScores", choices: "ScoreChoices", choice: TableChoice) -> None:
     """The same in words: a table for each category, and what there is to know."""
     if found.sentence is not None:
         print_text(plain(found.sentence))
@@ -154,10 +256,11 @@ def say(found: "FileScores", choice: TableChoice) -> None:
         title = "" if category is None else plain(category) or "(no category)"
         ranked, others = ([row for row in rows if row.ranked == wanted] for wanted in (True, False))
         if ranked:
-            print_table(COLUMNS, ranked, title, choice)
+            print_table(columns_of(found.rows, choices), ranked, title, choice)
         if others:
             print_table(UNRANKED, others, f"{title}: not ranked" if title else "Not ranked")
-    print(LEGEND.format(mode=found.mode))
+    has_skill = any(row.skill is not None for row in found.rows)
+    print((SKILL_LEGEND if has_skill else "") + LEGEND.format(mode=found.mode))
     for note in found.notes:
         print(f"- {note}")
 
