@@ -49,7 +49,7 @@ class QuestionScores:
 
     def counts(self, event: bool = False) -> Ints:
         """How many questions, or events, each forecaster is scored on."""
-        if not event:
+        if not event or len(self.events) == self.asked.size:
             return np.bincount(self.who, minlength=len(self.forecasters))
         pairs = np.unique(self.who * len(self.events) + self.event) // len(self.events)
         return np.bincount(pairs, minlength=len(self.forecasters))
@@ -102,7 +102,8 @@ def score_questions(
     own = _metaculus_cells(table.take(rows[clean]), mode, outside, community=community)
     size = len(table.forecasters) + 1
     spare = own.forecaster == len(table.forecasters)
-    key, own_key = question * size + who, own.question * size + own.forecaster
+    own_who = own.forecaster.astype(np.int64)
+    key, own_key = question * size + who, own.question * size + own_who
     place = np.searchsorted(key, own_key[~spare])
     for line, name in zip(own.values, metaculus.SCORES, strict=True):
         column = np.full(key.size, np.nan)
@@ -313,8 +314,8 @@ def gaps(found: QuestionScores, other: str, seed: int) -> dict[int, Gap]:
         rows = common[found.who[common] == place]
         event = found.event[rows]
         one = EventSums(
-            np.bincount(event, gap[rows], minlength=events),
-            np.bincount(event, minlength=events).astype(float),
+            np.bincount(event, gap[rows], minlength=events).astype(np.float64),
+            np.bincount(event, minlength=events).astype(np.float64),
         )
         answered[place] = Gap(rows.size, none_for_nan(one.mean))
         squares = float((one.count**2).sum())

@@ -39,7 +39,8 @@ class TextColumn:
     code: Ints
 
     def __getitem__(self, row: int) -> str:
-        return self.texts[self.code[row]]
+        text: str = self.texts[self.code[row]]
+        return text
 
     def __len__(self) -> int:
         return self.code.size
@@ -171,8 +172,9 @@ def _csv_cells(
         columns = {ours: Texts() for ours in found}
         rows = 0
         while chunk := list(islice(reader, AT_ONCE)):
-            chunk = [row for row in chunk if row] if [] in chunk else chunk
-            if any(len(row) != len(header) for row in chunk):
+            widths = set(map(len, chunk))
+            chunk = [row for row in chunk if row] if 0 in widths else chunk
+            if widths - {0, len(header)}:
                 wrong = next(place for place, row in enumerate(chunk) if len(row) != len(header))
                 line = _line_of(text, delimiter, rows + wrong)
                 what = f"{name}:{line}: it has {len(chunk[wrong])} cells, the first line {len(header)}"

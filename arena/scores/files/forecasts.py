@@ -194,7 +194,13 @@ def _yes_no_table(
         market=market,
         dated=dated,
         ignored=cells.ignored,
-        **{column: times.get(column) for column in TIME_COLUMNS},
+        time=times.get("time"),
+        end=times.get("end"),
+        open=times.get("open"),
+        close=times.get("close"),
+        scheduled_close=times.get("scheduled_close"),
+        resolved=times.get("resolved"),
+        spot=times.get("spot"),
     ).take(order)
 
 

@@ -183,8 +183,11 @@ def _spans(own: FormRows, keys: Sequence[tuple[str, float]], rows: Sequence[int]
 
 
 def _choice(found: FormQuestion, own: FormRows) -> FormQuestion:
-    names = sorted({own.text("option", row) for row in own.rows}, key=lambda x: (x.lower() == OTHER, x))
-    ended = own.text("outcome")
+    ended, named = own.text("outcome"), {own.text("option", row) for row in own.rows}
+    has_other = any(name.lower() == OTHER for name in named)
+    if ended and has_other:  # an option that nobody had yet is read from "Other"
+        named.add(ended)
+    names = sorted(named, key=lambda x: (x.lower() == OTHER, x))
     if ended and ended not in names:
         what = f"{ended[:40]!r} is none of the options: {', '.join(names)[:200]}"
         raise own.wrong("outcome", own.first, what, "write the option that happened, as in the column option")

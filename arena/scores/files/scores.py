@@ -92,7 +92,7 @@ def score_notes(
         return
     yield from _answer_notes(scored, choices)
     if ended.any():
-        yield from _peer_notes(table, ended)
+        yield from _peer_notes(table, scored)
         yield from _constant_notes(table, ended, choices)
         yield from _skill_notes(table, ended, few)
     if boundless:
@@ -146,9 +146,8 @@ def _constant_notes(table: ForecastTable, ended: Flags, choices: ScoreChoices) -
         yield f"always the same answer, and counted in everybody's peer score: {', '.join(named)} ({options})"
 
 
-def _peer_notes(table: ForecastTable, ended: Flags) -> Iterator[str]:
-    pairs = np.unique(table.question[ended] * len(table.forecasters) + table.forecaster[ended])
-    if np.bincount(pairs // len(table.forecasters)).max() < 2:
+def _peer_notes(table: ForecastTable, scored: QuestionScores) -> Iterator[str]:
+    if np.bincount(scored.question).max() < 2:
         yield "no peer and relative scores: no question has two forecasters"
     if table.close is None and table.time is not None:
         yield (
@@ -271,21 +270,24 @@ def score_file(
     if by_category and table.category is not None:
         names = sorted({*table.categories, *(form.category or "" for form in table.forms)})
         places = {name: number for number, name in enumerate(table.categories)}
-        own = [np.flatnonzero(table.category == places.get(name, -1)) for name in names]
-        parts = [(name, table.take(rows, name)) for name, rows in zip(names, own, strict=True)]
+        parts = [
+            (name, table.take(np.flatnonzero(table.category == places.get(name, -1)), name)) for name in names
+        ]
     rows = list[ForecasterScores]()
     found: Standings | None = None
+    scored = score_questions(
+        table, mode, choices.outside, provisional=choices.provisional, community=choices.community
+    )
     for name, part in parts:
-        scored = score_questions(
-            part, mode, choices.outside, provisional=choices.provisional, community=choices.community
-        )
-        asked = int(scored.asked.sum())
-        counts = scored.counts()[: len(part.forecasters)]
+        own = scored
+        if name is not None:
+            own = score_questions(
+                part, mode, choices.outside, provisional=choices.provisional, community=choices.community
+            )
+        asked, counts = int(own.asked.sum()), own.counts()[: len(part.forecasters)]
         ranked = np.flatnonzero((counts > 0) & (counts >= min_coverage * asked))
         found = _standings(part, seed, ranked)
-        rows += _forecaster_rows(part, scored, name, found, ranked.tolist(), choices, seed)
-    if len(parts) > 1:
-        scored = score_questions(table, mode, choices.outside, provisional=choices.provisional)
+        rows += _forecaster_rows(part, own, name, found, ranked.tolist(), choices, seed)
     whole = found if parts[0][0] is None else None
     few = all(row.skill_low is None for row in rows)
     boundless = any(row.log == -inf for row in rows)
@@ -352,7 +354,7 @@ def _forecaster_rows(
     rows = []
     for place in sorted(here):
         name = scored.forecasters[place]
-        brier_mean = none_for_nan(float(means["brier"].mean[place]))
+        brier_mean = _at(means["brier"], place)
         row = ForecasterScores(
             forecaster=name,
             category=category,
@@ -360,7 +362,13 @@ def _forecaster_rows(
             questions=int(counts[place]),
             events=int(events[place]),
             missing=asked - int(counts[place]),
-            **{each: none_for_nan(float(x.mean[place])) for each, x in means.items()},
+            brier=brier_mean,
+            log=_at(means["log"], place),
+            baseline=_at(means["baseline"], place),
+            peer=_at(means["peer"], place),
+            relative=_at(means["relative"], place),
+            spot_baseline=_at(means["spot_baseline"], place),
+            spot_peer=_at(means["spot_peer"], place),
             coverage=none_for_nan(float(coverage[place])),
             intervals={each: _span(x, place) for each, x in means.items()}
             | ({} if adjusted is None else {"adjusted": _span(adjusted, place)}),
@@ -369,7 +377,7 @@ def _forecaster_rows(
             band=None if brier_mean is None else brier.band(brier_mean),
             ranked=place in ranked or bool(place == len(table.forecasters) and counts[place] > 0),
             why_not=None,
-            adjusted=None if adjusted is None else none_for_nan(float(adjusted.mean[place])),
+            adjusted=None if adjusted is None else _at(adjusted, place),
             gap=versus.get(place),
             autocast=autocast_scores(scored, place) if choices.rule == "autocast" else None,
             parts=_brier_parts(table, place) if choices.parts else None,
@@ -387,6 +395,10 @@ def _filled(scored: QuestionScores) -> Floats:
     total = np.bincount(who, scored.values["brier"][known] - scored.blank[question], minlength=size)
     count = int(counted.sum())
     return (total + scored.blank[counted].sum()) / count if count else np.full(size, np.nan)
+
+
+def _at(means: MeanIntervals, place: int) -> float | None:
+    return none_for_nan(float(means.mean[place]))
 
 
 def _span(means: MeanIntervals, place: int) -> tuple[float, float] | None:

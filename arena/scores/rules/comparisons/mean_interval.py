@@ -10,7 +10,7 @@
   how far chance moves a mean on questions like these, not whether two forecasters differ: they were scored
   on the same questions, so compare them by their differences.
 - Source: Liang and Zeger (1986) for the error; Kish (1965) for the effective number; the quantile of t by
-  Wallace's approximation (1959), within 0.001 of it from 19 degrees on. `interval` inverts a test instead, and
+  Wallace's approximation (1959), within 0.001 of it from 19 degrees on. `interval` inverts a test, and
   stands where something is inferred from a difference.
 """
 

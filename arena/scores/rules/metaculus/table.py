@@ -10,14 +10,14 @@
 - Source: the rules' own.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from arena.scores.rules._columns import Flags, Floats, check_probabilities, is_scored
 from arena.scores.rules.metaculus import baseline, limits, peer, relative, single_instant
-from arena.scores.rules.metaculus.community import recency_weighted
+from arena.scores.rules.metaculus.community import median, recency_weighted
 from arena.scores.rules.metaculus.forecasts import COLUMNS, Forecasts
 from arena.scores.rules.metaculus.question import MetaculusQuestion, Mode
 from arena.scores.rules.metaculus.question_types import binary
@@ -70,9 +70,7 @@ def check_rows(
 ) -> ResolvedRows:
     """The rows that count, if all is well with the table."""
     chances, ended = check_probabilities(probability), np.atleast_1d(np.asarray(outcome, dtype=np.float64))
-    names, asked = _labels(forecaster), _labels(question)
-    if asked.dtype.kind not in "iu":
-        asked = np.unique(asked, return_inverse=True)[1]
+    names, asked = _labels(forecaster), _numbers(_labels(question))
     moments = _moments(times, asked)
     for name, column in (("forecaster", names), ("probability", chances), ("outcome", ended)):
         if column.size != asked.size:
@@ -91,6 +89,11 @@ def _labels(column: ArrayLike) -> Names:
     """Whole numbers as they are, all else as texts."""
     values = np.atleast_1d(np.asarray(column))
     return values if values.dtype.kind in "iu" else values.astype(np.str_)
+
+
+def _numbers(labels: Names) -> Places:
+    """Whole numbers as they are; texts by their places among the different ones."""
+    return labels.astype(np.intp) if labels.dtype.kind in "iu" else np.unique(labels, return_inverse=True)[1]
 
 
 def _moments(times: TableTimes | None, asked: Places) -> tuple[Floats, ...]:
@@ -260,10 +263,10 @@ def _until(who: Places, time: Floats, ends: Floats) -> Floats:
 def question_scores(
     question: MetaculusQuestion, forecasts: Forecasts, mode: Mode, *, community: bool = False
 ) -> Floats:
-    """A line for each of `SCORES`, a column a forecaster in the order of names; the community's comes last."""
+    """A line for each of `SCORES`, a column a forecaster in the order of names, the community's last."""
     label = "~" + COMMUNITY  # after every name that is made of figures
     if community:
-        forecasts = with_community(question, forecasts, label)
+        forecasts = with_community(forecasts, label)
     rules = [baseline.score, peer.score, relative.score]
     if question.spot is not None:
         rules += [baseline.spot, peer.spot]
@@ -277,9 +280,14 @@ def question_scores(
     return ordered
 
 
-def with_community(question: MetaculusQuestion, forecasts: Forecasts, label: str) -> Forecasts:
-    """The forecasts, and those of the community: outside the base, from each change until the next."""
-    steps = recency_weighted(forecasts)
+def with_community(forecasts: Forecasts, label: str) -> Forecasts:
+    """The forecasts, and those of the community: outside the base, from each change until the next.
+
+    Where all were made at once none is newer than another, and the median is the plain one.
+    """
+    start = forecasts.start[forecasts.base]
+    is_at_once = not start.size or bool((start == start[0]).all())
+    steps = (median if is_at_once else recency_weighted)(forecasts)
     until = np.append(steps.time[1:], np.inf)
     stands = steps.weight > 0
     count = int(stands.sum())
@@ -299,14 +307,21 @@ def with_community(question: MetaculusQuestion, forecasts: Forecasts, label: str
     options = forecasts.options
     if options is not None:  # nobody pools the community itself
         options = np.vstack([options, np.full((count, options.shape[1]), np.nan)])
-    return replace(forecasts, **joined, options=options)
+    return Forecasts(
+        **joined,
+        points=forecasts.points,
+        options=options,
+        happened=forecasts.happened,
+        mean=forecasts.mean,
+    )
 
 
 def _question(rows: ResolvedRows, first: int) -> MetaculusQuestion:
     try:
         times = (rows.opens[first], rows.closes[first], rows.scheduled[first])
         spot = None if np.isnan(rows.spot[first]) else float(rows.spot[first])
-        return MetaculusQuestion(*(float(time) for time in times), spot)
+        opens, closes, scheduled = (float(time) for time in times)
+        return MetaculusQuestion(opens, closes, scheduled, spot)
     except ValueError as error:
         raise ValueError(f"row {rows.row[first]}: {error}") from None
 
