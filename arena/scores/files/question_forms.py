@@ -24,7 +24,6 @@ from arena.scores.files.csv_columns import (
     parse_outcome,
     parse_positive,
     parse_share,
-    read_column,
 )
 from arena.scores.rules.autocast import choice as autocast_choice
 from arena.scores.rules.metaculus import limits
@@ -101,7 +100,12 @@ class FormRows:
 
     def number(self, column: str, row: int, parse: Callable[[str], float], hint: str) -> float:
         """A cell as a number."""
-        return float(read_column(self.cells.take(np.array([row])), column, parse, hint)[0])
+        text = self.text(column, row)
+        try:
+            return parse(text.replace(",", ".") if self.cells.decimal_comma else text)
+        except ValueError as error:
+            what = f"{self.cells.shown(column, row)} {error}" if text else "it is empty"
+            raise self.wrong(column, row, what, hint) from None
 
     def wrong(self, column: str, row: int, what: str, hint: str) -> ArenaError:
         """What is wrong with a cell."""
