@@ -30,6 +30,7 @@ def text_of(file: Path) -> str:
 
 
 if TYPE_CHECKING:
+    from arena.scores.files.forecasts import ForecastTable
     from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices
     from arena.scores.rules.metaculus.tournament import TournamentBoard
 
@@ -206,17 +207,27 @@ def score(
 
     Next: arena tournament shares out prizes.
     """
-    from arena.scores.files.forecasts import read_forecasts
     from arena.scores.files.scores import ScoreChoices, score_file
 
     named, wanted = split_columns(chosen.table.columns)
     chosen.table = replace(chosen.table, columns=wanted)
-    table = read_forecasts(str(file), text_of(file), named)
+    table = table_of(file, named)
     if by is not None and table.category is None:
         raise ArenaError("no_category", f"{file} has no column category", "add it, or leave out --by")
     choices = ScoreChoices(tuple(outside or ()), against, adjusted, provisional, community, parts, rule.value)
     found = score_file(table, mode.value, by_category=by is not None, choices=choices)
     chosen.answer(as_data(found), say, found, choices, chosen.table)
+
+
+def table_of(file: Path, named: dict[str, str]) -> "ForecastTable":
+    """The forecasts of a file, or of what `arena export` has written."""
+    from arena.exports.forecast_columns import forecasts_of_export, is_export_at
+    from arena.scores.files.csv_columns import cells_of
+    from arena.scores.files.forecasts import COLUMNS, REQUIRED_COLUMNS, check_forecasts, read_forecasts
+
+    if is_export_at(file):
+        return check_forecasts(cells_of(str(file), forecasts_of_export(file), REQUIRED_COLUMNS, COLUMNS))
+    return read_forecasts(str(file), text_of(file), named)
 
 
 def split_columns(text: str) -> tuple[dict[str, str], str]:
