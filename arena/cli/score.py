@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -78,6 +78,14 @@ AUTOCAST = (
     TableColumn("numeric", show=".4f", value="autocast.numeric"),
     TableColumn("combined", show=".4f", value="autocast.combined"),
 )
+HALVES = (
+    TableColumn("dataset", show=".4f", value="halves.dataset"),
+    TableColumn("market", show=".4f", value="halves.market"),
+    TableColumn("overall", show=".4f", value="halves.overall"),
+    TableColumn("index", show=".1f", value="halves.index"),
+)
+FIRST = {"skill": (), "metaculus": METACULUS, "forecastbench": HALVES, "autocast": AUTOCAST}
+"""The columns that come first by rule."""
 PARTS = tuple(
     TableColumn(name, show=".4f", value=f"parts.{name}", gives_way=4)
     for name in ("reliability", "resolution", "uncertainty", "miscalibration", "discrimination")
@@ -95,6 +103,8 @@ UNRANKED = (
     TableColumn("forecasts", show=",d", gives_way=1),
     TableColumn("questions", show=",d", gives_way=1),
 )
+BESIDE = ("adjusted", "adjusted_interval", "gap", "gap_interval")
+"""What says something of those too who have answered less."""
 LEGEND = "Brier: lower is better, the others: higher. Mode {mode}."
 SKILL_LEGEND = "Skill: the market's Brier − the forecaster's. "
 
@@ -103,7 +113,7 @@ def columns_of(rows: "Sequence[ForecasterScores]", choices: "ScoreChoices") -> t
     """The columns that some row has something in, or that were asked for."""
     has_skill = any(row.skill is not None for row in rows)
     has_spot = any(row.spot_baseline is not None for row in rows)
-    first = AUTOCAST if choices.rule == "autocast" else METACULUS if choices.rule == "metaculus" else ()
+    first = FIRST[choices.rule]
     gap = tuple(replace(x, heading=x.title.format(against=plain(choices.against or ""))) for x in GAP)
     groups = (
         first,
@@ -161,15 +171,27 @@ class Rules(StrEnum):
 
     skill = "skill"
     metaculus = "metaculus"
+    forecastbench = "forecastbench"
     autocast = "autocast"
 
 
 @command(record=False, table=True)
 def score(
     chosen: Options,
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="CSV or JSONL, a forecast a line; - reads standard input.")
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE…", help="CSV, JSONL, an export, or ForecastBench's; - reads standard input."
+        ),
     ],
+    questions: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="ForecastBench's question set; once for each round."),
+    ] = None,
+    resolutions: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="ForecastBench's resolution set; once for each round."),
+    ] = None,
     mode: Mode = Modes.exact,
     by: Annotated[ScoreBy | None, typer.Option(help="One table for each category.")] = None,
     rule: Annotated[Rules, typer.Option(help="Whose scores come first and give the order.")] = Rules.skill,
@@ -209,25 +231,73 @@ def score(
     """
     from arena.scores.files.scores import ScoreChoices, score_file
 
+    bench = BenchSets(tuple(questions or ()), tuple(resolutions or ()), provisional)
     named, wanted = split_columns(chosen.table.columns)
     chosen.table = replace(chosen.table, columns=wanted)
-    table = table_of(file, named)
+    table = table_of(files, named, bench)
     if by is not None and table.category is None:
-        raise ArenaError("no_category", f"{file} has no column category", "add it, or leave out --by")
+        raise ArenaError("no_category", f"{table.name} has no column category", "add it, or leave out --by")
     choices = ScoreChoices(tuple(outside or ()), against, adjusted, provisional, community, parts, rule.value)
     found = score_file(table, mode.value, by_category=by is not None, choices=choices)
     chosen.answer(as_data(found), say, found, choices, chosen.table)
 
 
-def table_of(file: Path, named: dict[str, str]) -> "ForecastTable":
-    """The forecasts of a file, or of what `arena export` has written."""
+@dataclass(frozen=True, slots=True)
+class BenchSets:
+    """ForecastBench's sets that go with files of forecasts, and whether open markets count by their price."""
+
+    questions: tuple[Path, ...]
+    resolutions: tuple[Path, ...]
+    provisional: bool
+
+
+def table_of(files: Sequence[Path], named: dict[str, str], bench: BenchSets) -> "ForecastTable":
+    """The forecasts of a file, of what `arena export` has written, or of files of ForecastBench."""
     from arena.exports.forecast_columns import forecasts_of_export, is_export_at
     from arena.scores.files.csv_columns import cells_of
     from arena.scores.files.forecasts import COLUMNS, REQUIRED_COLUMNS, check_forecasts, read_forecasts
 
-    if is_export_at(file):
-        return check_forecasts(cells_of(str(file), forecasts_of_export(file), REQUIRED_COLUMNS, COLUMNS))
-    return read_forecasts(str(file), text_of(file), named)
+    if len(files) == 1 and is_export_at(files[0]):
+        columns = forecasts_of_export(files[0])
+        return check_forecasts(cells_of(str(files[0]), columns, REQUIRED_COLUMNS, COLUMNS))
+    texts = [(str(file), text_of(file)) for file in files]
+    if bench.questions or bench.resolutions or all(is_bench(text) for _, text in texts):
+        return bench_table(texts, bench)
+    if len(texts) > 1:
+        hint = "put all forecasts into one file; several are read only of ForecastBench"
+        raise ArenaError("many_files", f"{len(texts)} files of forecasts are given", hint, status=64)
+    return read_forecasts(*texts[0], named)
+
+
+def is_bench(text: str) -> bool:
+    """Whether a text looks like what ForecastBench is sent: one object with a list of forecasts.
+
+    >>> is_bench('{"organization": "us", "forecasts": []}'), is_bench('{"question": "a"}\\n{"question": "b"}')
+    (True, False)
+    """
+    return text.lstrip()[:1] == "{" and '"forecasts":' in text and not text.lstrip().startswith('{"question"')
+
+
+def bench_table(texts: Sequence[tuple[str, str]], bench: BenchSets) -> "ForecastTable":
+    """The forecasts of files of ForecastBench; each of them has to be without fault."""
+    from arena.scores.files.bench_columns import bench_columns
+    from arena.scores.files.csv_columns import cells_of
+    from arena.scores.files.forecastbench import (
+        read_forecast_file,
+        read_question_set,
+        read_resolution_set,
+        strictly,
+    )
+    from arena.scores.files.forecasts import COLUMNS, REQUIRED_COLUMNS, check_forecasts
+
+    columns, notes = bench_columns(
+        [strictly(read_forecast_file, name, text) for name, text in texts],
+        [strictly(read_question_set, str(file), text_of(file)) for file in bench.questions],
+        [strictly(read_resolution_set, str(file), text_of(file)) for file in bench.resolutions],
+        provisional=bench.provisional,
+    )
+    table = check_forecasts(cells_of(texts[0][0], columns, REQUIRED_COLUMNS, COLUMNS))
+    return replace(table, notes=tuple(notes))
 
 
 def split_columns(text: str) -> tuple[dict[str, str], str]:
@@ -262,14 +332,16 @@ def say(found: "FileScores", choices: "ScoreChoices", choice: TableChoice) -> No
     if found.sentence is not None:
         print_text(plain(found.sentence))
         print()
+    shown = columns_of(found.rows, choices)
     for category in dict.fromkeys(row.category for row in found.rows):
         rows = [row for row in found.rows if row.category == category]
         title = "" if category is None else plain(category) or "(no category)"
         ranked, others = ([row for row in rows if row.ranked == wanted] for wanted in (True, False))
         if ranked:
-            print_table(columns_of(found.rows, choices), ranked, title, choice)
+            print_table(shown, ranked, title, choice)
         if others:
-            print_table(UNRANKED, others, f"{title}: not ranked" if title else "Not ranked")
+            columns = (*UNRANKED, *(column for column in shown if column.name in BESIDE))
+            print_table(columns, others, f"{title}: not ranked" if title else "Not ranked")
     has_skill = any(row.skill is not None for row in found.rows)
     print((SKILL_LEGEND if has_skill else "") + LEGEND.format(mode=found.mode))
     for note in found.notes:

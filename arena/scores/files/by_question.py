@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from arena.errors import ArenaError
+from arena.scores.files.bench_columns import HALVES
 from arena.scores.files.csv_columns import Flags, Floats, Ints
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.question_forms import FormQuestion
@@ -12,7 +13,7 @@ from arena.scores.rules._columns import is_scored, none_for_nan
 from arena.scores.rules.comparisons import interval, wild_bootstrap
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS, EventSums
 from arena.scores.rules.comparisons.mean_interval import MeanIntervals, mean_intervals
-from arena.scores.rules.forecastbench import adjusted_brier
+from arena.scores.rules.forecastbench import adjusted_brier, brier_index
 from arena.scores.rules.forecastbench.panel import MOST_CELLS, Panel
 from arena.scores.rules.metaculus import table as metaculus
 from arena.scores.rules.metaculus.question import Mode
@@ -353,3 +354,35 @@ def autocast_scores(found: QuestionScores, place: int) -> AutocastScores:
         chosen = error[found.asked & (kinds == kind)]
         means.append(float(chosen.mean()) if chosen.size else float("nan"))
     return AutocastScores(*map(none_for_nan, (*means, sum(means))))
+
+
+@dataclass(frozen=True, slots=True)
+class HalfScores:
+    """ForecastBench's: Brier scores adjusted within each half, the mean of both, and its index in percent."""
+
+    dataset: float | None
+    market: float | None
+    overall: float | None
+    index: float | None
+
+
+def half_scores(found: QuestionScores, table: ForecastTable, outside: tuple[str, ...]) -> list[HalfScores]:
+    """Everyone's, from the categories `dataset` and `market`."""
+    if table.category is None or not set(HALVES) <= set(table.categories):
+        what = f"{table.name} has no column category that says {' or '.join(HALVES)}"
+        raise ArenaError("no_halves", what, "add it, or name files of ForecastBench")
+    half_of = np.full(found.blank.size, -1)
+    half_of[table.question] = table.category
+    halves = []
+    for half in HALVES:
+        own = np.flatnonzero(half_of[found.question] == table.categories.index(half))
+        values = {name: column[own] for name, column in found.values.items()}
+        part = replace(
+            found, who=found.who[own], question=found.question[own], event=found.event[own], values=values
+        )
+        has_rows = bool((~np.isnan(values["brier"])).any())
+        unknown = np.full(len(found.forecasters), np.nan)
+        halves.append(adjusted_scores(part, outside).mean if has_rows else unknown)
+    overall = (halves[0] + halves[1]) / 2
+    columns = zip(*halves, overall, brier_index.index(overall), strict=True)
+    return [HalfScores(*(none_for_nan(float(value)) for value in row)) for row in columns]

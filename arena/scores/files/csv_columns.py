@@ -1,14 +1,16 @@
 """A text of forecasts as columns of names, shares and times; a cell that means nothing is named by its line."""
 
 import csv
+import gzip
 import json
 import re
+import zlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
-from io import StringIO
+from io import BytesIO, StringIO
 from itertools import islice
 from math import isfinite, nan
 from typing import Any
@@ -27,6 +29,8 @@ SHOWN = 40
 DELIMITERS = ",;\t|"
 AT_ONCE = 1 << 16
 """Lines that are turned into columns at a time."""
+MOST_BYTES = 1 << 30
+"""So much may come out of a packed file."""
 ALIKE = 0.8
 """From this likeness on an unknown column is taken for a misspelt one, and not for one more."""
 
@@ -117,11 +121,13 @@ class Cells:
 
 
 def decode(name: str, data: bytes) -> str:
-    """The text of a file in UTF-8 or UTF-16, with or without a mark at its beginning.
+    """The text of a file in UTF-8 or UTF-16, with or without a mark at its beginning, packed with gzip or not.
 
     >>> decode("f", b"a,b"), decode("f", "a,b".encode("utf-16")), decode("f", "a,b".encode("utf-16-le"))
     ('a,b', 'a,b', 'a,b')
     """
+    if data[:2] == b"\x1f\x8b":
+        data = _unpacked(name, data)
     encoding = "utf-8-sig"
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encoding = "utf-16"
@@ -137,6 +143,17 @@ def decode(name: str, data: bytes) -> str:
         raise ArenaError(
             "bad_file", f"{name}:{line}: this is not {kind}", "save the file as UTF-8"
         ) from error
+
+
+def _unpacked(name: str, data: bytes) -> bytes:
+    try:
+        with gzip.GzipFile(fileobj=BytesIO(data)) as packed:
+            found = packed.read(MOST_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ArenaError("bad_file", f"{name} can't be unpacked: {error}", "fetch it again") from error
+    if len(found) > MOST_BYTES:
+        raise ArenaError("bad_file", f"{name} unpacks to more than {MOST_BYTES:,} bytes", "name another file")
+    return found
 
 
 def parse_cells(

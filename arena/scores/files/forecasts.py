@@ -59,7 +59,7 @@ class ForecastTable:
     `outcome` is NaN while a question is open, `market` where no price is known. Times are None where the file
     has no such column, and `dated` says whether they are dates or plain numbers. `event_column` says whether
     events come from the file: else a question is its own. `forms` are the questions that are not of yes or no,
-    and `ignored` the columns that were not read. Rows are sorted by question, forecaster and time.
+    `ignored` the columns that were not read, and `notes` what else was left out. Rows are sorted by question, forecaster and time.
     """
 
     name: str
@@ -85,6 +85,7 @@ class ForecastTable:
     dated: bool
     forms: tuple[FormQuestion, ...] = ()
     ignored: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def take(self, rows: Ints, category: str | None = None) -> "ForecastTable":
         """Some of the rows, and the forms of one category; the names stay."""

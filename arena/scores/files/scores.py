@@ -1,7 +1,7 @@
 """The scores of a file of forecasts: every rule that its columns allow, and notes on what is missing."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from math import inf, isfinite
 from typing import Any, Literal
@@ -13,10 +13,12 @@ from arena.scores.files.by_question import (
     MEANS,
     AutocastScores,
     Gap,
+    HalfScores,
     QuestionScores,
     adjusted_scores,
     autocast_scores,
     gaps,
+    half_scores,
     score_questions,
 )
 from arena.scores.files.csv_columns import Flags, Floats, Ints
@@ -33,7 +35,7 @@ from arena.scores.rules.comparisons.standings import Standings, standings
 from arena.scores.rules.metaculus.question import Mode
 from arena.scores.rules.reliability import corp, murphy
 
-Rule = Literal["skill", "metaculus", "autocast"]
+Rule = Literal["skill", "metaculus", "forecastbench", "autocast"]
 HALF = 0.25
 """The Brier score of always 0.5."""
 MANY = 5
@@ -74,6 +76,7 @@ def score_notes(
 ) -> Iterator[str]:
     """Sentences about a table's scores: `few` if nobody has an interval, `boundless` if a log score is −∞."""
     ended = is_scored(table.outcome)
+    yield from table.notes
     if table.ignored:
         yield f"columns that were not read: {', '.join(table.ignored)}"
     still_open = np.isnan(table.outcome)
@@ -221,6 +224,7 @@ class ForecasterScores:
     adjusted: float | None = None
     gap: Gap | None = None
     autocast: AutocastScores | None = None
+    halves: HalfScores | None = None
     parts: BrierParts | None = None
     skill: float | None = None
     skill_low: float | None = None
@@ -323,10 +327,8 @@ def row_data(row: ForecasterScores) -> dict[str, Any]:
             for part in ("gap", "low", "high", "p", "questions"):
                 key = part if part == "gap" else f"gap_{part}"
                 found[key] = None if value is None else getattr(value, part)
-        elif name in ("autocast", "parts"):
-            kind = AutocastScores if name == "autocast" else BrierParts
-            if value is not None:
-                found |= {part: getattr(value, part) for part in kind.__dataclass_fields__}
+        elif name in ("autocast", "halves", "parts"):
+            found |= {} if value is None else asdict(value)
         else:
             found[name] = None if isinstance(value, float) and not isfinite(value) else value
     return found
@@ -350,6 +352,7 @@ def _forecaster_rows(
         table.forecasters.index(name) for form in table.forms for name in form.who
     }
     here |= {len(table.forecasters)} if choices.community else set()
+    halves = half_scores(scored, table, choices.outside) if choices.rule == "forecastbench" else None
     filled = _filled(scored)
     rows = []
     for place in sorted(here):
@@ -380,6 +383,7 @@ def _forecaster_rows(
             adjusted=None if adjusted is None else _at(adjusted, place),
             gap=versus.get(place),
             autocast=autocast_scores(scored, place) if choices.rule == "autocast" else None,
+            halves=None if halves is None else halves[place],
             parts=_brier_parts(table, place) if choices.parts else None,
         )
         rows.append(_judged(row, found, table.dated, asked))
@@ -425,6 +429,8 @@ def _rank_key(row: ForecasterScores, choices: ScoreChoices, asked: int) -> tuple
     ups: tuple[float | None, ...] = (row.skill_low, row.skill, adjusted, peer, filled)
     if choices.rule == "metaculus":
         ups = (peer, row.baseline)
+    elif choices.rule == "forecastbench" and row.halves is not None:
+        ups = (row.halves.index, None if row.halves.overall is None else -row.halves.overall)
     elif choices.rule == "autocast" and row.autocast is not None:
         ups = tuple(None if x is None else -x for x in (row.autocast.combined, row.autocast.true_false))
         ups = (*ups, row.autocast.multiple_choice and -row.autocast.multiple_choice)
