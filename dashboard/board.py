@@ -354,7 +354,9 @@ METACULUS = {
     "Baseline": number("Baseline", "%+.2f", "How much better than 50% on everything."),
     "Spot peer": number("Spot peer", "%+.2f", "The peer score of what stood when the market closed."),
     "Relative": number("Relative", "%+.3f", "Against the median of the others, in powers of two."),
-    "Coverage": number("Coverage", "%.0f%", "The share of the markets' lives for which a forecast of its stood."),
+    "Coverage": number(
+        "Coverage", "%.0f%", "The share of the markets' lives for which a forecast of its stood."
+    ),
     "Questions": words("Questions", "How many of the markets that ended it forecast."),
 }
 METACULUS_SAID = (

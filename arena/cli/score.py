@@ -1,9 +1,10 @@
 """`arena score` and `arena tournament`: anyone's forecasts, scored from a file."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,7 +33,7 @@ def text_of(file: Path) -> str:
 if TYPE_CHECKING:
     from arena.scores.files.forecasts import ForecastTable
     from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices
-    from arena.scores.rules.metaculus.tournament import TournamentBoard
+    from arena.scores.files.tournament import PlayedTournament
 
 FORECASTER = TableColumn("forecaster", show=plain, narrow="cut middle")
 
@@ -134,11 +135,11 @@ PLACES = (
     TableColumn("rank"),
     FORECASTER,
     TableColumn("score", show="+.3f"),
-    TableColumn("coverage", show=".2f", gives_way=1),
+    TableColumn("coverage", show=".0%", gives_way=1),
     TableColumn("take", show=",.3f", gives_way=1),
     TableColumn("share", show=".1%"),
     TableColumn("prize", "prize $", ",.2f"),
-    TableColumn("questions", show=",d", gives_way=2),
+    TableColumn("answered", "questions", gives_way=2),
     TableColumn("excluded", "", lambda yes: "excluded" if yes else ""),
 )
 FORMS = {
@@ -348,10 +349,37 @@ def say(found: "FileScores", choices: "ScoreChoices", choice: TableChoice) -> No
         print(f"- {note}")
 
 
-@command(record=False, table=True)
+class Forms(StrEnum):
+    """Whose tournament rules."""
+
+    peer = "peer"
+    of_2022 = "2022"
+
+
+WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""The weights of the hidden period that a sweep tries."""
+
+
+@command(table=True)
 def tournament(
     chosen: Options,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A YAML file: form, pool, forecasts.")],
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="A YAML file: form, pool, forecasts.")
+    ] = None,
+    cohort: Annotated[
+        int | None, typer.Option(help="Instead of a file, the agents of this cohort.", min=1)
+    ] = None,
+    pool: Annotated[float | None, typer.Option(help="(--cohort) The prize pool, in dollars.", min=0)] = None,
+    form: Annotated[Forms | None, typer.Option(help="(--cohort) The rules; peer unless said.")] = None,
+    hidden: Annotated[
+        int | None,
+        typer.Option(
+            help="(--cohort, 2022) The first rounds of a market, which alone count in coverage.", min=1
+        ),
+    ] = None,
+    sweep: Annotated[
+        bool, typer.Option("--sweep", help="(2022) Everyone's prize by the weight of the hidden period.")
+    ] = False,
     mode: Mode = Modes.exact,
 ) -> None:
     """Share out a tournament's prizes by Metaculus's rules.
@@ -361,24 +389,76 @@ def tournament(
     and scheduled_close. `form: peer` takes minimum_prize, exclude (from prizes), outside (of the comparison)
     and weights; `form: 2022` takes hidden_weight, for the time until hidden_until. Instead of probability and
     outcome the CSV may have chance, the probability or density given to what happened.
+    With --cohort its markets are the questions and its agents play for the pool; baselines, which no model is
+    behind, are outside and win nothing by the form peer.
 
     Example: arena tournament cup.yaml
 
     Next: arena score FILE.csv gives everyone's other scores.
     """
-    from arena.scores.files.tournament import read_entries, read_settings, score_tournament
-
-    text_of(file)  # which says better than a config's reader that a file is not there
-    said = read_settings(file)
-    entries = read_entries(said.forecasts, text_of(file.parent / said.forecasts))
-    found = tournament_data(
-        score_tournament(said, entries, mode.value), said.form, said.pool, entries.left_out
-    )
+    if (file is None) == (cohort is None):
+        hint = "arena tournament cup.yaml, or arena tournament --cohort 1 --pool 1000"
+        raise ArenaError("no_tournament", "name a file or a cohort, one of them", hint, status=64)
+    if cohort is not None:
+        played = cohort_tournament(chosen, cohort, form or Forms.peer, pool or 0.0, hidden)
+    elif file is not None and (pool, form, hidden) == (None, None, None):
+        played = file_tournament(file)
+    else:
+        hint = "write form: and pool: in the file, and hidden_until in its CSV"
+        raise ArenaError("two_rules", "--pool, --form and --hidden are for --cohort", hint, status=64)
+    found = tournament_data(played, mode, sweep=sweep)
     chosen.answer(found, say_places, found, chosen.table)
 
 
-def tournament_data(found: "TournamentBoard", form: str, pool: float, left_out: int) -> dict[str, Any]:
+def file_tournament(file: Path) -> "PlayedTournament":
+    """The tournament that a file describes."""
+    from arena.scores.files.tournament import PlayedTournament, read_entries, read_settings
+
+    text_of(file)  # which says better than a config's reader that a file is not there
+    said = read_settings(file)
+    return PlayedTournament(said, read_entries(said.forecasts, text_of(file.parent / said.forecasts)))
+
+
+def cohort_tournament(
+    chosen: Options, number: int, form: Forms, pool: float, hidden: int | None
+) -> "PlayedTournament":
+    """The agents of a cohort as forecasters."""
+    from arena.record.queries.accounts import read_accounts
+    from arena.record.queries.cohorts import read_cohorts, select_cohorts
+    from arena.record.queries.forecasts import read_forecast_columns
+    from arena.scores.files.tournament import PlayedTournament, TournamentSettings
+    from arena.scores.metaculus_scores import BASELINES, read_known, tournament_entries
+
+    if hidden is not None and form is Forms.peer:
+        hint = "add --form 2022, or leave out --hidden"
+        raise ArenaError("no_hidden", "by the form peer no period is hidden", hint, status=64)
+    with chosen.reading() as connection:
+        select_cohorts(read_cohorts(connection), number)
+        rows = read_forecast_columns(connection, number)
+        known = read_known(connection, rows)
+        kinds = {account.agent: account.kind for account in read_accounts(connection, number)}
+    entries = tournament_entries(rows, known, hidden or 0)
+    played = {entries.forecaster[place] for place in set(entries.who.tolist())}
+    models = {name for name in played if kinds.get(name) not in BASELINES}
+    outside = tuple(sorted(played - models)) if form is Forms.peer and len(models) > 1 else ()
+    said = TournamentSettings(
+        form=form.value,
+        forecasts=f"cohort {number}",
+        pool=pool,
+        exclude=outside,
+        outside=outside,
+        hidden_weight=None if hidden is None else 1.0,
+    )
+    return PlayedTournament(said, entries)
+
+
+def tournament_data(played: "PlayedTournament", mode: Modes, *, sweep: bool) -> dict[str, Any]:
     """The board for JSON."""
+    from arena.scores.files.tournament import score_tournament
+
+    said, left_out = played.rules, played.entries.left_out
+    found = score_tournament(said, played.entries, mode.value)
+    asked = len(set(played.entries.question.tolist()))
     notes = []
     if left_out:
         count = "1 question" if left_out == 1 else f"{left_out:,} questions"
@@ -387,18 +467,50 @@ def tournament_data(found: "TournamentBoard", form: str, pool: float, left_out: 
         notes.append("nothing resolved: no question has an outcome of 0 or 1, so nobody wins anything")
     elif not any(place.share for place in found.places):
         notes.append("nobody has a take above 0, so nobody wins anything")
-    return {
-        "form": form,
+    data = {
+        "form": said.form,
         "mode": found.mode,
-        "pool": pool,
+        "pool": said.pool,
+        "asked": asked,
         "rows": [asdict(place) for place in found.places],
         "notes": notes,
     }
+    if sweep:
+        data["sweep"] = sweep_data(played)
+    return data
+
+
+def sweep_data(played: "PlayedTournament") -> list[dict[str, Any]]:
+    """Everyone's prize by the weight of the hidden period in coverage."""
+    from arena.scores.files.tournament import score_tournament
+
+    if played.rules.form != "2022" or played.entries.hidden_until is None:
+        hint = "with a file: form: 2022 and a column hidden_until; with --cohort: --form 2022 --hidden 2"
+        raise ArenaError("no_hidden", "--sweep needs a hidden period", hint, status=64)
+    prizes: dict[str, dict[str, float]] = {}
+    for weight in WEIGHTS:
+        rules = played.rules.model_copy(update={"hidden_weight": weight})
+        for place in score_tournament(rules, played.entries).places:
+            prizes.setdefault(place.forecaster, {})[f"{weight:g}"] = place.prize
+    return [{"forecaster": name, "prizes": by_weight} for name, by_weight in prizes.items()]
 
 
 def say_places(found: dict[str, Any], choice: TableChoice) -> None:
     """The same in words."""
-    print_table(PLACES, found["rows"], choice=choice)
+    rows = [row | {"answered": f"{row['questions']:,} of {found['asked']:,}"} for row in found["rows"]]
+    print_table(PLACES, rows, choice=choice)
     print(f"Form {found['form']}, mode {found['mode']}: {FORMS[found['form']]}; prizes are shared by take.")
+    if "sweep" in found:
+        columns = [
+            TableColumn(f"{weight:g}", f"{weight:.0%}", ",.2f", value=partial(prize_at, weight=f"{weight:g}"))
+            for weight in WEIGHTS
+        ]
+        print_table((FORECASTER, *columns), found["sweep"], "Prizes by the weight of the hidden period")
     for note in found["notes"]:
         print(f"- {note}")
+
+
+def prize_at(row: Mapping[str, Any], weight: str) -> float:
+    """What someone wins at a weight of the hidden period."""
+    prize: float = row["prizes"][weight]
+    return prize

@@ -12,6 +12,7 @@ import numpy as np
 from arena.record.model.columns import Floats, ForecastColumns, Ints, take_rows
 from arena.record.queries.forecasts import read_ends
 from arena.record.schema.database import Connection
+from arena.scores.files.tournament import TournamentForecasts
 from arena.scores.rules._columns import none_for_nan
 from arena.scores.rules.comparisons.mean_interval import mean_intervals
 from arena.scores.rules.metaculus.grid import GRID_SCORES, ForecastGrid, grid_scores
@@ -126,6 +127,42 @@ def metaculus_scores(
         if answered[place]
     ]
     return tuple(sorted(found, key=lambda one: (one.peer is None, -(one.peer or 0), one.agent)))
+
+
+def tournament_entries(rows: ForecastColumns, known: Floats, hidden: int) -> TournamentForecasts:
+    """The markets of a cohort as a tournament's questions: what was stated stands until the next.
+
+    The first `hidden` rounds in which a market was shown are its hidden period.
+    """
+    ended = take_rows(rows, np.flatnonzero(rows.outcome >= 0))
+    spans = question_spans(ended, ended.market, known)
+    instants = np.unique(ended.market * (1 << 34) + ended.at)
+    market, time = instants >> 34, (instants & ((1 << 34) - 1)).astype(np.float64)
+    first = np.searchsorted(market, np.arange(len(rows.markets)))
+    last = np.searchsorted(market, np.arange(len(rows.markets)), side="right")
+    place = np.minimum(first + hidden, np.maximum(instants.size - 1, 0))
+    until = np.where(first + hidden < last, time[place] if instants.size else 0.0, np.inf)
+    own = np.flatnonzero(ended.stated & ~ended.early)
+    own = own[np.lexsort((ended.at[own], ended.agent[own], ended.market[own]))]
+    asked, who, start = ended.market[own], ended.agent[own], ended.at[own].astype(np.float64)
+    same = (np.diff(asked, append=-1) == 0) & (np.diff(who, append=-1) == 0)
+    end = np.where(same, np.append(start[1:], np.inf), np.inf)
+    scheduled = spans.scheduled[asked]
+    return TournamentForecasts(
+        questions=rows.markets,
+        question=asked,
+        forecaster=rows.agents,
+        who=who,
+        stated=ended.forecast[own] / ONE,
+        outcome=ended.outcome[own].astype(np.float64),
+        start=start,
+        end=end,
+        opens=spans.opens[asked],
+        closes=spans.ends[asked],
+        scheduled=scheduled,
+        hidden_until=np.minimum(until[asked], scheduled) if hidden else None,
+        left_out=np.unique(rows.market).size - np.unique(ended.market).size,
+    )
 
 
 def read_known(connection: Connection, rows: ForecastColumns) -> Floats:

@@ -124,6 +124,14 @@ class TournamentForecasts:
     left_out: int
 
 
+@dataclass(frozen=True, slots=True)
+class PlayedTournament:
+    """A tournament: its rules, and what was forecast."""
+
+    rules: TournamentSettings
+    entries: TournamentForecasts
+
+
 def read_entries(name: str, text: str) -> TournamentForecasts:
     """The entries of a CSV text. Raises `ArenaError` with line, column and a hint."""
     cells = parse_cells(name, text, REQUIRED_COLUMNS, COLUMNS)
