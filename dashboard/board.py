@@ -360,8 +360,8 @@ METACULUS = {
     "Questions": words("Questions", "How many of the markets that ended it forecast."),
 }
 METACULUS_SAID = (
-    "Nobody is compared with baselines that no model is behind. Community: the recency-weighted median of all "
-    "others."
+    "Nobody is compared with baselines that no model is behind. Community: the recency-weighted median of "
+    "all others."
 )
 
 

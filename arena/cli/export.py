@@ -115,9 +115,9 @@ def report(
 
     It is for people without a dashboard: it opens from disk, prints well, and has no scripts or external
     resources. Figures are those of arena leaderboard; curves cover the newest six cohorts, calibration the
-    first twelve agents. arena publish has the same page among others. With --method it is what a paper's reader
-    needs to believe a season: data, cutoffs, models with release days, prompts by hash, answers, refusals and
-    costs, rules, statistics and their limits, all from the record.
+    first twelve agents. arena publish has the same page among others. With --method it is what a paper's
+    reader needs to believe a season: data, cutoffs, models with release days, prompts by hash, answers,
+    refusals and costs, rules, statistics and their limits, all from the record.
 
     Example: arena report --cohort 2 -o cohort-2.html
 
@@ -129,10 +129,7 @@ def report(
         raise ArenaError("exists", f"{output} already exists", hint)
     if not output.parent.is_dir():
         raise ArenaError("no_folder", f"there is no folder {output.parent}", "make it, or name another file")
-    if method:
-        found = write_method(chosen, output, cohort)
-    else:
-        found = write(address, output, cohort)
+    found = write_method(chosen, output, cohort) if method else write(address, output, cohort)
     size = output.stat().st_size
     much = f"{count_text(found['agents'], 'agent')}, {count_text(found['cohorts'], 'cohort')}, {size:,} bytes"
     how = "put it beside the results" if method else "open it in a browser, or send it to someone"

@@ -149,9 +149,9 @@ METACULUS = (
     TableColumn("outside", "", lambda yes: "outside" if yes else ""),
 )
 METACULUS_LEGEND = (
-    "Metaculus's scores, averaged over each market's life in its cohort; spot: as it closed. Above 0 is better "
-    "than the other agents (peer), or than 50% (baseline). Nobody is compared with those outside. Community: the "
-    "recency-weighted median of all others."
+    "Metaculus's scores, averaged over each market's life in its cohort; spot: as it closed. Above 0 is "
+    "better than the other agents (peer), or than 50% (baseline). Nobody is compared with those outside. "
+    "Community: the recency-weighted median of all others."
 )
 PROVISIONAL = (
     AGENT,

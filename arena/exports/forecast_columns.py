@@ -27,9 +27,9 @@ def is_export_at(place: Path) -> bool:
 def forecasts_of_export(place: Path) -> Columns:
     """A row for every forecast that an agent stated, or skipped, of a market it was shown.
 
-    A market's life begins when it was first shown, and ends when it closed or its end was known; it is an event of
-    its own, unless pages name its story or its event. Cohorts that decide at the same instant are told apart by
-    a microsecond.
+    A market's life begins when it was first shown, and ends when it closed or its end was known; it is an
+    event of its own, unless pages name its story or its event. Cohorts that decide at the same instant are
+    told apart by a microsecond.
     """
     with TemporaryDirectory() as spare, open_export(place, Path(spare)) as (folder, manifest):
         pages = {row["market_id"]: row for row in _rows(folder, manifest, "market_pages")}

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlalchemy import func
 
 from agents.model import USABLE_STATUSES
 from arena.cohorts.diff import value_in_words
@@ -19,7 +18,7 @@ from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.database import Connection
 from arena.record.schema.turn import CallRow, TurnRow
-from arena.record.schema.typed import clause, col, joined, select
+from arena.record.schema.typed import col, count, joined, select, select_as, total
 from arena.scores.leaderboard import Leaderboard, read_leaderboard
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.comparisons.wild_bootstrap import DRAWS
@@ -30,8 +29,8 @@ from markets.millionths import ONE
 class AgentMethod:
     """An agent as it was asked, and how that went; costs in dollars, None where one of them isn't known.
 
-    `settings` are all that were frozen, by cohort where they differ; `reported` are the models that answers say
-    they are of.
+    `settings` are all that were frozen, by cohort where they differ; `reported` are the models that answers
+    say they are of.
     """
 
     agent: str
@@ -94,6 +93,7 @@ def read_method(connection: Connection, cohort: int | None = None) -> Method:
 
 TURNS = joined(TurnRow, EntrantRow, RoundRow, CohortRow)
 CALLS = joined(CallRow, EntrantRow, CohortRow)
+SUMS = ("calls", "tokens_in", "tokens_out", "cost", "priced")
 
 
 def _market_counts(rows: ForecastColumns) -> MarketCounts:
@@ -115,12 +115,13 @@ def _agents(connection: Connection, cohorts: Sequence[Cohort]) -> Iterator[Agent
     numbers = [one.number for one in cohorts]
     chosen = col(CohortRow.number).in_(numbers)
     statuses = defaultdict[str, Counter[str]](Counter)
-    counted = select(EntrantRow.name, TurnRow.status, func.count()).select_from(TURNS).where(chosen)
-    for name, status, count in connection.execute(counted.group_by(EntrantRow.name, TurnRow.status)):
-        statuses[name][status] += count
-    sums = (func.count(), func.sum(CallRow.tokens_in), func.sum(CallRow.tokens_out), func.sum(CallRow.cost))
-    priced = select(EntrantRow.name, *sums, func.count(CallRow.cost)).select_from(CALLS).where(chosen)
-    calls = {row[0]: row[1:] for row in connection.execute(priced.group_by(EntrantRow.name))}
+    counted = select(EntrantRow.name, TurnRow.status, count(TurnRow.id)).select_from(TURNS).where(chosen)
+    for name, status, turns in connection.execute(counted.group_by(EntrantRow.name, TurnRow.status)):
+        statuses[name][status] += int(str(turns))
+    sums = (count(CallRow.id), total(CallRow.tokens_in), total(CallRow.tokens_out), total(CallRow.cost))
+    priced = select_as(name=EntrantRow.name, **dict(zip(SUMS, (*sums, count(CallRow.cost)), strict=True)))
+    priced = priced.select_from(CALLS).where(chosen).group_by(EntrantRow.name)
+    calls = {name: tuple(int(x or 0) for x in row) for name, *row in connection.execute(priced)}
     reported = defaultdict[str, set[str]](set)
     models = select(EntrantRow.name, CallRow.model).distinct().select_from(CALLS).where(chosen)
     for name, model in connection.execute(models):
@@ -141,9 +142,9 @@ def _agents(connection: Connection, cohorts: Sequence[Cohort]) -> Iterator[Agent
             prompts=prompts,
             statuses=dict(statuses[name]),
             calls=made,
-            tokens_in=tokens_in or 0,
-            tokens_out=tokens_out or 0,
-            cost=(cost or 0) / ONE if known == made else None,
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
+            cost=cost / ONE if known == made else None,
         )
 
 
@@ -191,21 +192,21 @@ def _data(method: Method) -> Iterator[str]:
     found = method.markets
     yield (
         f"{count_text(found.shown, 'market')} of {count_text(found.events, 'event')} were shown, which make "
-        f"{found.stories:,} stories: {found.yes:,} ended YES, {found.no:,} NO, {found.unscored:,} in a fraction or a "
-        f"refund, which is not scored, and {found.open:,} are open."
+        f"{found.stories:,} stories: {found.yes:,} ended YES, {found.no:,} NO, {found.unscored:,} in a "
+        f"fraction or a refund, which is not scored, and {found.open:,} are open."
     )
     versions = ", ".join(f"`{version}`" for version in method.code_versions) or "unknown"
     yield f"Played by the code {versions}."
     if method.state_hash is not None:
-        yield f"State hash of the record: `{method.state_hash}`; `arena verify` computes it and all figures again."
+        yield f"State hash: `{method.state_hash}`; `arena verify` computes it and all figures again."
 
 
 def _cutoffs(method: Method) -> Iterator[str]:
     yield "## Cutoffs"
     yield ""
     yield (
-        "An agent sees the prices of its round's snapshot and articles dated before it. An outcome counts from "
-        "when it could be known, and not before the market was to close."
+        "An agent sees the prices of its round's snapshot and articles dated before it. An outcome counts "
+        "from when it could be known, and not before the market was to close."
     )
     for guard in dict.fromkeys((one.evidence, one.guard) for one in method.cohorts):
         source, rule = guard
@@ -213,8 +214,9 @@ def _cutoffs(method: Method) -> Iterator[str]:
             yield "No articles were shown."
             continue
         yield (
-            f"Articles from {source}: at most {rule.per_market} a market, {rule.characters:,} characters each, odds "
-            f"{rule.odds}; restricted beside the known sources: {', '.join(rule.restricted) or 'none'}."
+            f"Articles from {source}: at most {rule.per_market} a market, {rule.characters:,} characters "
+            f"each, odds {rule.odds}; restricted beside the known ones: "
+            f"{', '.join(rule.restricted) or 'none'}."
         )
     early = count_text(method.markets.early_forecasts, "forecast")
     yield f"Decided before the model's release day, and so not scored: {early}."
@@ -262,7 +264,7 @@ def _answers(method: Method) -> Iterator[str]:
     yield "## Answers and costs"
     yield ""
     every = sorted({status for one in method.agents for status in one.statuses})
-    order = [status for status in USABLE_STATUSES if status in every]
+    order: list[str] = [status for status in USABLE_STATUSES if status in every]
     order += [status for status in every if status not in order]
     rows = [
         (
@@ -278,8 +280,8 @@ def _answers(method: Method) -> Iterator[str]:
     yield from _table(("agent", *order, "calls", "tokens in", "tokens out", "cost"), rows)
     yield ""
     yield (
-        "Turns by how they ended. A turn that was malformed, declined, failed or late counts as agreement with the "
-        "price; calls count repeats and failures, and a dash is a cost that isn't known."
+        "Turns by how they ended. A turn that was malformed, declined, failed or late counts as agreement "
+        "with the price; calls count repeats and failures, and a dash is a cost that isn't known."
     )
 
 
@@ -291,8 +293,8 @@ def _rules(method: Method) -> Iterator[str]:
         values = {f"rules.{key}": value for key, value in one.rules.model_dump().items()}
         values |= {f"markets.{key}": value for key, value in one.universe.model_dump().items()}
         values |= {"every": one.every, "seed": one.seed if len(method.cohorts) == 1 else "own"}
-        pairs = ((key, value_in_words(key.rpartition(".")[2], value)) for key, value in values.items())
-        groups[tuple(pairs)].append(one.number)
+        pairs = tuple((key, value_in_words(key.rpartition(".")[2], value)) for key, value in values.items())
+        groups[pairs].append(one.number)
     for pairs, numbers in groups.items():
         yield f"Cohorts {', '.join(map(str, numbers))}:"
         yield ""
@@ -306,16 +308,20 @@ def _statistics(method: Method) -> Iterator[str]:
     yield ""
     yield f"> {board.sentence}"
     yield ""
-    yield from (
-        "- Skill: the price's Brier score minus the agent's, on the same markets at the same instants; averaged within "
-        "markets, then over markets.",
-        f"- Intervals and p-values: wild event bootstrap-t, {DRAWS:,} draws, whole stories at a time; none under "
-        f"{ENOUGH_EVENTS:.0f} effective events.",
-        f"- Ranked is who answered at least {method.min_coverage:.0%} of what it was shown and what resolved.",
-        f"- Proven needs evidence of ×{board.bar:,.0f}, a betting capital that holds at every look and for so many "
-        "agents, and a bound by week of resolution above 0.",
-        "- Pairs are compared with Holm's correction; copies of one another count as one entry.",
+    yield (
+        "- Skill: the price's Brier score minus the agent's, on the same markets at the same instants; "
+        "averaged within markets, then over markets."
     )
+    yield (
+        f"- Intervals and p-values: wild event bootstrap-t, {DRAWS:,} draws, whole stories at a time; none "
+        f"under {ENOUGH_EVENTS:.0f} effective events."
+    )
+    yield f"- Ranked is who answered at least {method.min_coverage:.0%} of what it was shown and resolved."
+    yield (
+        f"- Proven needs evidence of ×{board.bar:,.0f}, a betting capital that holds at every look and for "
+        "so many agents, and a bound by week of resolution above 0."
+    )
+    yield "- Pairs are compared with Holm's correction; copies of one another count as one entry."
     yield ""
     rows = [
         (
@@ -354,6 +360,7 @@ def _limits(method: Method) -> Iterator[str]:
     if len(method.code_versions) > 1:
         yield "- More than one version of the code played."
     if method.markets.open:
-        yield f"- {count_text(method.markets.open, 'market')} still open: what resolves early is not a random part."
+        still = count_text(method.markets.open, "market")
+        yield f"- {still} still open: what resolves early is not a random part."
     yield "- Markets that move together beyond their story are not told: intervals are then too narrow."
     yield "- Play money: bets move no price, and nobody trades against them."

@@ -135,8 +135,8 @@ class LeaderboardRow:
 class Leaderboard:
     """The rows, the surest skill first and those that are not ranked last, and what they say together.
 
-    `bar` is the evidence that an agent must have reached to be proven. `metaculus` has Metaculus's scores of the
-    same agents, and of the community that they make.
+    `bar` is the evidence that an agent must have reached to be proven. `metaculus` has Metaculus's scores of
+    the same agents, and of the community that they make.
     """
 
     sentence: str

@@ -1,4 +1,5 @@
-"""Metaculus's scores of a season's agents: every market in a cohort is a question that they forecast over time.
+"""Metaculus's scores of a season's agents: every market in a cohort is a question that they forecast over
+time.
 
 A question opens when the market is first shown, was to close when the market was, and ends when it closed or
 its end was known. What an agent stated stands until it states something else. Baselines, which no model is
@@ -28,8 +29,8 @@ MEANS = tuple(name for name in GRID_SCORES if name != "coverage")
 class MetaculusScores:
     """An agent's means over questions, or those of the community, the recency-weighted median of all.
 
-    `coverage` is the share of the lives of all questions for which its forecasts stood, `questions` how many of
-    `asked` it forecast, and `outside` says that nobody is compared with it. Intervals are by event.
+    `coverage` is the share of the lives of all questions for which its forecasts stood, `questions` how many
+    of `asked` it forecast, and `outside` says that nobody is compared with it. Intervals are by event.
     """
 
     agent: str

@@ -1,7 +1,7 @@
 """Cases of Metaculus's own code as a file that `arena score` reads, and what it must say of them.
 
-Every forecaster is named for the case, so that one file holds all questions. What stood before a question opened
-counts from its opening, and what came after its close not at all: a file says so.
+Every forecaster is named for the case, so that one file holds all questions. What stood before a question
+opened counts from its opening, and what came after its close not at all: a file says so.
 """
 
 import csv
@@ -77,9 +77,9 @@ def differences(cases: list[Found], rows: dict[str, Found]) -> list[str]:
     """Every score that the rows of `arena score` have otherwise; one that is not there is 0 on the site."""
     wrong = []
     for case in cases:
-        for rule, expected in case["expected"]["per_forecaster"].items():
-            if isinstance(expected, dict) and "score" in expected:
-                expected, rule = case["expected"]["per_forecaster"], "relative"
+        every = case["expected"]["per_forecaster"]
+        by_rule = {"relative": every} if any("score" in told for told in every.values()) else every
+        for rule, expected in by_rule.items():
             for name, told in expected.items():
                 row = rows.get(f"{case['id']}/{name}")
                 score = 0.0 if row is None or row[rule] is None else row[rule]

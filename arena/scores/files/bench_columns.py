@@ -1,4 +1,4 @@
-"""ForecastBench's files as the columns of a file of forecasts: each answer beside what its question came to."""
+"""ForecastBench's files as the columns of a file of forecasts: answers and what their questions came to."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -21,8 +21,9 @@ def bench_columns(
 ) -> tuple[Columns, list[str]]:
     """The columns, and what was left out.
 
-    A question is an event across rounds and dates, its category the half that it belongs to. The crowd's freeze
-    value is the price. A market that is open yet has no outcome, or provisionally the crowd's latest value.
+    A question is an event across rounds and dates, its category the half that it belongs to. The crowd's
+    freeze value is the price. A market that is open yet has no outcome, or provisionally the crowd's latest
+    value.
     """
     names = _names(files)
     asked = {(one.due, q.source, q.id): q for one in sets for q in one.questions}
@@ -82,23 +83,22 @@ def _ends(
     files: Sequence[ForecastFile], resolutions: Sequence[ResolutionSet], markets: frozenset[str]
 ) -> dict[Key, tuple[float, bool]]:
     """What each question came to, and whether for good: the newest date's of a market."""
-    ends: dict[Key, tuple[float, bool]] = {}
-    dues = Counter(one.due for one in resolutions)
-    for due, count in dues.items():
-        if count > 1:
-            hint = "name the newest only"
-            raise ArenaError("two_resolutions", f"there are two resolution sets of {due}", hint)
-    for filed in files:
-        for row in filed.rows:
-            if row.resolved is not None and row.value is not None:
-                key = filed.due, row.source, row.id, None if row.source in markets else row.date
-                ends[key] = row.value, row.resolved
+    again = [due for due, count in Counter(one.due for one in resolutions).items() if count > 1]
+    if again:
+        what = f"there are two resolution sets of {again[0]}"
+        raise ArenaError("two_resolutions", what, "name the newest only")
+
+    def key(due: str, source: str, name: str, day: str | None) -> Key:
+        return due, source, name, None if source in markets else day
+
+    ends = {
+        key(filed.due, row.source, row.id, row.date): (row.value, row.resolved)
+        for filed in files
+        for row in filed.rows
+        if row.resolved is not None and row.value is not None
+    }
     for resolved in resolutions:
         for one in sorted(resolved.rows, key=lambda one: one.date):
-            is_market = one.source in markets
-            if is_market or one.resolved:
-                ends[resolved.due, one.source, one.id, None if is_market else one.date] = (
-                    one.value,
-                    one.resolved,
-                )
+            if one.source in markets or one.resolved:
+                ends[key(resolved.due, one.source, one.id, one.date)] = one.value, one.resolved
     return ends

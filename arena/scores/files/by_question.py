@@ -29,8 +29,8 @@ class QuestionScores:
     """A row for each forecaster and question, sorted by question; NaN where there is no such score.
 
     Questions of yes or no come first, numbered as in the table, then its forms; the community, where it is
-    scored, is one more forecaster. `asked` marks the questions that are scored, `blank` is what knowing nothing
-    scores on each.
+    scored, is one more forecaster. `asked` marks the questions that are scored, `blank` is what knowing
+    nothing scores on each.
     """
 
     who: Ints

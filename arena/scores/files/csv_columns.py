@@ -1,4 +1,4 @@
-"""A text of forecasts as columns of names, shares and times; a cell that means nothing is named by its line."""
+"""A text of forecasts as columns of names, shares and times; a cell without meaning is named by its line."""
 
 import csv
 import gzip
@@ -121,7 +121,8 @@ class Cells:
 
 
 def decode(name: str, data: bytes) -> str:
-    """The text of a file in UTF-8 or UTF-16, with or without a mark at its beginning, packed with gzip or not.
+    """The text of a file in UTF-8 or UTF-16, with or without a mark at its beginning, packed with gzip or
+    not.
 
     >>> decode("f", b"a,b"), decode("f", "a,b".encode("utf-16")), decode("f", "a,b".encode("utf-16-le"))
     ('a,b', 'a,b', 'a,b')
@@ -264,15 +265,8 @@ def _json_objects(name: str, text: str) -> tuple[list[int], list[dict[str, Any]]
             raise ArenaError("bad_file", f"{name}: invalid JSON ({error})", "correct the file") from error
         lines = list(range(1, len(objects) + 1))
     else:
-        lines, objects = [], []
-        for number, line in enumerate(text.splitlines(), 1):
-            if line.strip():
-                lines.append(number)
-                try:
-                    objects.append(json.loads(line))
-                except ValueError as error:
-                    what = f"{name}:{number}: invalid JSON ({error})"
-                    raise ArenaError("bad_file", what, "give each forecast an object on one line") from error
+        kept = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+        lines, objects = [number for number, _ in kept], [_json_line(name, *each) for each in kept]
     for number, each in zip(lines, objects, strict=True):
         if not isinstance(each, dict):
             what = f"{name}:{number}: {str(each)[:SHOWN]!r} is no object"
@@ -280,6 +274,14 @@ def _json_objects(name: str, text: str) -> tuple[list[int], list[dict[str, Any]]
     if not objects:
         raise ArenaError("bad_file", f"{name}: it has no forecasts", "add an object for each forecast")
     return lines, objects
+
+
+def _json_line(name: str, number: int, line: str) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError as error:
+        what = f"{name}:{number}: invalid JSON ({error})"
+        raise ArenaError("bad_file", what, "give each forecast an object on one line") from error
 
 
 def _flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
@@ -336,8 +338,28 @@ def _match_header(
     named: Mapping[str, str],
 ) -> tuple[dict[str, int], tuple[str, ...]]:
     """Where each column of ours stands, and the names of those that are not read."""
-    found: dict[str, int] = {}
     exact = [column.strip() for column in header]
+    found = _named_columns(place, exact, allowed, named)
+    ignored = []
+    for at, column in enumerate(exact):
+        ours = plain_name(column)
+        if at in found.values():
+            continue
+        if ours not in allowed or ours in named:
+            ignored.append(column)
+            continue
+        if ours in found:
+            raise ArenaError("bad_file", f"{place}: column {ours} appears twice", "take one out")
+        found[ours] = at
+    _check_missing(place, found, ignored, needed, allowed, named)
+    return found, tuple(ignored)
+
+
+def _named_columns(
+    place: str, exact: Sequence[str], allowed: Collection[str], named: Mapping[str, str]
+) -> dict[str, int]:
+    """Where the columns of ours stand that a user says the file has by other names."""
+    found: dict[str, int] = {}
     for ours, theirs in named.items():
         if ours not in allowed:
             what = f"--columns {ours}={theirs}: {ours!r} is no column of ours"
@@ -350,17 +372,7 @@ def _match_header(
             raise ArenaError("bad_columns", what, f"it has {', '.join(exact)}", status=64)
         if theirs:
             found[ours] = exact.index(theirs)
-    ignored = []
-    for at, column in enumerate(exact):
-        ours = plain_name(column)
-        if ours in allowed and ours not in named and at not in found.values():
-            if ours in found:
-                raise ArenaError("bad_file", f"{place}: column {ours} appears twice", "take one out")
-            found[ours] = at
-        elif at not in found.values():
-            ignored.append(column)
-    _check_missing(place, found, ignored, needed, allowed, named)
-    return found, tuple(ignored)
+    return found
 
 
 def _check_missing(

@@ -58,8 +58,9 @@ class ForecastTable:
 
     `outcome` is NaN while a question is open, `market` where no price is known. Times are None where the file
     has no such column, and `dated` says whether they are dates or plain numbers. `event_column` says whether
-    events come from the file: else a question is its own. `forms` are the questions that are not of yes or no,
-    `ignored` the columns that were not read, and `notes` what else was left out. Rows are sorted by question, forecaster and time.
+    events come from the file: else a question is its own. `forms` are the questions that are not of yes or
+    no, `ignored` the columns that were not read, and `notes` what else was left out. Rows are sorted by
+    question, forecaster and time.
     """
 
     name: str
@@ -244,7 +245,7 @@ def _check_open_time(cells: Cells, times: dict[str, Floats], question: Ints, end
 
 
 def check_duplicates(cells: Cells, question: Ints, forecaster: Ints, time: Floats | None) -> Ints:
-    """Nobody forecasts a question twice at the same time. The rows sorted by question, forecaster and time."""
+    """The rows by question, forecaster and time; nobody forecasts a question twice at the same time."""
     at = np.zeros(question.size) if time is None else time
     order = np.lexsort((at, forecaster, question))
     same = np.ones(max(order.size - 1, 0), dtype=np.bool_)

@@ -48,9 +48,9 @@ class FormQuestion:
     """A question of several options or of a number, and its forecasts by the name of their forecaster.
 
     `forecasts` and `lived` are what Metaculus's rules take: None while it is open, or where nobody gave more
-    than a value. `who`, `brier` and `distance` have one entry a forecast: half its Brier score over all options,
-    or how far its median lies from what happened as a share of the range; NaN where that can't be said.
-    `blank` is what knowing nothing scores there.
+    than a value. `who`, `brier` and `distance` have one entry a forecast: half its Brier score over all
+    options, or how far its median lies from what happened as a share of the range; NaN where that can't be
+    said. `blank` is what knowing nothing scores there.
     """
 
     name: str
@@ -174,7 +174,7 @@ def _spans(own: FormRows, keys: Sequence[tuple[str, float]], rows: Sequence[int]
     """From when until when each forecast stood."""
     times = own.times
     if "close" not in times or not {"time", "open"} & times.keys():
-        newest = {who: at for who, at in keys}
+        newest = dict(keys)  # which come in order of time
         stands = np.array([newest[who] == at for who, at in keys])
         return np.zeros(len(keys)), np.where(stands, inf, 0.0)
     start = np.array([at if "time" in times else times["open"][own.first] for _, at in keys])

@@ -79,17 +79,11 @@ def score_notes(
     yield from table.notes
     if table.ignored:
         yield f"columns that were not read: {', '.join(table.ignored)}"
-    still_open = np.isnan(table.outcome)
-    if choices.provisional:
-        yield from _provisional_notes(table, scored)
-    elif still_open.any():
-        yield f"not scored yet: {_count_text(table, still_open)} without an outcome"
-    parts = ~ended & ~still_open
-    if parts.any() and not choices.provisional:
-        yield f"not scored: {_count_text(table, parts)} that ended in a fraction or a refund"
+    yield from _provisional_notes(table, scored) if choices.provisional else _open_notes(table, ended)
     waiting = [form for form in table.forms if not form.ended]
     if waiting:
-        yield f"not scored yet: {count_text(len(waiting), 'question')} of options or a number, without an outcome"
+        count = count_text(len(waiting), "question")
+        yield f"not scored yet: {count} of options or a number, without an outcome"
     if not scored.asked.any():
         yield "nothing resolved: no question has an outcome of 0 or 1, so there are no scores"
         return
@@ -100,6 +94,16 @@ def score_notes(
         yield from _skill_notes(table, ended, few)
     if boundless:
         yield "a log score of −∞ (null in JSON): someone gave probability 0 to what happened"
+
+
+def _open_notes(table: ForecastTable, ended: Flags) -> Iterator[str]:
+    """What has no outcome that is scored."""
+    still_open = np.isnan(table.outcome)
+    if still_open.any():
+        yield f"not scored yet: {_count_text(table, still_open)} without an outcome"
+    parts = ~ended & ~still_open
+    if parts.any():
+        yield f"not scored: {_count_text(table, parts)} that ended in a fraction or a refund"
 
 
 def _provisional_notes(table: ForecastTable, scored: QuestionScores) -> Iterator[str]:
@@ -116,8 +120,8 @@ def _provisional_notes(table: ForecastTable, scored: QuestionScores) -> Iterator
     left -= np.intersect1d(np.unique(table.question[np.isnan(table.outcome)]), by_price).size
     if left:
         yield (
-            f"not scored yet: {count_text(left, 'question')} without an outcome; a price counts that is later "
-            "than the forecasts, in the columns time and market_probability"
+            f"not scored yet: {count_text(left, 'question')} without an outcome; a price counts that is "
+            "later than the forecasts, in the columns time and market_probability"
         )
 
 
@@ -190,15 +194,16 @@ class ForecasterScores:
     """A forecaster's scores; None where nothing can be said, and `reason` says why there is no interval.
 
     `brier` and `log` are means over questions of each question's mean; `baseline`, `peer`, `relative` and the
-    two of the spot are Metaculus's, `coverage` the share of the questions' lives that they rest on. `intervals`
-    has the 95% interval of each of these means, by event. `missing` counts questions without an answer, and
-    `brier_filled` is the Brier score with those as even odds; `adjusted` is it less how hard the questions were,
-    `gap` how much smaller it is than that of another on common questions. `brier_skill` is 1 − Brier / 0.25 and
-    `band` the word for the Brier score. `ranked` says whether enough of the questions that ended were forecast
-    for the forecaster to be ranked, and `why_not` why not. `skill` is the market's Brier score less the
-    forecaster's where a price is known, and the true one lies between `skill_low` and `skill_high` in 95% of
-    cases. `evidence` is the capital of a bet on it, `evidence_reached` when that first came up to the bar, in
-    the file's own times, and `verdict` what follows; `copies` is whose forecasts these are.
+    two of the spot are Metaculus's, `coverage` the share of the questions' lives that they rest on.
+    `intervals` has the 95% interval of each of these means, by event. `missing` counts questions without an
+    answer, and `brier_filled` is the Brier score with those as even odds; `adjusted` is it less how hard the
+    questions were, `gap` how much smaller it is than that of another on common questions. `brier_skill` is 1
+    − Brier / 0.25 and `band` the word for the Brier score. `ranked` says whether enough of the questions that
+    ended were forecast for the forecaster to be ranked, and `why_not` why not. `skill` is the market's Brier
+    score less the forecaster's where a price is known, and the true one lies between `skill_low` and
+    `skill_high` in 95% of cases. `evidence` is the capital of a bet on it, `evidence_reached` when that first
+    came up to the bar, in the file's own times, and `verdict` what follows; `copies` is whose forecasts these
+    are.
     """
 
     forecaster: str

@@ -1,9 +1,9 @@
 """The interval of a plain mean score, by event.
 
-- Formula: values are averaged within questions first. Event g has n_g questions and a sum s_g of their values;
-  the mean is m = Σ s_g / N, its standard error √(G/(G − 1) · Σ (s_g − n_g·m)²) / N over the G events, and
-  the 95% interval m ± t·SE, t of G* − 1 degrees of freedom, where G* = N² / Σ n_g² is the effective number
-  of events.
+- Formula: values are averaged within questions first. Event g has n_g questions and a sum s_g of their
+  values; the mean is m = Σ s_g / N, its standard error √(G/(G − 1) · Σ (s_g − n_g·m)²) / N over the G events,
+  and the 95% interval m ± t·SE, t of G* − 1 degrees of freedom, where G* = N² / Σ n_g² is the effective
+  number of events.
 - Direction: narrower is better known.
 - Range: that of the score, and a little beyond where it lies close to an end.
 - Edge cases: under 20 effective events there is no interval; neither has a mean that is infinite. It says

@@ -1,8 +1,9 @@
 """Many yes/no questions on which the same few may forecast at the same instants, as in a season's rounds.
 
 - Formula: `baseline`, `peer` and `relative` in mode `exact`, their spot versions at the end of each
-  question, and the community's recency-weighted median as one more forecaster; those who forecast at one instant are of one
-  age. Forecasts are a table, an instant a row and a forecaster a column; one stands until the next.
+  question, and the community's recency-weighted median as one more forecaster; those who forecast at one
+  instant are of one age. Forecasts are a table, an instant a row and a forecaster a column; one stands until
+  the next.
 - Direction: higher is better.
 - Range: those of the rules.
 - Edge cases: as in the rules; who was never compared with anyone on a question has NaN there. Those outside
@@ -26,10 +27,11 @@ GRID_SCORES = ("baseline", "peer", "relative", "coverage", "spot_baseline", "spo
 
 @dataclass(frozen=True, slots=True)
 class ForecastGrid:
-    """Instants in order of question and time; `said` has the probability of YES where one was stated, else NaN.
+    """Instants in order of question and time; `said` has the probability of YES where one was stated, else
+    NaN.
 
-    `opens`, `ends` and `scheduled` are of each row's question: when its life began, when scoring ends, and when
-    it was to close. `yes` says whether it ended so, `base` who is compared with whom.
+    `opens`, `ends` and `scheduled` are of each row's question: when its life began, when scoring ends, and
+    when it was to close. `yes` says whether it ended so, `base` who is compared with whom.
     """
 
     question: Ints

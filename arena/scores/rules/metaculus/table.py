@@ -257,7 +257,8 @@ def _one_by_one(rows: ResolvedRows, base: Flags, mode: Mode, community: bool) ->
 def _until(who: Places, time: Floats, ends: Floats) -> Floats:
     """When forecasts end that are sorted by forecaster and time: when they say, or when the next begins."""
     following = np.append(np.where(np.diff(who) == 0, time[1:], np.inf), np.inf)
-    return np.fmin(ends, following)
+    until: Floats = np.fmin(ends, following)
+    return until
 
 
 def question_scores(

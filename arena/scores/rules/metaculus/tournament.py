@@ -31,8 +31,8 @@ DIRECTION = "higher"
 class TournamentPlace:
     """One line of a tournament's board. `share` is of 1, `prize` of the pool.
 
-    `coverage` is the mean over all questions of the share of each one's life, by weight, and `questions` how many
-    had a forecast.
+    `coverage` is the mean over all questions of the share of each one's life, by weight, and `questions` how
+    many had a forecast.
     """
 
     forecaster: str
