@@ -135,6 +135,7 @@ def check_forecasts(cells: Cells) -> ForecastTable:
     others: tuple[FormQuestion, ...] = ()
     if forms.any():
         rows = np.flatnonzero(forms)
+        _check_one_form(cells, forms)
         check_question_times(
             cells.take(rows), {key: x[rows] for key, x in times.items()}, *_ended(cells.take(rows))
         )
@@ -143,14 +144,16 @@ def check_forecasts(cells: Cells) -> ForecastTable:
         cells, who = cells.take(rest), who[rest]
         times = {key: x[rest] for key, x in times.items()}
     table = _yes_no_table(cells, who, forecasters, times, dated)
-    shared = {question.name for question in others} & set(table.questions)
-    if shared:
-        name = min(shared)
-        what = (
-            f"{cells.name}: question {name[:40]!r} is of yes or no in some lines, and of options or a number "
-        )
-        raise ArenaError("bad_file", what + "in others", "give a question one form in all its lines")
     return replace(table, forms=others)
+
+
+def _check_one_form(cells: Cells, forms: Flags) -> None:
+    """A question is of yes or no, or of options or a number, in all its rows."""
+    question = cells.columns["question"].code
+    torn = np.flatnonzero(~forms & np.isin(question, question[forms]))
+    if torn.size:
+        what = f"{cells.shown('question', int(torn[0]))} has options or a number in other lines"
+        raise cells.wrong("question", torn, what, "give a question one form in all its lines")
 
 
 def _ended(cells: Cells) -> tuple[Ints, Flags]:

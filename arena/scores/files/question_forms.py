@@ -195,6 +195,9 @@ def _choice(found: FormQuestion, own: FormRows) -> FormQuestion:
     if ended and ended not in names:
         what = f"{ended[:40]!r} is none of the options: {', '.join(names)[:200]}"
         raise own.wrong("outcome", own.first, what, "write the option that happened, as in the column option")
+    if len(names) < 2:
+        what = "with a single option there is nothing to forecast"
+        raise own.wrong("option", own.first, what, "give every option a line, the unlikely ones too")
     keys, firsts, table = [], [], []
     for key, rows in own.forecasts():
         keys.append(key)
@@ -228,6 +231,8 @@ def _options(own: FormRows, rows: Sequence[int], names: Sequence[str]) -> list[f
         hint = "write a probability from 0 to 1, such as 0.35 or 35%"
         said[option] = own.number("probability", row, parse_share, hint)
     absent = [name for name in names if name not in said]
+    if len(said) < 2:
+        raise own.wrong("option", rows[0], "this forecast has one option alone", "give every option a line")
     if absent and (names[-1].lower() != OTHER or names[-1] in absent):
         what = f"this forecast has no line for {absent[0][:40]!r}"
         hint = "give every option a line; only with an option Other may one be left out"
