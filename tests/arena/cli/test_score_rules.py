@@ -1,4 +1,4 @@
-"""`arena score` by others' rules: every figure of the seeds, Metaculus's own cases, Autocast, ForecastBench."""
+"""`arena score` by others' rules: figures of the seeds, Metaculus's own cases, Autocast, ForecastBench."""
 
 import csv
 import json
@@ -167,37 +167,35 @@ def test_decompositions_by_command(cases: list[Found], tmp_path: Path) -> None:
 
 
 def test_autocast_by_command(cases: list[Found], tmp_path: Path) -> None:
-    """Choices and numbers of the cases, each by a forecaster of its own, and who left one out."""
+    """Choices and numbers of the cases, each by a forecaster of its own, who leaves out all others."""
+    rules = ("autocast_brier_half", "autocast_numeric")
+    choices, numbers = ([case for case in cases if case["rule"] == rule] for rule in rules)
     lines: list[Found] = []
-    for case in cases:
-        given = case["inputs"]
-        own = {"question": case["id"], "forecaster": case["id"]}
-        if case["rule"] == "autocast_brier_half":
-            options = [f"o{k}" for k in range(len(given["p"]))]
-            lines += [
-                own | {"option": name, "probability": p, "outcome": options[given["answer_index"]]}
-                for name, p in zip(options, given["p"], strict=True)
-            ]
-        elif case["rule"] == "autocast_numeric":
-            lines.append(own | {"value": given["p"], "outcome": given["answer"], "low": 0, "high": 1})
-    blank = {line["question"]: 0.0 for line in lines}
-    for case in cases:
-        if case["rule"] == "autocast_brier_half":
-            blank[case["id"]] = (1 - 1 / len(case["inputs"]["p"])) / 2
-        elif case["rule"] == "autocast_numeric":
-            blank[case["id"]] = abs(0.5 - case["inputs"]["answer"])
+    for case in choices:
+        own = {
+            "question": case["id"],
+            "forecaster": case["id"],
+            "outcome": f"o{case['inputs']['answer_index']}",
+        }
+        lines += [own | {"option": f"o{k}", "probability": p} for k, p in enumerate(case["inputs"]["p"])]
+    for case in numbers:
+        own = {"question": case["id"], "forecaster": case["id"], "outcome": case["inputs"]["answer"]}
+        lines.append(own | {"value": case["inputs"]["p"], "low": 0, "high": 1})
     rows = rows_of(tmp_path, as_csv(lines), "--rule", "autocast")
-    kinds = {"autocast_brier_half": "multiple_choice", "autocast_numeric": "numeric"}
-    for rule, column in kinds.items():
-        every = [case["id"] for case in cases if case["rule"] == rule]
-        for case in cases:
-            if case["rule"] == rule:
-                told = case["expected"]["score"] + sum(blank[other] for other in every if other != case["id"])
-                assert rows[case["id"]][column] == pytest.approx(told / len(every), abs=1e-12)
+    blanks = [(1 - 1 / len(case["inputs"]["p"])) / 2 for case in choices]
+    compare(rows, choices, blanks, "multiple_choice")
+    compare(rows, numbers, [abs(0.5 - case["inputs"]["answer"]) for case in numbers], "numeric")
+
+
+def compare(rows: dict[str, Found], cases: list[Found], blanks: list[float], column: str) -> None:
+    """Each forecaster has the score of its own case, and knows nothing of the others."""
+    for case, blank in zip(cases, blanks, strict=True):
+        told = (case["expected"]["score"] + sum(blanks) - blank) / len(cases)
+        assert rows[case["id"]][column] == pytest.approx(told, abs=1e-12)
 
 
 def test_superforecasters_by_the_files_of_their_round(shared_data: Path) -> None:
-    """The community of 40 is the median of the paper's table 2 on data questions; rows as the paper has them."""
+    """The community of 40 is the median of the paper's table 2 on data questions."""
     folder = shared_data / "forecastbench" / "supers"
     files = [
         str(folder / "forecasts.json.gz"), "--questions", str(folder / "2024-07-21-human.json.gz"),

@@ -13,7 +13,10 @@ from arena.scores.files.csv_columns import decode
 from arena.scores.files.forecasts import read_forecasts
 from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices, score_file
 
-PLAIN = "question,forecaster,probability,outcome\nrain,ann,0.8,1\nrain,bob,0.4,1\nsnow,ann,0.1,0\nsnow,bob,0.2,0\n"
+PLAIN = (
+    "question,forecaster,probability,outcome\n"
+    "rain,ann,0.8,1\nrain,bob,0.4,1\nsnow,ann,0.1,0\nsnow,bob,0.2,0\n"
+)
 TABLE = score_file(read_forecasts("f", PLAIN)).rows
 
 
@@ -26,7 +29,8 @@ def row_of(found: FileScores, name: str) -> ForecasterScores:
 
 
 def test_the_same_forecasts_in_the_worlds_forms_are_scored_the_same() -> None:
-    semicolons = "Question;FORECASTER;Probability;Outcome;Note\n" + (
+    semicolons = (
+        "Question;FORECASTER;Probability;Outcome;Note\n"
         'rain;ann;80%;yes;"a;b"\nrain;bob;0,4;Yes;\nsnow;ann;0,1;no;\nsnow;bob;20 %;FALSE;\n'
     )
     tabs = PLAIN.replace(",", "\t").replace("\n", "\r\n")
@@ -50,48 +54,48 @@ def test_json_lines_and_lists_are_read_by_a_mapping() -> None:
 
 
 BAD = {
-    "{\"question\": \"a\"}\n{": "f:2: invalid JSON",
+    '{"question": "a"}\n{': "f:2: invalid JSON",
     "[1]": "f:1: '1' is no object",
-    "question,forecaster,probability,outcomes\na,b,1,1": "f:1: column 'outcomes' is unknown; did you mean outcome?",
-    "question,forecaster,chance_of_yes,outcome\na,b,1,1": "f:1: there is no column probability",
-    "question,forecaster,probability,outcome,end\na,b,1,1,2": "f:1: there is a column end and none named time",
-    "question,forecaster,option,probability,outcome\na,b,x,0.5,x\na,b,y,0.4,x": (
+    "probability,outcomes\na,b,1,1": "f:1: column 'outcomes' is unknown; did you mean outcome?",
+    "chance_of_yes,outcome\na,b,1,1": "f:1: there is no column probability",
+    "probability,outcome,end\na,b,1,1,2": "f:1: there is a column end and none named time",
+    "option,probability,outcome\na,b,x,0.5,x\na,b,y,0.4,x": (
         "f:2: column probability: the options of this forecast add up to 0.9, not to 1"
     ),
-    "question,forecaster,option,probability,outcome\na,b,x,0.5,z\na,b,y,0.5,z": (
+    "option,probability,outcome\na,b,x,0.5,z\na,b,y,0.5,z": (
         "f:2: column outcome: 'z' is none of the options: x, y"
     ),
-    "question,forecaster,option,probability,outcome\na,b,x,0.5,x\na,b,y,0.5,x\na,c,x,1,x\na,c,z,0,x": (
+    "option,probability,outcome\na,b,x,0.5,x\na,b,y,0.5,x\na,c,x,1,x\na,c,z,0,x": (
         "f:2: column option: this forecast has no line for 'z'"
     ),
-    "question,forecaster,option,probability,outcome\na,b,x,0.5,x\na,b,x,0.5,x\na,c,y,1,x": (
+    "option,probability,outcome\na,b,x,0.5,x\na,b,x,0.5,x\na,c,y,1,x": (
         "f:3: column option: 'x' appears twice in one forecast"
     ),
-    "question,forecaster,option,probability,outcome\na,b,x,1,x\na,b,y,0,x\na,c,,1,x": (
+    "option,probability,outcome\na,b,x,1,x\na,b,y,0,x\na,c,,1,x": (
         "f:4: column question: 'a' has options or a number in other lines"
     ),
-    "question,forecaster,option,probability,outcome\na,b,x,1,x": (
+    "option,probability,outcome\na,b,x,1,x": (
         "f:2: column option: with a single option there is nothing to forecast"
     ),
-    "question,forecaster,q10,q90,outcome\na,b,1,2,3": "f:2: column q10: it needs the range of the number",
-    "question,forecaster,q10,q90,outcome,low,high\na,b,2,1,3,0,9": "f:2: column q90: it is below a lower quantile",
-    "question,forecaster,q10,q90,outcome,low,high\na,b,1,x,3,0,9": "f:2: column q90: 'x' is not a number",
-    "question,forecaster,q10,q90,outcome,low,high\na,b,1,2,12,0,9": "f:2: column outcome: bucket",
-    "question,forecaster,q10,outcome,low,high\na,b,1,3,0,9": "f:2: column q10: one quantile is no forecast",
-    "question,forecaster,cdf,outcome,low,high\na,b,0 0.6 0.5 1,3,0,9": "f:2: column cdf: it does not rise",
-    "question,forecaster,cdf,outcome,low,high\na,b,0.1 1,3,0,9": "f:2: column cdf: it is 0.1 at an end of the range",
-    "question,forecaster,cdf,density,outcome,low,high\na,b,0 1,1,3,0,9": "f:2: column question: it is forecast more",
-    "question,forecaster,cdf,outcome,low,high\na,b,0 1,3,0,9\na,b,0 1,3,0,9": (
+    "q10,q90,outcome\na,b,1,2,3": "f:2: column q10: it needs the range of the number",
+    "q10,q90,outcome,low,high\na,b,2,1,3,0,9": "f:2: column q90: it is below a lower quantile",
+    "q10,q90,outcome,low,high\na,b,1,x,3,0,9": "f:2: column q90: 'x' is not a number",
+    "q10,q90,outcome,low,high\na,b,1,2,12,0,9": "f:2: column outcome: bucket",
+    "q10,outcome,low,high\na,b,1,3,0,9": "f:2: column q10: one quantile is no forecast",
+    "cdf,outcome,low,high\na,b,0 0.6 0.5 1,3,0,9": "f:2: column cdf: it does not rise",
+    "cdf,outcome,low,high\na,b,0.1 1,3,0,9": "f:2: column cdf: it is 0.1 at an end of the range",
+    "cdf,density,outcome,low,high\na,b,0 1,1,3,0,9": "f:2: column question: it is forecast more",
+    "cdf,outcome,low,high\na,b,0 1,3,0,9\na,b,0 1,3,0,9": (
         "f:3: column forecaster: 'b' has forecast the same question in line 2"
     ),
-    "question,forecaster,density,outcome\na,b,0,3": "f:2: column density: '0' is not above 0",
+    "density,outcome\na,b,0,3": "f:2: column density: '0' is not above 0",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("text", BAD, ids=range(len(BAD)))
 def test_what_is_wrong_is_named_by_line_and_column(text: str) -> None:
     with pytest.raises(ArenaError) as caught:
-        scored(text)
+        scored(text if text[0] in "{[" else f"question,forecaster,{text}")
     assert str(caught.value).startswith(BAD[text])
     assert caught.value.hint
 
