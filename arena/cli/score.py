@@ -128,7 +128,10 @@ def columns_of(rows: "Sequence[ForecasterScores]", choices: "ScoreChoices") -> t
         PARTS if choices.parts else (),
         COUNTS,
     )
-    return (FORECASTER, *(column for group in groups for column in group))
+    shown = (FORECASTER, *(column for group in groups for column in group))
+    spans = {f"{mean}_interval" for row in rows for mean, span in row.intervals.items() if span is None}
+    known = {f"{mean}_interval" for row in rows for mean, span in row.intervals.items() if span is not None}
+    return tuple(column for column in shown if column.name not in spans - known)
 
 
 PLACES = (
