@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from arena.scores.rules._columns import Floats
 from arena.scores.rules.metaculus.grid import ForecastGrid, grid_scores
 from arena.scores.rules.metaculus.question import MetaculusQuestion
 from arena.scores.rules.metaculus.question_types import binary
@@ -24,19 +25,20 @@ def a_grid(seed: int) -> tuple[ForecastGrid, list[MetaculusQuestion]]:
         lives.append(MetaculusQuestion(times[0], ends, scheduled, ends))
         parts.append((np.full(times.size, question), times, said, bool(rng.random() < 0.5)))
     base = np.append(True, rng.random(agents - 1) < 0.8)
-    question = np.concatenate([part[0] for part in parts])
+    number = np.concatenate([part[0] for part in parts])
 
-    def spread(values: list[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        return np.array(values, dtype=np.float64)[question]
+    def spread(values: list[float]) -> Floats:
+        every: Floats = np.array(values, dtype=np.float64)[number]
+        return every
 
     return ForecastGrid(
-        question,
+        number,
         np.concatenate([part[1] for part in parts]),
         np.concatenate([part[2] for part in parts]),
         spread([life.opens for life in lives]),
         spread([life.closes for life in lives]),
         spread([life.scheduled for life in lives]),
-        np.array([part[3] for part in parts])[question],
+        np.array([part[3] for part in parts])[number],
         base,
     ), lives
 
