@@ -6,8 +6,13 @@ Reading collects every fault with its row, field and remedy; nothing is correcte
 in: files are read where commands are.
 """
 
+import csv
+import gzip
+import io
 import json
 import math
+import re
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -267,7 +272,8 @@ def read_forecast_file(file: str, text: str, combinations: bool = False) -> tupl
 
 
 def _forecast(reader: "_Reader", row: int, item: Mapping[str, Any]) -> BenchForecast | None:
-    for name in item.keys() - FORECAST_FIELDS:
+    unknown = () if "resolved" in item else item.keys() - FORECAST_FIELDS
+    for name in unknown:
         reader.fault(row, str(name), "there is no such field", "remove it or correct its name")
     key = reader.key(row, item)
     if "forecast" not in item:
@@ -296,6 +302,58 @@ def _forecast(reader: "_Reader", row: int, item: Mapping[str, Any]) -> BenchFore
         imputed=item.get("imputed") is True,
         crowd=share_in(at_due),
     )  # fmt: skip
+
+
+ANSWER_COLUMNS = ("source", "id", "resolution_date", "forecast", "reasoning")
+
+
+@dataclass(frozen=True, slots=True)
+class Submitter:
+    """Who files forecasts: the team, its model and whose that is, and which of the team's files it is."""
+
+    organization: str
+    model: str
+    lab: str
+    number: int = 1
+
+
+def submission(
+    file: str, text: str, by: Submitter, asked: QuestionSet
+) -> tuple[dict[str, Any], ForecastFile, list[Fault]]:
+    """A file in the published form from a CSV of answers, and all that is wrong with it."""
+    lines = csv.DictReader(io.StringIO(text, newline=""))
+    columns = tuple(lines.fieldnames or ())
+    absent = [name for name in ANSWER_COLUMNS[:-1] if name not in columns]
+    unknown = [name for name in columns if name not in ANSWER_COLUMNS]
+    if absent or unknown:
+        what = f"there is no column {absent[0]}" if absent else f"column {unknown[0]!r} is unknown"
+        raise ArenaError("bad_file", f"{file}:1: {what}", f"its columns are {', '.join(ANSWER_COLUMNS)}")
+    data = {
+        "organization": by.organization,
+        "model": by.model,
+        "model_organization": by.lab,
+        "question_set": asked.name,
+        "forecast_due_date": asked.due,
+        "forecasts": [_answer(cells) for cells in lines],
+    }
+    filed, faults = read_forecast_file(file, json.dumps(data))
+    return data, filed, [*faults, *check_answers(filed, asked)]
+
+
+def _answer(cells: Mapping[str, str]) -> dict[str, Any]:
+    """A row of the published form; what is no number stays as it is, and is a fault."""
+    said = (cells["forecast"] or "").strip()
+    try:
+        forecast: float | str = float(said)
+    except ValueError:
+        forecast = said
+    return {
+        "id": cells["id"],
+        "source": cells["source"],
+        "forecast": forecast,
+        "resolution_date": cells["resolution_date"] or None,
+        "reasoning": cells.get("reasoning") or None,
+    }
 
 
 def check_answers(filed: ForecastFile, asked: QuestionSet) -> Iterator[Fault]:
@@ -397,6 +455,27 @@ def is_day(text: object) -> bool:
     return True
 
 
+HALF_LETTER = re.compile(r"\\u[dD][89a-fA-F]")
+MOST_BYTES = 1 << 30
+
+
+def unpacked(name: str, data: bytes) -> str:
+    """The text of a file, packed with gzip or not, as it is: a mark at its beginning stays."""
+    if data[:2] == b"\x1f\x8b":
+        try:
+            with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+                data = packed.read(MOST_BYTES + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise ArenaError("bad_file", f"{name} can't be unpacked: {error}", "fetch it again") from error
+    if len(data) > MOST_BYTES:
+        raise ArenaError("bad_file", f"{name} has more than {MOST_BYTES:,} bytes", "name another file")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ArenaError("bad_file", f"{name}:{line}: this is not UTF-8", "save the file as UTF-8") from error
+
+
 class _Reader:
     """Reads one file, and collects what is wrong with it."""
 
@@ -410,14 +489,22 @@ class _Reader:
     def document(self, text: str) -> dict[str, Any]:
         """The object in the file. What is no JSON can't be read at all."""
         try:
-            data = json.loads(text)
+            data = json.loads(text.removeprefix("\ufeff"))
         except json.JSONDecodeError as error:
             where = f"{self.file}:{error.lineno}:{error.colno}"
             raise ArenaError(
                 "bad_file", f"{where}: this is not JSON: {error.msg}", "save it as JSON"
             ) from error
+        except ValueError as error:  # a number of thousands of digits
+            what = f"{self.file} has a number that is none: {error}"
+            raise ArenaError("bad_file", what, "write probabilities from 0 to 1") from error
         except RecursionError as error:
             raise ArenaError("bad_file", f"{self.file} is nested too deeply", "save it anew") from error
+        if HALF_LETTER.search(text) and any(
+            "\ud800" <= one <= "\udfff" for one in json.dumps(data, ensure_ascii=False)
+        ):
+            what = f"{self.file}: a text in it is not Unicode: half of a letter, \\ud8…"
+            raise ArenaError("bad_file", what, "write it anew with whole letters")
         if not isinstance(data, dict) or not isinstance(data.get(self.part), list):
             what = f"{self.file}: it has no list {self.part!r}"
             raise ArenaError("bad_file", what, f'the file is an object with a list "{self.part}"')

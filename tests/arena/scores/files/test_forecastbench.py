@@ -176,3 +176,13 @@ def test_a_processed_file_carries_its_resolutions() -> None:
 def test_what_is_no_file_of_forecasts(text: str, message: str) -> None:
     with pytest.raises(ArenaError, match=message.replace("[", r"\[")):
         read_forecast_file("f.json", text)
+
+
+@pytest.mark.parametrize(
+    ("forecast_text", "message"),
+    [("1" * 5000, "has a number that is none"), ('0.5, "reasoning": "\\ud800"', "is not Unicode")],
+)
+def test_what_json_has_and_a_board_cannot_take(forecast_text: str, message: str) -> None:
+    text = f'{{"forecasts": [{{"id": "m1", "source": "manifold", "forecast": {forecast_text}}}]}}'
+    with pytest.raises(ArenaError, match=message):
+        read_forecast_file("f.json", text)
