@@ -37,7 +37,7 @@ def as_csv(rows: Iterable[Mapping[str, object]]) -> str:
 LIFE = {"time": 0, "open": 0, "close": 1, "scheduled_close": 1}
 
 
-def binary(name: str, p: float, yes: bool, question: str = "", **times: float) -> list[Found]:
+def binary(name: str, p: float, yes: bool, question: str = "", **times: Any) -> list[Found]:
     row = {"question": question or name, "forecaster": name, "probability": p, "outcome": int(yes)}
     return [row | LIFE | times]
 
@@ -83,7 +83,7 @@ def days() -> Iterable[Found]:
             "spot": 5 if day == "average" else int(day[3:]) - 0.5,
         }
         for time, p in ((1, 0.4), (2, 0.7), (4, 0.8)):
-            yield from binary(f"days table {day}", p, True, **(at | {"time": time}))
+            yield from binary(f"days table {day}", p, True, "", **(at | {"time": time}))
 
 
 def expectations() -> Iterable[Found]:
@@ -103,9 +103,9 @@ def firing() -> Iterable[Found]:
             closes = 1 if case.startswith("fired now") else WEEKS
             life = {"close": closes, "scheduled_close": closes if "no trunc" in case else WEEKS}
             name, yes = f"{strategy} {case}", case != "not fired"
-            yield from binary(name, first, yes, **life)
+            yield from binary(name, first, yes, "", **life)
             if closes > 1:
-                yield from binary(name, LATER, yes, **(life | {"time": 1}))
+                yield from binary(name, LATER, yes, "", **(life | {"time": 1}))
 
 
 def test_every_figure_of_the_faq_by_command(tmp_path: Path) -> None:
