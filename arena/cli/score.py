@@ -170,7 +170,7 @@ class ScoreBy(StrEnum):
     category = "category"
 
 
-class Rules(StrEnum):
+class ScoreRules(StrEnum):
     """What the order of a board goes by."""
 
     skill = "skill"
@@ -198,7 +198,9 @@ def score(
     ] = None,
     mode: Mode = Modes.exact,
     by: Annotated[ScoreBy | None, typer.Option(help="One table for each category.")] = None,
-    rule: Annotated[Rules, typer.Option(help="Whose scores come first and give the order.")] = Rules.skill,
+    rule: Annotated[
+        ScoreRules, typer.Option(help="Whose scores come first and give the order.")
+    ] = ScoreRules.skill,
     against: Annotated[str | None, typer.Option(metavar="NAME", help="Compare everyone with one.")] = None,
     adjusted: Annotated[
         bool, typer.Option("--adjusted", help="Brier scores less how hard each one's questions were.")

@@ -9,6 +9,7 @@ from arena.scores.files.bench_columns import HALVES
 from arena.scores.files.csv_columns import Flags, Floats, Ints
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.question_forms import FormQuestion
+from arena.scores.rules import log
 from arena.scores.rules._columns import is_scored, none_for_nan
 from arena.scores.rules.comparisons import interval, wild_bootstrap
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS, EventSums
@@ -92,9 +93,7 @@ def score_questions(
     starts = np.flatnonzero((np.diff(question, prepend=-1) != 0) | (np.diff(who, prepend=-1) != 0))
     lengths = np.diff(starts, append=rows.size)
     clean = is_scored(table.outcome[rows])
-    given = np.where(table.outcome[rows] == 1, table.probability[rows], 1 - table.probability[rows])
-    with np.errstate(divide="ignore"):
-        logs = np.where(clean, np.log(given), np.nan)
+    logs = log.each(table.probability[rows], table.outcome[rows])
     values = {
         "brier": _group_means((table.probability[rows] - against[rows]) ** 2, starts, lengths),
         "log": _group_means(logs, starts, lengths),
@@ -177,7 +176,7 @@ def _joined(
     chance = 2 ** (pooled["baseline"] / 100 - 1)
     own = pooled | {
         "brier": np.full(chance.size, np.nan) if timed else (1 - chance) ** 2,
-        "log": np.full(chance.size, np.nan) if timed else np.log(chance),
+        "log": np.full(chance.size, np.nan) if timed else log.each(chance, np.ones(chance.size)),
         "distance": np.full(chance.size, np.nan),
     }
     who = np.full(question.size, len(found.forecasters) - 1)
@@ -235,11 +234,7 @@ def _with_form(
         own = sorted(set(forecasts.forecaster.tolist()))
         for place, name in enumerate([*own, metaculus.COMMUNITY][: scores.shape[1]]):
             row = dict(zip(metaculus.SCORES, scores[:, place].tolist(), strict=True))
-            mean = (
-                float(np.mean(np.log(forecasts.chance[forecasts.forecaster == name])))
-                if place < len(own)
-                else np.nan
-            )
+            mean = metaculus.mean_log(forecasts, name) if place < len(own) else np.nan
             table.setdefault(name, {}).update(row | {"log": mean})
     who = np.array([places[name] for name in table], dtype=np.int64)
     events = found.events if form.event in found.events else (*found.events, form.event)

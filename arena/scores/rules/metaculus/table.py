@@ -281,6 +281,11 @@ def question_scores(
     return ordered
 
 
+def mean_log(forecasts: Forecasts, name: str) -> float:
+    """The mean of ln P over one forecaster's forecasts, each counted once."""
+    return float(np.log(forecasts.chance[forecasts.forecaster == name]).mean())
+
+
 def with_community(forecasts: Forecasts, label: str) -> Forecasts:
     """The forecasts, and those of the community: outside the base, from each change until the next.
 
