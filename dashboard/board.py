@@ -14,6 +14,7 @@ from arena.record.model.cohort import later_models_words
 from arena.record.queries.accounts import AccountEquity
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow
+from arena.scores.metaculus_scores import MetaculusScores
 from arena.scores.profiles.detailed_profile import ProfileFigures
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
 from dashboard.columns import FOUNDING, UNRANKED, Figure, LeaderboardColumn, columns_of, place
@@ -344,6 +345,40 @@ def founding(
     said = ["Brier skill is the share of the reference's error that is gone: above 0 beats it."]
     said += [BASE] if any(line.rules.base != SEED.base for line in cohorts) else []
     return table, said
+
+
+METACULUS = {
+    "Agent": words("Agent"),
+    "Peer": number("Peer", "%+.2f", "How much better than the other agents over a market's life."),
+    "Peer 95%": words("95% interval", "By event."),
+    "Baseline": number("Baseline", "%+.2f", "How much better than 50% on everything."),
+    "Spot peer": number("Spot peer", "%+.2f", "The peer score of what stood when the market closed."),
+    "Relative": number("Relative", "%+.3f", "Against the median of the others, in powers of two."),
+    "Coverage": number(
+        "Coverage", "%.0f%", "The share of the markets' lives for which a forecast of its stood."
+    ),
+    "Questions": words("Questions", "How many of the markets that ended it forecast."),
+}
+METACULUS_SAID = (
+    "Nobody is compared with baselines that no model is behind. Community: the recency-weighted median of "
+    "all others."
+)
+
+
+def metaculus_table(scores: Sequence[MetaculusScores], drawn: Mapping[str, AgentLook]) -> Markup:
+    """Metaculus's scores of agents and of their community, a row each."""
+    data: dict[str, list[Any]] = {key: [] for key in METACULUS}
+    for one in scores:
+        span = (
+            "–"
+            if one.peer_low is None or one.peer_high is None
+            else f"{written(one.peer_low, '%+.2f')} to {written(one.peer_high, '%+.2f')}"
+        )
+        row = (one.agent, one.peer, span, one.baseline, one.spot_peer, one.relative, 100 * one.coverage)
+        for key, value in zip(METACULUS, (*row, f"{one.questions:,} of {one.asked:,}"), strict=True):
+            data[key].append(value)
+    table = who([one.agent for one in scores], drawn) | {key: data[key] for key in list(METACULUS)[1:]}
+    return html_table(table, config(()) | METACULUS, "Metaculus's scores, a row an agent", sortable=True)
 
 
 @dataclass(frozen=True, slots=True)

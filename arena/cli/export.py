@@ -104,15 +104,20 @@ def import_record(
 @command()
 def report(
     chosen: Options,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.html", help="The file to write.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")],
     cohort: Annotated[int | None, typer.Option(help="Only this cohort, by number.", min=1)] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    method: Annotated[
+        bool, typer.Option("--method", help="How it was played and judged instead, as Markdown.")
+    ] = False,
 ) -> None:
     """Write how a season stands into one HTML file: the verdict, the leaderboard and the charts.
 
     It is for people without a dashboard: it opens from disk, prints well, and has no scripts or external
     resources. Figures are those of arena leaderboard; curves cover the newest six cohorts, calibration the
-    first twelve agents. arena publish has the same page among others.
+    first twelve agents. arena publish has the same page among others. With --method it is what a paper's
+    reader needs to believe a season: data, cutoffs, models with release days, prompts by hash, answers,
+    refusals and costs, rules, statistics and their limits, all from the record.
 
     Example: arena report --cohort 2 -o cohort-2.html
 
@@ -124,11 +129,33 @@ def report(
         raise ArenaError("exists", f"{output} already exists", hint)
     if not output.parent.is_dir():
         raise ArenaError("no_folder", f"there is no folder {output.parent}", "make it, or name another file")
-    found = write(address, output, cohort)
+    found = write_method(chosen, output, cohort) if method else write(address, output, cohort)
     size = output.stat().st_size
     much = f"{count_text(found['agents'], 'agent')}, {count_text(found['cohorts'], 'cohort')}, {size:,} bytes"
-    words = f"{output}: {much}\nNext: open it in a browser, or send it to someone"
+    how = "put it beside the results" if method else "open it in a browser, or send it to someone"
+    words = f"{output}: {much}\nNext: {how}"
     chosen.answer({"report": output, "cohort": cohort, "bytes": size} | found, print, words)
+
+
+def write_method(chosen: Options, output: Path, cohort: int | None) -> dict[str, Any]:
+    """Have the method written; what is in it, for JSON."""
+    from arena.exports.method import method_text, read_method
+
+    with chosen.reading() as connection:
+        found = read_method(connection, cohort)
+    try:
+        output.write_text(method_text(found), "utf-8")
+    except OSError as error:
+        message = f"{output}: {error.strerror}"
+        raise ArenaError("cannot_write", message, "check permissions and free space") from error
+    return {
+        "agents": len(found.agents),
+        "cohorts": len(found.cohorts),
+        "state_hash": found.state_hash,
+        "code_versions": list(found.code_versions),
+        "markets": asdict(found.markets),
+        "method": [asdict(one) for one in found.agents],
+    }
 
 
 def write(address: str, output: Path, cohort: int | None) -> dict[str, Any]:

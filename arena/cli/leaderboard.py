@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from arena.record.schema.database import Connection
 
 
-def between(low: str, high: str) -> Callable[[Any], str | None]:
+def between(low: str, high: str, places: str = ".4f") -> Callable[[Any], str | None]:
     """What writes an interval of a row, where it has one."""
 
     def write(row: Any) -> str | None:
         least = value_in(row, low)
-        return None if least is None else f"{least:+.4f} to {value_in(row, high):+.4f}"
+        return None if least is None else f"{least:+{places}} to {value_in(row, high):+{places}}"
 
     return write
 
@@ -128,6 +128,31 @@ SLICES = (
     TableColumn("effective", "effective events", ".1f", 3),
     TableColumn("reason", "note", lambda text: text or "", 1, narrow="wrap"),
 )
+METACULUS = (
+    AGENT,
+    TableColumn("peer", show="+.2f"),
+    TableColumn("peer_interval", "95% interval", value=between("peer_low", "peer_high", ".2f")),
+    TableColumn("baseline", show="+.2f"),
+    TableColumn(
+        "baseline_interval",
+        "95% interval",
+        value=between("baseline_low", "baseline_high", ".2f"),
+        gives_way=4,
+    ),
+    TableColumn("spot_peer", "spot peer", "+.2f", 2),
+    TableColumn("spot_baseline", "spot baseline", "+.2f", 5),
+    TableColumn("relative", show="+.3f", gives_way=3),
+    TableColumn("coverage", show=".0%", gives_way=1),
+    TableColumn(
+        "answered", "questions", value=lambda row: f"{row['questions']:,} of {row['asked']:,}", gives_way=1
+    ),
+    TableColumn("outside", "", lambda yes: "outside" if yes else ""),
+)
+METACULUS_LEGEND = (
+    "Metaculus's scores, averaged over each market's life in its cohort; spot: as it closed. Above 0 is "
+    "better than the other agents (peer), or than 50% (baseline). Nobody is compared with those outside. "
+    "Community: the recency-weighted median of all others."
+)
 PROVISIONAL = (
     AGENT,
     SKILL,
@@ -162,6 +187,9 @@ def leaderboard(
     provisional: Annotated[
         bool, typer.Option("--provisional", help="Score open markets at their latest price.")
     ] = False,
+    metaculus: Annotated[
+        bool, typer.Option("--metaculus", help="Show Metaculus's scores: peer, baseline, spot, relative.")
+    ] = False,
 ) -> None:
     """Show who forecasts well, and whether that means anything yet.
 
@@ -175,15 +203,23 @@ def leaderboard(
 
     Next: arena duel A B compares two agents; arena dashboard shows the curves.
     """
-    if by is not None and provisional:
-        raise ArenaError(
-            "two_views", "--by and --provisional can't be combined", "ask for one at a time", status=64
-        )
+    if (by is not None) + provisional + metaculus > 1:
+        what = "--by, --provisional and --metaculus can't be combined"
+        raise ArenaError("two_views", what, "ask for one at a time", status=64)
     found = read(chosen.record(), cohort, by, provisional)
     if not chosen.json and not found.get("leaderboard", True):
         print(f"Nobody has played yet. Next: {next_step(chosen.known())}")
     else:
-        chosen.answer(found, say, found, chosen.table)
+        chosen.answer(found, say_metaculus if metaculus else say, found, chosen.table)
+
+
+def say_metaculus(found: Mapping[str, Any], choice: TableChoice) -> None:
+    """The agents by Metaculus's scores."""
+    if not found["metaculus"]:
+        print("No market of a cohort has ended YES or NO yet.")
+        return
+    print_table(METACULUS, found["metaculus"], choice=choice)
+    print_text(METACULUS_LEGEND)
 
 
 def read(

@@ -1,8 +1,10 @@
 """`arena score` and `arena tournament`: anyone's forecasts, scored from a file."""
 
 import sys
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,36 +18,80 @@ from arena.errors import VERDICTS, ArenaError, times_text
 
 
 def text_of(file: Path) -> str:
-    """The text of a file in UTF-8, with or without a mark at its beginning; `-` is the standard input."""
+    """The text of a file in UTF-8 or UTF-16; `-` is the standard input."""
+    from arena.scores.files.csv_columns import decode
+
     try:
         data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     except OSError as error:
         raise ArenaError(
             "no_file", f"{file} can't be read: {error.strerror}", "name a file that exists"
         ) from error
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ArenaError("bad_file", f"{file}:{line}: this is not UTF-8", "save the file as UTF-8") from error
+    return decode(str(file), data)
 
 
 if TYPE_CHECKING:
-    from arena.scores.files.scores import FileScores
-    from arena.scores.rules.metaculus.tournament import TournamentBoard
+    from arena.scores.files.forecasts import ForecastTable
+    from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices
+    from arena.scores.files.tournament import PlayedTournament
 
 FORECASTER = TableColumn("forecaster", show=plain, narrow="cut middle")
-COLUMNS = (
-    FORECASTER,
+
+
+def span_of(mean: str, show: str) -> TableColumn:
+    """The interval of a mean, where it has one."""
+
+    def write(row: Any) -> str | None:
+        span = row.intervals.get(mean)
+        return None if span is None else f"{span[0]:{show}} to {span[1]:{show}}"
+
+    return TableColumn(f"{mean}_interval", f"{mean} 95%", value=write, gives_way=3)
+
+
+SKILL = (
     TableColumn("skill", show="+.4f"),
     TableColumn("interval", "95% interval", value=between("skill_low", "skill_high")),
     TableColumn("verdict", show=VERDICTS.__getitem__, gives_way=2),
     TableColumn("evidence", show=times_text, gives_way=1),
-    TableColumn("brier", "Brier", ".4f"),
-    TableColumn("log", show=".4f", gives_way=4),
+)
+BRIER = (TableColumn("brier", "Brier", ".4f"), span_of("brier", ".4f"))
+ADJUSTED = (TableColumn("adjusted", show=".4f"), span_of("adjusted", ".4f"))
+GAP = (
+    TableColumn("gap", "ahead of {against}", "+.4f", value="gap.gap"),
+    TableColumn("gap_interval", "95% interval", value=between("gap.low", "gap.high")),
+    TableColumn("gap_questions", "common", ",d", value="gap.questions", gives_way=6),
+)
+LOG = TableColumn("log", show=".4f", gives_way=5)
+METACULUS = (
     TableColumn("baseline", show="+.2f", gives_way=3),
+    span_of("baseline", "+.1f"),
     TableColumn("peer", show="+.2f", gives_way=2),
+    span_of("peer", "+.1f"),
     TableColumn("relative", show="+.3f", gives_way=6),
+)
+SPOT = (
+    TableColumn("spot_baseline", "spot baseline", "+.2f", gives_way=4),
+    TableColumn("spot_peer", "spot peer", "+.2f", gives_way=4),
+)
+AUTOCAST = (
+    TableColumn("true_false", "T/F", ".4f", value="autocast.true_false"),
+    TableColumn("multiple_choice", "MCQ", ".4f", value="autocast.multiple_choice"),
+    TableColumn("numeric", show=".4f", value="autocast.numeric"),
+    TableColumn("combined", show=".4f", value="autocast.combined"),
+)
+HALVES = (
+    TableColumn("dataset", show=".4f", value="halves.dataset"),
+    TableColumn("market", show=".4f", value="halves.market"),
+    TableColumn("overall", show=".4f", value="halves.overall"),
+    TableColumn("index", show=".1f", value="halves.index"),
+)
+FIRST = {"skill": (), "metaculus": METACULUS, "forecastbench": HALVES, "autocast": AUTOCAST}
+"""The columns that come first by rule."""
+PARTS = tuple(
+    TableColumn(name, show=".4f", value=f"parts.{name}", gives_way=4)
+    for name in ("reliability", "resolution", "uncertainty", "miscalibration", "discrimination")
+)
+COUNTS = (
     TableColumn("coverage", show=".0%", gives_way=5),
     TableColumn("forecasts", show=",d", gives_way=1),
     TableColumn("questions", show=",d", gives_way=7),
@@ -58,18 +104,45 @@ UNRANKED = (
     TableColumn("forecasts", show=",d", gives_way=1),
     TableColumn("questions", show=",d", gives_way=1),
 )
-LEGEND = (
-    "Brier: lower is better, the others: higher. Skill: the market's Brier − the forecaster's. Mode {mode}."
-)
+BESIDE = ("adjusted", "adjusted_interval", "gap", "gap_interval")
+"""What says something of those too who have answered less."""
+LEGEND = "Brier: lower is better, the others: higher. Mode {mode}."
+SKILL_LEGEND = "Skill: the market's Brier − the forecaster's. "
+
+
+def columns_of(rows: "Sequence[ForecasterScores]", choices: "ScoreChoices") -> tuple[TableColumn, ...]:
+    """The columns that some row has something in, or that were asked for."""
+    has_skill = any(row.skill is not None for row in rows)
+    has_spot = any(row.spot_baseline is not None for row in rows)
+    first = FIRST[choices.rule]
+    gap = tuple(replace(x, heading=x.title.format(against=plain(choices.against or ""))) for x in GAP)
+    groups = (
+        first,
+        SKILL if has_skill else (),
+        ADJUSTED if choices.adjusted else (),
+        gap if choices.against is not None else (),
+        BRIER,
+        (LOG,),
+        () if first is METACULUS else METACULUS,
+        SPOT if has_spot else (),
+        PARTS if choices.parts else (),
+        COUNTS,
+    )
+    shown = (FORECASTER, *(column for group in groups for column in group))
+    spans = {f"{mean}_interval" for row in rows for mean, span in row.intervals.items() if span is None}
+    known = {f"{mean}_interval" for row in rows for mean, span in row.intervals.items() if span is not None}
+    return tuple(column for column in shown if column.name not in spans - known)
+
+
 PLACES = (
     TableColumn("rank"),
     FORECASTER,
     TableColumn("score", show="+.3f"),
-    TableColumn("coverage", show=".2f", gives_way=1),
+    TableColumn("coverage", show=".0%", gives_way=1),
     TableColumn("take", show=",.3f", gives_way=1),
     TableColumn("share", show=".1%"),
     TableColumn("prize", "prize $", ",.2f"),
-    TableColumn("questions", show=",d", gives_way=2),
+    TableColumn("answered", "questions", gives_way=2),
     TableColumn("excluded", "", lambda yes: "excluded" if yes else ""),
 )
 FORMS = {
@@ -97,75 +170,222 @@ class ScoreBy(StrEnum):
     category = "category"
 
 
+class ScoreRules(StrEnum):
+    """What the order of a board goes by."""
+
+    skill = "skill"
+    metaculus = "metaculus"
+    forecastbench = "forecastbench"
+    autocast = "autocast"
+
+
 @command(record=False, table=True)
 def score(
     chosen: Options,
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE.csv", help="A forecast a line; - reads standard input.")
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE…", help="CSV, JSONL, an export, or ForecastBench's; - reads standard input."
+        ),
     ],
+    questions: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="ForecastBench's question set; once for each round."),
+    ] = None,
+    resolutions: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="ForecastBench's resolution set; once for each round."),
+    ] = None,
     mode: Mode = Modes.exact,
     by: Annotated[ScoreBy | None, typer.Option(help="One table for each category.")] = None,
+    rule: Annotated[
+        ScoreRules, typer.Option(help="Whose scores come first and give the order.")
+    ] = ScoreRules.skill,
+    against: Annotated[str | None, typer.Option(metavar="NAME", help="Compare everyone with one.")] = None,
+    adjusted: Annotated[
+        bool, typer.Option("--adjusted", help="Brier scores less how hard each one's questions were.")
+    ] = False,
+    outside: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Whom nobody is compared with, such as a baseline; repeatable."),
+    ] = None,
+    provisional: Annotated[
+        bool, typer.Option("--provisional", help="Score open questions by their latest price.")
+    ] = False,
+    community: Annotated[
+        bool, typer.Option("--community", help="Score the median of all as one more forecaster.")
+    ] = False,
+    parts: Annotated[
+        bool, typer.Option("--parts", help="Split Brier scores into reliability, resolution and more.")
+    ] = False,
 ) -> None:
     """Score anyone's forecasts, without an arena.
 
-    The first line of the CSV names its columns: question, forecaster, probability (of YES, 0 to 1) and
-    outcome (1 for yes, 0 for no, empty while open). With market_probability there is skill against the
-    market; with event, its interval allows for questions that move together. With time and resolved there is
-    a verdict: who is proven to beat the market. With time, open, close and scheduled_close, baseline, peer
-    and relative scores are averaged over each question's life. category is for --by. Who has forecast less
-    than 80% of the questions is not ranked. A file with a mistake in it is not scored; the error names line,
-    column and remedy.
+    The first line names the columns: question, forecaster, probability (of YES: 0.35 or 35%) and outcome (1
+    or yes, 0 or no, empty while open). Commas, semicolons and tabs separate; capitals don't matter, other
+    columns are not read. Where the file has other names, --columns question=TITLE,probability=P says which
+    are ours. With market_probability there is skill against the market; with event, intervals allow for
+    questions that move together. With time and resolved there is a verdict: who is proven to beat the market.
+    With time, open, close and scheduled_close, baseline, peer and relative scores are averaged over each
+    question's life; with spot there are spot scores. Questions of several options have a line for each
+    option; of numbers the columns low, high and cdf, or quantiles q5, q50, …. category is for --by. Who has
+    forecast less than 80% of the questions is not ranked. A file with a mistake in it is not scored; the
+    error names line, column and remedy.
 
-    Example: arena score forecasts.csv
+    Example: arena score forecasts.csv --against ann
 
     Next: arena tournament shares out prizes.
     """
-    from arena.scores.files.forecasts import read_forecasts
-    from arena.scores.files.scores import score_file
+    from arena.scores.files.scores import ScoreChoices, score_file
 
-    table = read_forecasts(str(file), text_of(file))
+    bench = BenchSets(tuple(questions or ()), tuple(resolutions or ()), provisional)
+    named, wanted = split_columns(chosen.table.columns)
+    chosen.table = replace(chosen.table, columns=wanted)
+    table = table_of(files, named, bench)
     if by is not None and table.category is None:
-        raise ArenaError("no_category", f"{file} has no column category", "add it, or leave out --by")
-    found = score_file(table, mode.value, by_category=by is not None)
-    chosen.answer(as_data(found), say, found, chosen.table)
+        raise ArenaError("no_category", f"{table.name} has no column category", "add it, or leave out --by")
+    choices = ScoreChoices(tuple(outside or ()), against, adjusted, provisional, community, parts, rule.value)
+    found = score_file(table, mode.value, by_category=by is not None, choices=choices)
+    chosen.answer(as_data(found), say, found, choices, chosen.table)
+
+
+@dataclass(frozen=True, slots=True)
+class BenchSets:
+    """ForecastBench's sets that go with files of forecasts, and whether open markets count by their price."""
+
+    questions: tuple[Path, ...]
+    resolutions: tuple[Path, ...]
+    provisional: bool
+
+
+def table_of(files: Sequence[Path], named: dict[str, str], bench: BenchSets) -> "ForecastTable":
+    """The forecasts of a file, of what `arena export` has written, or of files of ForecastBench."""
+    from arena.exports.forecast_columns import forecasts_of_export, is_export_at
+    from arena.scores.files.csv_columns import cells_of
+    from arena.scores.files.forecasts import COLUMNS, REQUIRED_COLUMNS, check_forecasts, read_forecasts
+
+    if len(files) == 1 and is_export_at(files[0]):
+        columns = forecasts_of_export(files[0])
+        return check_forecasts(cells_of(str(files[0]), columns, REQUIRED_COLUMNS, COLUMNS))
+    texts = [(str(file), text_of(file)) for file in files]
+    if bench.questions or bench.resolutions or all(is_bench(text) for _, text in texts):
+        return bench_table(texts, bench)
+    if len(texts) > 1:
+        hint = "put all forecasts into one file; several are read only of ForecastBench"
+        raise ArenaError("many_files", f"{len(texts)} files of forecasts are given", hint, status=64)
+    return read_forecasts(*texts[0], named)
+
+
+def is_bench(text: str) -> bool:
+    """Whether a text looks like what ForecastBench is sent: one object with a list of forecasts.
+
+    >>> is_bench('{"organization": "us", "forecasts": []}'), is_bench('{"question": "a"}\\n{"question": "b"}')
+    (True, False)
+    """
+    return text.lstrip()[:1] == "{" and '"forecasts":' in text and not text.lstrip().startswith('{"question"')
+
+
+def bench_table(texts: Sequence[tuple[str, str]], bench: BenchSets) -> "ForecastTable":
+    """The forecasts of files of ForecastBench; each of them has to be without fault."""
+    from arena.scores.files.bench_columns import bench_columns
+    from arena.scores.files.csv_columns import cells_of
+    from arena.scores.files.forecastbench import (
+        read_forecast_file,
+        read_question_set,
+        read_resolution_set,
+        strictly,
+    )
+    from arena.scores.files.forecasts import COLUMNS, REQUIRED_COLUMNS, check_forecasts
+
+    columns, notes = bench_columns(
+        [strictly(read_forecast_file, name, text) for name, text in texts],
+        [strictly(read_question_set, str(file), text_of(file)) for file in bench.questions],
+        [strictly(read_resolution_set, str(file), text_of(file)) for file in bench.resolutions],
+        provisional=bench.provisional,
+    )
+    table = check_forecasts(cells_of(texts[0][0], columns, REQUIRED_COLUMNS, COLUMNS))
+    return replace(table, notes=tuple(notes))
+
+
+def split_columns(text: str) -> tuple[dict[str, str], str]:
+    """What --columns says: which columns of the file are ours, and which of the table are to be shown.
+
+    >>> split_columns("question=title,brier,peer")
+    ({'question': 'title'}, 'brier,peer')
+    """
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    pairs = (part.partition("=") for part in parts if "=" in part)
+    return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}, ",".join(
+        part for part in parts if "=" not in part
+    )
 
 
 def as_data(found: "FileScores") -> dict[str, Any]:
     """The board for JSON, which has no infinity."""
-    from arena.scores.files.scores import without_infinity
+    from arena.scores.files.scores import row_data
 
     return {
         "mode": found.mode,
         "sentence": found.sentence,
         "leader": found.leader,
         "bar": found.bar,
-        "rows": [asdict(without_infinity(row)) for row in found.rows],
+        "rows": [row_data(row) for row in found.rows],
         "notes": list(found.notes),
     }
 
 
-def say(found: "FileScores", choice: TableChoice) -> None:
+def say(found: "FileScores", choices: "ScoreChoices", choice: TableChoice) -> None:
     """The same in words: a table for each category, and what there is to know."""
     if found.sentence is not None:
         print_text(plain(found.sentence))
         print()
+    shown = columns_of(found.rows, choices)
     for category in dict.fromkeys(row.category for row in found.rows):
         rows = [row for row in found.rows if row.category == category]
         title = "" if category is None else plain(category) or "(no category)"
         ranked, others = ([row for row in rows if row.ranked == wanted] for wanted in (True, False))
         if ranked:
-            print_table(COLUMNS, ranked, title, choice)
+            print_table(shown, ranked, title, choice)
         if others:
-            print_table(UNRANKED, others, f"{title}: not ranked" if title else "Not ranked")
-    print(LEGEND.format(mode=found.mode))
+            columns = (*UNRANKED, *(column for column in shown if column.name in BESIDE))
+            print_table(columns, others, f"{title}: not ranked" if title else "Not ranked")
+    has_skill = any(row.skill is not None for row in found.rows)
+    print((SKILL_LEGEND if has_skill else "") + LEGEND.format(mode=found.mode))
     for note in found.notes:
         print(f"- {note}")
 
 
-@command(record=False, table=True)
+class Forms(StrEnum):
+    """Whose tournament rules."""
+
+    peer = "peer"
+    of_2022 = "2022"
+
+
+WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""The weights of the hidden period that a sweep tries."""
+
+
+@command(table=True)
 def tournament(
     chosen: Options,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A YAML file: form, pool, forecasts.")],
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="A YAML file: form, pool, forecasts.")
+    ] = None,
+    cohort: Annotated[
+        int | None, typer.Option(help="Instead of a file, the agents of this cohort.", min=1)
+    ] = None,
+    pool: Annotated[float | None, typer.Option(help="(--cohort) The prize pool, in dollars.", min=0)] = None,
+    form: Annotated[Forms | None, typer.Option(help="(--cohort) The rules; peer unless said.")] = None,
+    hidden: Annotated[
+        int | None,
+        typer.Option(
+            help="(--cohort, 2022) The first rounds of a market, which alone count in coverage.", min=1
+        ),
+    ] = None,
+    sweep: Annotated[
+        bool, typer.Option("--sweep", help="(2022) Everyone's prize by the weight of the hidden period.")
+    ] = False,
     mode: Mode = Modes.exact,
 ) -> None:
     """Share out a tournament's prizes by Metaculus's rules.
@@ -175,24 +395,78 @@ def tournament(
     and scheduled_close. `form: peer` takes minimum_prize, exclude (from prizes), outside (of the comparison)
     and weights; `form: 2022` takes hidden_weight, for the time until hidden_until. Instead of probability and
     outcome the CSV may have chance, the probability or density given to what happened.
+    With --cohort its markets are the questions and its agents play for the pool; baselines, which no model is
+    behind, are outside and win nothing by the form peer.
 
     Example: arena tournament cup.yaml
 
     Next: arena score FILE.csv gives everyone's other scores.
     """
-    from arena.scores.files.tournament import read_entries, read_settings, score_tournament
-
-    text_of(file)  # which says better than a config's reader that a file is not there
-    said = read_settings(file)
-    entries = read_entries(said.forecasts, text_of(file.parent / said.forecasts))
-    found = tournament_data(
-        score_tournament(said, entries, mode.value), said.form, said.pool, entries.left_out
-    )
+    if (file is None) == (cohort is None):
+        hint = "arena tournament cup.yaml, or arena tournament --cohort 1 --pool 1000"
+        raise ArenaError("no_tournament", "name a file or a cohort, one of them", hint, status=64)
+    if cohort is not None:
+        played = cohort_tournament(chosen, cohort, form or Forms.peer, pool or 0.0, hidden)
+    elif file is not None and (pool, form, hidden) == (None, None, None):
+        played = file_tournament(file)
+    else:
+        hint = "write form: and pool: in the file, and hidden_until in its CSV"
+        raise ArenaError("two_rules", "--pool, --form and --hidden are for --cohort", hint, status=64)
+    found = tournament_data(played, mode, sweep=sweep)
     chosen.answer(found, say_places, found, chosen.table)
 
 
-def tournament_data(found: "TournamentBoard", form: str, pool: float, left_out: int) -> dict[str, Any]:
+def file_tournament(file: Path) -> "PlayedTournament":
+    """The tournament that a file describes."""
+    from arena.scores.files.tournament import PlayedTournament, read_entries, read_settings
+
+    text_of(file)  # which says better than a config's reader that a file is not there
+    said = read_settings(file)
+    return PlayedTournament(said, read_entries(said.forecasts, text_of(file.parent / said.forecasts)))
+
+
+def cohort_tournament(
+    chosen: Options, number: int, form: Forms, pool: float, hidden: int | None
+) -> "PlayedTournament":
+    """The agents of a cohort as forecasters."""
+    from arena.record.queries.accounts import read_accounts
+    from arena.record.queries.cohorts import read_cohorts, select_cohorts
+    from arena.record.queries.forecasts import read_forecast_columns
+    from arena.scores.files.tournament import PlayedTournament, TournamentSettings
+    from arena.scores.metaculus_scores import BASELINES, read_known, tournament_entries
+
+    if hidden is not None and form is Forms.peer:
+        hint = "add --form 2022, or leave out --hidden"
+        raise ArenaError("no_hidden", "by the form peer no period is hidden", hint, status=64)
+    with chosen.reading() as connection:
+        select_cohorts(read_cohorts(connection), number)
+        rows = read_forecast_columns(connection, number)
+        known = read_known(connection, rows)
+        kinds = {account.agent: account.kind for account in read_accounts(connection, number)}
+    entries = tournament_entries(rows, known, hidden or 0)
+    played = {entries.forecaster[place] for place in set(entries.who.tolist())}
+    models = {name for name in played if kinds.get(name) not in BASELINES}
+    outside = tuple(sorted(played - models)) if form is Forms.peer and len(models) > 1 else ()
+    said = TournamentSettings(
+        form=form.value,
+        forecasts=f"cohort {number}",
+        pool=pool,
+        minimum_prize=0,
+        exclude=outside,
+        outside=outside,
+        weights={},
+        hidden_weight=None if hidden is None else 1.0,
+    )
+    return PlayedTournament(said, entries)
+
+
+def tournament_data(played: "PlayedTournament", mode: Modes, *, sweep: bool) -> dict[str, Any]:
     """The board for JSON."""
+    from arena.scores.files.tournament import score_tournament
+
+    said, left_out = played.rules, played.entries.left_out
+    found = score_tournament(said, played.entries, mode.value)
+    asked = len(set(played.entries.question.tolist()))
     notes = []
     if left_out:
         count = "1 question" if left_out == 1 else f"{left_out:,} questions"
@@ -201,18 +475,50 @@ def tournament_data(found: "TournamentBoard", form: str, pool: float, left_out: 
         notes.append("nothing resolved: no question has an outcome of 0 or 1, so nobody wins anything")
     elif not any(place.share for place in found.places):
         notes.append("nobody has a take above 0, so nobody wins anything")
-    return {
-        "form": form,
+    data = {
+        "form": said.form,
         "mode": found.mode,
-        "pool": pool,
+        "pool": said.pool,
+        "asked": asked,
         "rows": [asdict(place) for place in found.places],
         "notes": notes,
     }
+    if sweep:
+        data["sweep"] = sweep_data(played)
+    return data
+
+
+def sweep_data(played: "PlayedTournament") -> list[dict[str, Any]]:
+    """Everyone's prize by the weight of the hidden period in coverage."""
+    from arena.scores.files.tournament import score_tournament
+
+    if played.rules.form != "2022" or played.entries.hidden_until is None:
+        hint = "with a file: form: 2022 and a column hidden_until; with --cohort: --form 2022 --hidden 2"
+        raise ArenaError("no_hidden", "--sweep needs a hidden period", hint, status=64)
+    prizes: dict[str, dict[str, float]] = {}
+    for weight in WEIGHTS:
+        rules = played.rules.model_copy(update={"hidden_weight": weight})
+        for place in score_tournament(rules, played.entries).places:
+            prizes.setdefault(place.forecaster, {})[f"{weight:g}"] = place.prize
+    return [{"forecaster": name, "prizes": by_weight} for name, by_weight in prizes.items()]
 
 
 def say_places(found: dict[str, Any], choice: TableChoice) -> None:
     """The same in words."""
-    print_table(PLACES, found["rows"], choice=choice)
+    rows = [row | {"answered": f"{row['questions']:,} of {found['asked']:,}"} for row in found["rows"]]
+    print_table(PLACES, rows, choice=choice)
     print(f"Form {found['form']}, mode {found['mode']}: {FORMS[found['form']]}; prizes are shared by take.")
+    if "sweep" in found:
+        columns = [
+            TableColumn(f"{weight:g}", f"{weight:.0%}", ",.2f", value=partial(prize_at, weight=f"{weight:g}"))
+            for weight in WEIGHTS
+        ]
+        print_table((FORECASTER, *columns), found["sweep"], "Prizes by the weight of the hidden period")
     for note in found["notes"]:
         print(f"- {note}")
+
+
+def prize_at(row: Mapping[str, Any], weight: str) -> float:
+    """What someone wins at a weight of the hidden period."""
+    prize: float = row["prizes"][weight]
+    return prize

@@ -39,6 +39,7 @@ from arena.record.schema.database import Connection
 from arena.record.write.rollups import scores_basis
 from arena.scores.cache import CacheKind
 from arena.scores.comparisons import COMPARISONS, EARLY_STAMP, MARKET, Comparisons, compare_line_ups
+from arena.scores.metaculus_scores import BASELINES, MetaculusScores, metaculus_scores, read_known
 from arena.scores.rules import brier, returns, skill, skill_ratio, win_rate
 from arena.scores.rules._columns import mean, none_for_nan
 from arena.scores.rules.comparisons.lead import MIN_COVERAGE, VerdictName
@@ -134,7 +135,8 @@ class LeaderboardRow:
 class Leaderboard:
     """The rows, the surest skill first and those that are not ranked last, and what they say together.
 
-    `bar` is the evidence that an agent must have reached to be proven.
+    `bar` is the evidence that an agent must have reached to be proven. `metaculus` has Metaculus's scores of
+    the same agents, and of the community that they make.
     """
 
     sentence: str
@@ -143,6 +145,7 @@ class Leaderboard:
     bar: float
     noise: float | None
     rows: tuple[LeaderboardRow, ...]
+    metaculus: tuple[MetaculusScores, ...] = ()
 
 
 def score_agents(
@@ -360,7 +363,7 @@ def _board_state(connection: Connection, cohort: int | None) -> str:
     return f"{scores_basis(connection)}; {accounts_basis(connection)}"
 
 
-LEADERBOARD = CacheKind("board", "board 4", TypeAdapter(Leaderboard), _board_state)
+LEADERBOARD = CacheKind("board", "board 5", TypeAdapter(Leaderboard), _board_state)
 """The leaderboard of all cohorts, or of one by its number."""
 
 
@@ -386,9 +389,11 @@ def compute_leaderboard(
         comparisons = compare_line_ups(
             stated, read_line_ups(connection, cohort), read_newest_time(connection), least
         )
-    return rank_agents(
+    board = rank_agents(
         rows, comparisons, stated, replay=any(stored.cohort.stamp == "replay" for stored in cohorts)
     )
+    outside = frozenset(account.agent for account in accounts if account.kind in BASELINES)
+    return replace(board, metaculus=metaculus_scores(stated, read_known(connection, stated), outside))
 
 
 @dataclass(frozen=True, slots=True)

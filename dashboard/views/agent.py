@@ -31,8 +31,16 @@ from arena.scores.profiles.detailed_profile import PROFILE, DetailedProfile
 from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.comparisons.lead import missing_text
+from arena.scores.rules.metaculus.table import COMMUNITY
 from arena.scores.rules.money.luck import Luck
-from dashboard.board import calibration_words, says_and_happens, show_founding, stamps
+from dashboard.board import (
+    METACULUS_SAID,
+    calibration_words,
+    metaculus_table,
+    says_and_happens,
+    show_founding,
+    stamps,
+)
 from dashboard.columns import place
 from dashboard.html import Tile, box, columns, gain_look, html_table, number, tag, tiles, words
 from dashboard.pages import Address, choice, in_app, link, listing, put, show_cached, way
@@ -250,6 +258,12 @@ def show(source: RecordSource) -> None:
         if line is not None:
             with st.expander("By the founding text"):
                 show_founding([line], cohorts, looks(known.agents))
+        board = leaderboard_page(source).board
+        scores = () if board is None else [x for x in board.value.metaculus if x.agent in (name, COMMUNITY)]
+        if any(one.agent == name for one in scores):
+            with st.expander("By Metaculus's scores"):
+                put(metaculus_table(scores, looks(known.agents)), "Metaculus's scores")
+                st.caption(METACULUS_SAID)
 
     drawn: dict[str, Callable[[], None]] = {
         "record": record,

@@ -26,8 +26,10 @@ from arena.scores.leaderboard import LEADERBOARD, Leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS, CohortCalibrations, ForecasterCalibration
 from dashboard.board import (
     MEANT,
+    METACULUS_SAID,
     READINGS,
     leading,
+    metaculus_table,
     progress,
     says_and_happens,
     short_board,
@@ -423,6 +425,10 @@ def _standings(page: CohortPage, known: SeasonOverview, curves: Curves, colours:
     link("All columns, CSV", "leaderboard", cohort=page.line.number)
     with st.expander("By the founding text"):
         show_founding(every, [page.line], drawn)
+    if page.board.value.metaculus:
+        with st.expander("By Metaculus's scores"):
+            put(metaculus_table(page.board.value.metaculus, drawn), "Metaculus's scores")
+            st.caption(METACULUS_SAID)
 
 
 def _frozen(cohort: Cohort) -> None:

@@ -60,7 +60,7 @@ def test_it_says_what_was_frozen(season: Path, monkeypatch: pytest.MonkeyPatch) 
     assert "Every agent starts with $10,000 and decides 4 times, every 7 days." in said
     assert "A bet is at most 25% of the cash at the start of the decision, and each is $50 or more." in said
     assert "4 of 4 rounds decided, ended" in said
-    line_up = tables(page)[2]
+    line_up = tables(page)[3]
     assert list(line_up["Agent"])[:4] == ["market", "constant", "random", "oracle"]
     assert list(line_up["Settings"])[3] == "noise 0.1"
 

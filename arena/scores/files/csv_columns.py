@@ -1,11 +1,19 @@
-"""A CSV text as columns of names, shares and times; a cell that means nothing is named by its line."""
+"""A text of forecasts as columns of names, shares and times; a cell without meaning is named by its line."""
 
 import csv
+import gzip
+import json
+import re
+import zlib
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from io import StringIO
+from difflib import get_close_matches
+from io import BytesIO, StringIO
+from itertools import islice
 from math import isfinite, nan
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,19 +26,83 @@ Flags = NDArray[np.bool_]
 
 SHOWN = 40
 """So much of a text is shown in an error."""
+DELIMITERS = ",;\t|"
+AT_ONCE = 1 << 16
+"""Lines that are turned into columns at a time."""
+MOST_BYTES = 1 << 30
+"""So much may come out of a packed file."""
+ALIKE = 0.8
+"""From this likeness on an unknown column is taken for a misspelt one, and not for one more."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextColumn:
+    """A column: its different texts, without blanks around them, and which of them each row has."""
+
+    texts: tuple[str, ...]
+    code: Ints
+
+    def __getitem__(self, row: int) -> str:
+        text: str = self.texts[self.code[row]]
+        return text
+
+    def __len__(self) -> int:
+        return self.code.size
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.texts.__getitem__, self.code.tolist())
+
+    def rows_with(self, wanted: Callable[[str], bool]) -> NDArray[np.intp]:
+        """The rows whose text is wanted."""
+        return np.flatnonzero(np.array([wanted(text) for text in self.texts], dtype=np.bool_)[self.code])
+
+
+def text_column(texts: Sequence[str], code: Ints) -> TextColumn:
+    """A column without blanks around its texts."""
+    stripped = [text.strip() for text in texts]
+    places = {text: place for place, text in enumerate(dict.fromkeys(stripped))}
+    if len(places) == len(texts):
+        return TextColumn(tuple(stripped), code)
+    moved = np.array([places[text] for text in stripped], dtype=np.int64)
+    return TextColumn(tuple(places), moved[code])
+
+
+class Texts:
+    """The texts of a column while it is read: each different one kept once."""
+
+    def __init__(self) -> None:
+        self.places: defaultdict[str, int] = defaultdict()
+        self.places.default_factory = self.places.__len__
+        self.parts: list[Ints] = []
+
+    def add(self, texts: Collection[str]) -> None:
+        """Some more rows."""
+        codes = map(self.places.__getitem__, texts)
+        self.parts.append(np.fromiter(codes, dtype=np.int64, count=len(texts)))
+
+    def column(self) -> TextColumn:
+        """All rows."""
+        code = np.concatenate(self.parts) if self.parts else np.zeros(0, dtype=np.int64)
+        return text_column(list(self.places), code)
 
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The columns of a file by name, their cells without blanks around them, and the line of each row."""
+    """The columns of a file by our names for them, and which of its own were not read.
+
+    `line_of` says in which line a row begins, `theirs` what the file calls a column, where that differs.
+    """
 
     name: str
-    lines: Sequence[int]
-    columns: dict[str, list[str]]
+    line_of: Callable[[int], int]
+    columns: Mapping[str, TextColumn]
+    theirs: Mapping[str, str]
+    ignored: tuple[str, ...] = ()
+    decimal_comma: bool = False
 
     def wrong(self, column: str, rows: NDArray[np.intp] | Sequence[int], what: str, hint: str) -> ArenaError:
         """What is wrong with a cell, the first of these rows, and in how many more."""
-        place = f"{self.name}:{self.lines[int(rows[0])]}: column {column}"
+        place = f"{self.name}:{self.line_of(int(rows[0]))}: column {self.theirs.get(column, column)}"
         more = len(rows) - 1
         others = f" (and {more:,} more {'line' if more == 1 else 'lines'})" if more else ""
         return ArenaError("bad_file", f"{place}: {what}{others}", hint)
@@ -39,27 +111,188 @@ class Cells:
         """A cell, cut and quoted, to be shown in an error."""
         return repr(self.columns[column][row][:SHOWN])
 
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
 
-def parse_cells(name: str, text: str, needed: Collection[str], allowed: Collection[str]) -> Cells:
-    """The cells of a CSV text. Every column must be an allowed one, and every row have as many cells."""
+    def take(self, rows: NDArray[np.intp]) -> "Cells":
+        """Some of the rows."""
+        columns = {name: TextColumn(x.texts, x.code[rows]) for name, x in self.columns.items()}
+        return replace(self, columns=columns, line_of=lambda row: self.line_of(int(rows[row])))
+
+
+def decode(name: str, data: bytes) -> str:
+    """The text of a file in UTF-8 or UTF-16, with or without a mark at its beginning, packed with gzip or
+    not.
+
+    >>> decode("f", b"a,b"), decode("f", "a,b".encode("utf-16")), decode("f", "a,b".encode("utf-16-le"))
+    ('a,b', 'a,b', 'a,b')
+    """
+    if data[:2] == b"\x1f\x8b":
+        data = _unpacked(name, data)
+    encoding = "utf-8-sig"
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        encoding = "utf-16"
+    elif len(data) > 3 and data[1:4:2] == b"\0\0":
+        encoding = "utf-16-le"
+    elif len(data) > 3 and data[:4:2] == b"\0\0":
+        encoding = "utf-16-be"
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        kind = "UTF-8" if encoding == "utf-8-sig" else "UTF-16"
+        raise ArenaError(
+            "bad_file", f"{name}:{line}: this is not {kind}", "save the file as UTF-8"
+        ) from error
+
+
+def _unpacked(name: str, data: bytes) -> bytes:
+    try:
+        with gzip.GzipFile(fileobj=BytesIO(data)) as packed:
+            found = packed.read(MOST_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ArenaError("bad_file", f"{name} can't be unpacked: {error}", "fetch it again") from error
+    if len(found) > MOST_BYTES:
+        raise ArenaError("bad_file", f"{name} unpacks to more than {MOST_BYTES:,} bytes", "name another file")
+    return found
+
+
+def parse_cells(
+    name: str,
+    text: str,
+    needed: Collection[str],
+    allowed: Collection[str],
+    named: Mapping[str, str] | None = None,
+) -> Cells:
+    """The cells of a CSV text, or of one with an object of JSON a line.
+
+    `allowed` are the columns that mean something; others are not read, unless one looks like a misspelt one.
+    `named` says what the file calls a column of ours; nothing for one that is not to be read.
+    """
     if not text.strip():
         hint = f"its first line names the columns: {','.join(needed)}"
         raise ArenaError("bad_file", f"{name}: the file is empty", hint)
-    records = _records(name, text)
-    line, first = next(records, (1, []))
-    header = [column.strip() for column in first]
-    _check_header(f"{name}:{line}", header, needed, allowed)
-    lines, rows = list[int](), list[list[str]]()
-    for line, row in records:
-        if len(row) != len(header):
-            what = f"{name}:{line}: it has {len(row)} cells, the first line {len(header)}"
-            raise ArenaError("bad_file", what, "put text with commas in double quotes")
-        lines.append(line)
-        rows.append([cell.strip() for cell in row])
-    if not lines:
+    if text.lstrip()[0] in "{[":
+        return _json_cells(name, text, needed, allowed, named or {})
+    return _csv_cells(name, text, needed, allowed, named or {})
+
+
+def _csv_cells(
+    name: str, text: str, needed: Collection[str], allowed: Collection[str], named: Mapping[str, str]
+) -> Cells:
+    start = text.lstrip("\r\n")
+    delimiter = max(DELIMITERS, key=start.partition("\n")[0].count)
+    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        header = next(row for row in reader if row)
+        place = f"{name}:{text[: len(text) - len(start)].count(chr(10)) + 1}"
+        found, ignored = _match_header(place, header, needed, allowed, named)
+        columns = {ours: Texts() for ours in found}
+        rows = 0
+        while chunk := list(islice(reader, AT_ONCE)):
+            widths = set(map(len, chunk))
+            chunk = [row for row in chunk if row] if 0 in widths else chunk
+            if widths - {0, len(header)}:
+                wrong = next(place for place, row in enumerate(chunk) if len(row) != len(header))
+                line = _line_of(text, delimiter, rows + wrong)
+                what = f"{name}:{line}: it has {len(chunk[wrong])} cells, the first line {len(header)}"
+                raise ArenaError("bad_file", what, "put text with commas in double quotes")
+            every = list(zip(*chunk, strict=True))
+            for ours, at in found.items():
+                columns[ours].add(every[at] if every else ())
+            rows += len(chunk)
+    except csv.Error as error:
+        hint = "put text with commas or quotes in double quotes, and double any quotes inside it"
+        line = _torn_line(text, delimiter)
+        raise ArenaError("bad_file", f"{name}:{line}: invalid CSV ({error})", hint) from error
+    if not rows:
         raise ArenaError("bad_file", f"{name}: it has no forecasts", "add a line for each forecast")
-    columns = map(list, zip(*rows, strict=True))
-    return Cells(name, lines, dict(zip(header, columns, strict=True)))
+    return Cells(
+        name,
+        lambda row: _line_of(text, delimiter, row),
+        {ours: texts.column() for ours, texts in columns.items()},
+        {ours: header[at].strip() for ours, at in found.items()},
+        ignored,
+        decimal_comma=delimiter != ",",
+    )
+
+
+def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Every record that isn't blank, and the line that it begins in; slow, and only for errors."""
+    line, reader = 1, csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    for row in reader:
+        if row:
+            yield line, row
+        line = reader.line_num + 1
+
+
+def _line_of(text: str, delimiter: str, row: int) -> int:
+    return next(line for number, (line, _) in enumerate(_records(text, delimiter)) if number == row + 1)
+
+
+def _torn_line(text: str, delimiter: str) -> int:
+    """The line in which the record begins that is no CSV."""
+    line, reader = 1, csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        for _ in reader:
+            line = reader.line_num + 1
+    except csv.Error:
+        return line
+    return line
+
+
+def _json_cells(
+    name: str, text: str, needed: Collection[str], allowed: Collection[str], named: Mapping[str, str]
+) -> Cells:
+    """The cells of JSON: an object a line, or a list of objects; what lies deeper is `outer.inner`."""
+    lines, objects = _json_objects(name, text)
+    flat = [dict(_flat(each)) for each in objects]
+    header = list(dict.fromkeys(key for each in flat for key in each))
+    found, ignored = _match_header(f"{name}:1", header, needed, allowed, named)
+    columns = {}
+    for ours, at in found.items():
+        texts = Texts()
+        texts.add([each.get(header[at], "") for each in flat])
+        columns[ours] = texts.column()
+    return Cells(name, lines.__getitem__, columns, {ours: header[at] for ours, at in found.items()}, ignored)
+
+
+def _json_objects(name: str, text: str) -> tuple[list[int], list[dict[str, Any]]]:
+    if text.lstrip()[0] == "[":
+        try:
+            objects = json.loads(text)
+        except ValueError as error:
+            raise ArenaError("bad_file", f"{name}: invalid JSON ({error})", "correct the file") from error
+        lines = list(range(1, len(objects) + 1))
+    else:
+        kept = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+        lines, objects = [number for number, _ in kept], [_json_line(name, *each) for each in kept]
+    for number, each in zip(lines, objects, strict=True):
+        if not isinstance(each, dict):
+            what = f"{name}:{number}: {str(each)[:SHOWN]!r} is no object"
+            raise ArenaError("bad_file", what, 'write each forecast as {"question": …, "probability": …}')
+    if not objects:
+        raise ArenaError("bad_file", f"{name}: it has no forecasts", "add an object for each forecast")
+    return lines, objects
+
+
+def _json_line(name: str, number: int, line: str) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError as error:
+        what = f"{name}:{number}: invalid JSON ({error})"
+        raise ArenaError("bad_file", what, "give each forecast an object on one line") from error
+
+
+def _flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """The texts of an object, those of objects in it by names with dots."""
+    for key, each in value.items():
+        if isinstance(each, dict):
+            yield from _flat(each, f"{before}{key}.")
+        elif isinstance(each, list):
+            yield f"{before}{key}", json.dumps(each)
+        else:
+            yield f"{before}{key}", "" if each is None else str(each)
 
 
 def cells_of(
@@ -70,69 +303,128 @@ def cells_of(
 ) -> Cells:
     """Columns that are in memory, as the cells of a file; None is an empty cell.
 
-    >>> cells_of("mine", {"question": ["a", None]}, ["question"], ["question"]).columns
-    {'question': ['a', '']}
+    >>> list(cells_of("mine", {"question": ["a", None]}, ["question"], ["question"]).columns["question"])
+    ['a', '']
     """
-    _check_header(name, list(columns), needed, allowed)
+    header = list(columns)
+    found, ignored = _match_header(name, header, needed, allowed, {})
     lengths = {len(values) for values in columns.values()}
     if len(lengths) > 1 or lengths == {0}:
         rows = ", ".join(f"{column} {len(values):,}" for column, values in columns.items())
         what = f"{name}: rows in each column: {rows}"
         raise ArenaError("bad_file", what, "give all columns as many rows, one at least")
-    texts = {
-        column: ["" if value is None else str(value).strip() for value in values]
-        for column, values in columns.items()
-    }
-    return Cells(name, range(1, lengths.pop() + 1), texts)
+    texts = {}
+    for ours, at in found.items():
+        column = Texts()
+        column.add(["" if value is None else str(value) for value in columns[header[at]]])
+        texts[ours] = column.column()
+    return Cells(name, lambda row: row + 1, texts, {}, ignored)
 
 
-def _check_header(
-    place: str, header: Sequence[str], needed: Collection[str], allowed: Collection[str]
+def plain_name(column: str) -> str:
+    """A column's name as we write it.
+
+    >>> plain_name(" Market Probability "), plain_name("scheduled-close")
+    ('market_probability', 'scheduled_close')
+    """
+    return re.sub(r"[\s-]+", "_", column.strip().lower())
+
+
+def _match_header(
+    place: str,
+    header: Sequence[str],
+    needed: Collection[str],
+    allowed: Collection[str],
+    named: Mapping[str, str],
+) -> tuple[dict[str, int], tuple[str, ...]]:
+    """Where each column of ours stands, and the names of those that are not read."""
+    exact = [column.strip() for column in header]
+    found = _named_columns(place, exact, allowed, named)
+    ignored = []
+    for at, column in enumerate(exact):
+        ours = plain_name(column)
+        if at in found.values():
+            continue
+        if ours not in allowed or ours in named:
+            ignored.append(column)
+            continue
+        if ours in found:
+            raise ArenaError("bad_file", f"{place}: column {ours} appears twice", "take one out")
+        found[ours] = at
+    _check_missing(place, found, ignored, needed, allowed, named)
+    return found, tuple(ignored)
+
+
+def _named_columns(
+    place: str, exact: Sequence[str], allowed: Collection[str], named: Mapping[str, str]
+) -> dict[str, int]:
+    """Where the columns of ours stand that a user says the file has by other names."""
+    found: dict[str, int] = {}
+    for ours, theirs in named.items():
+        if ours not in allowed:
+            what = f"--columns {ours}={theirs}: {ours!r} is no column of ours"
+            ours_are = ", ".join(each for each in allowed if not re.fullmatch(r"q\d+", each))
+            raise ArenaError("bad_columns", what, f"ours are {ours_are}", status=64)
+        if theirs and theirs not in exact:
+            near = get_close_matches(theirs, exact, 1)
+            also = f"; did you mean {near[0]}?" if near else ""
+            what = f"{place}: there is no column {theirs!r}{also}"
+            raise ArenaError("bad_columns", what, f"it has {', '.join(exact)}", status=64)
+        if theirs:
+            found[ours] = exact.index(theirs)
+    return found
+
+
+def _check_missing(
+    place: str,
+    found: Collection[str],
+    ignored: Sequence[str],
+    needed: Collection[str],
+    allowed: Collection[str],
+    named: Mapping[str, str],
 ) -> None:
-    for column in header:
-        if column not in allowed:
-            what = f"{place}: column {column[:SHOWN]!r} is unknown"
-            hint = f"rename or remove it; columns are separated by commas: {', '.join(allowed)}"
+    """Nothing is left out because of a slip in its name."""
+    absent = [column for column in allowed if column not in found and column not in named]
+    for column in ignored:
+        for near in get_close_matches(plain_name(column), absent, 1, ALIKE):
+            what = f"{place}: column {column[:SHOWN]!r} is unknown; did you mean {near}?"
+            hint = f"rename it, say --columns {near}={column}, or --columns {near}= to leave it out"
             raise ArenaError("bad_file", what, hint)
-        if header.count(column) > 1:
-            raise ArenaError("bad_file", f"{place}: column {column} appears twice", "take one out")
     for column in needed:
-        if column not in header:
-            what = f"{place}: there is no column {column}"
-            raise ArenaError("bad_file", what, f"add it; {', '.join(needed)} are needed")
-
-
-def _records(name: str, text: str) -> Iterator[tuple[int, list[str]]]:
-    """Every record that isn't blank, and the line that it begins in."""
-    line, reader = 1, csv.reader(StringIO(text, newline=""), strict=True)
-    try:
-        for row in reader:
-            if row:
-                yield line, row
-            line = reader.line_num + 1
-    except csv.Error as error:
-        hint = "put text with commas or quotes in double quotes, and double any quotes inside it"
-        raise ArenaError("bad_file", f"{name}:{line}: invalid CSV ({error})", hint) from error
+        if column not in found:
+            has = f"; the file has {', '.join(each[:SHOWN] for each in ignored)}" if ignored else ""
+            hint = f"add it, or say which it is: --columns {column}=NAME{has}"
+            raise ArenaError("bad_file", f"{place}: there is no column {column}", hint)
 
 
 def read_names(cells: Cells, column: str) -> tuple[Ints, tuple[str, ...]]:
     """A column of names as places among them, in the order of the alphabet. None may be empty."""
     texts = cells.columns[column]
-    if "" in texts:
-        empty = [row for row, text in enumerate(texts) if not text]
-        raise cells.wrong(column, empty, "it is empty", f"every line needs a {column}")
-    return number_texts(texts)
+    if "" in texts.texts:
+        empty = texts.rows_with(lambda text: not text)
+        if empty.size:
+            raise cells.wrong(column, empty, "it is empty", f"every line needs a {column}")
+    return number_column(texts)
 
 
-def number_texts(texts: Sequence[str]) -> tuple[Ints, tuple[str, ...]]:
-    """Texts as places among the different ones, sorted.
+def number_column(column: TextColumn) -> tuple[Ints, tuple[str, ...]]:
+    """A column as places among its different texts, sorted.
 
-    >>> number_texts(["b", "a", "b"])
+    >>> number_column(TextColumn(("b", "a"), np.array([0, 1, 0])))
     (array([1, 0, 1]), ('a', 'b'))
     """
-    names = sorted(set(texts))
-    place = {text: number for number, text in enumerate(names)}
-    return np.fromiter((place[text] for text in texts), dtype=np.int64, count=len(texts)), tuple(names)
+    used = np.flatnonzero(np.bincount(column.code, minlength=len(column.texts)))
+    order = sorted(used.tolist(), key=column.texts.__getitem__)
+    rank = np.zeros(len(column.texts), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return rank[column.code], tuple(column.texts[place] for place in order)
+
+
+def column_of_texts(texts: Sequence[str]) -> TextColumn:
+    """A column of texts."""
+    column = Texts()
+    column.add(texts)
+    return column.column()
 
 
 def read_column(
@@ -140,18 +432,21 @@ def read_column(
 ) -> Floats:
     """A column of numbers, each text of it parsed once; an empty cell is NaN where that is allowed."""
     texts = cells.columns[column]
-    values, wrong = {"": nan} if blank else {}, dict[str, str]()
-    for text in set(texts) - values.keys():
+    values, wrong = np.full(len(texts.texts), nan), dict[int, str]()
+    for place, text in enumerate(texts.texts):
+        if blank and not text:
+            continue
         try:
-            values[text] = parse(text)
+            values[place] = parse(text.replace(",", ".") if cells.decimal_comma else text)
         except ValueError as error:
-            wrong[text] = str(error) if text else ""
+            wrong[place] = str(error) if text else ""
     if wrong:
-        rows = [row for row, text in enumerate(texts) if text in wrong]
-        why = wrong[texts[rows[0]]]
-        what = f"{cells.shown(column, rows[0])} {why}" if why else "it is empty"
-        raise cells.wrong(column, rows, what, hint)
-    return np.fromiter((values[text] for text in texts), dtype=np.float64, count=len(texts))
+        rows = np.flatnonzero(np.isin(texts.code, list(wrong)))
+        if rows.size:
+            why = wrong[int(texts.code[rows[0]])]
+            what = f"{cells.shown(column, int(rows[0]))} {why}" if why else "it is empty"
+            raise cells.wrong(column, rows, what, hint)
+    return values[texts.code]
 
 
 def parse_number(text: str) -> float:
@@ -174,11 +469,28 @@ def is_number(text: str) -> bool:
 
 
 def parse_share(text: str) -> float:
-    """A number from 0 to 1."""
-    value = parse_number(text)
+    """A number from 0 to 1, or its percent.
+
+    >>> parse_share("0.7"), parse_share("70 %")
+    (0.7, 0.7)
+    """
+    value = parse_number(text[:-1].rstrip()) / 100 if text.endswith("%") else parse_number(text)
     if not 0 <= value <= 1:
         raise ValueError("is not from 0 to 1")
     return value
+
+
+YES, NO = ("yes", "true", "y"), ("no", "false", "n")
+
+
+def parse_outcome(text: str) -> float:
+    """How a question ended.
+
+    >>> parse_outcome("Yes"), parse_outcome("false"), parse_outcome("0.5")
+    (1.0, 0.0, 0.5)
+    """
+    word = text.lower()
+    return 1.0 if word in YES else 0.0 if word in NO else parse_share(text)
 
 
 def parse_positive(text: str) -> float:
@@ -211,11 +523,29 @@ def read_times(cells: Cells, columns: Sequence[str], blank: Collection[str] = ()
     times = {column: read_column(cells, column, parse_time, hint, column in blank) for column in here}
     first = next((text for column in here for text in cells.columns[column] if text), "")
     for column in here:
-        plain = {text: is_number(text) for text in set(cells.columns[column]) - {""}}
-        if set(plain.values()) - {is_number(first)}:
-            row = next(r for r, x in enumerate(cells.columns[column]) if x and plain[x] != is_number(first))
-            what = f"{cells.shown(column, row)} mixes numbers and dates"
+        other = cells.columns[column].rows_with(
+            lambda text: bool(text) and is_number(text) != is_number(first)
+        )
+        if other.size:
+            what = f"{cells.shown(column, int(other[0]))} mixes numbers and dates"
             raise cells.wrong(
-                column, [row], what, "write all times as dates such as 2026-01-04T12:00, or all as numbers"
+                column,
+                other[:1],
+                what,
+                "write all times as dates such as 2026-01-04T12:00, or all as numbers",
             )
     return times
+
+
+def check_same_by_question(cells: Cells, question: Ints, column: str, values: Floats | Ints) -> None:
+    """A question says the same in all its rows."""
+    _, first = np.unique(question, return_index=True)
+    before = values[first[question]]
+    both_empty = (values != values) & (before != before)
+    torn = np.flatnonzero((values != before) & ~both_empty)
+    if torn.size:
+        row = int(torn[0])
+        other = int(first[question[row]])
+        what = f"{cells.shown(column, row)}, but the same question has {cells.shown(column, other)} in line "
+        hint = f"give a question one {column} in all its lines"
+        raise cells.wrong(column, torn, f"{what}{cells.line_of(other)}", hint)

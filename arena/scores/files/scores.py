@@ -1,48 +1,160 @@
 """The scores of a file of forecasts: every rule that its columns allow, and notes on what is missing."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from math import isfinite, nan
+from math import inf, isfinite
+from typing import Any, Literal
 
 import numpy as np
 
-from arena.errors import count_text
+from arena.errors import ArenaError, count_text
+from arena.scores.files.by_question import (
+    MEANS,
+    AutocastScores,
+    Gap,
+    HalfScores,
+    QuestionScores,
+    adjusted_scores,
+    autocast_scores,
+    gaps,
+    half_scores,
+    score_questions,
+)
 from arena.scores.files.csv_columns import Flags, Floats, Ints
 from arena.scores.files.forecasts import ForecastTable
-from arena.scores.rules import brier, log
+from arena.scores.rules import brier
 from arena.scores.rules._columns import is_scored, none_for_nan
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.comparisons.evidence import EvidenceRows, evidence
 from arena.scores.rules.comparisons.gain import NOTHING
 from arena.scores.rules.comparisons.lead import MIN_COVERAGE, VerdictName
+from arena.scores.rules.comparisons.mean_interval import MeanIntervals
 from arena.scores.rules.comparisons.season_rows import check_season
 from arena.scores.rules.comparisons.standings import Standings, standings
-from arena.scores.rules.metaculus import table as metaculus
 from arena.scores.rules.metaculus.question import Mode
+from arena.scores.rules.reliability import corp, murphy
+
+Rule = Literal["skill", "metaculus", "forecastbench", "autocast"]
+HALF = 0.25
+"""The Brier score of always 0.5."""
+MANY = 5
+"""From so many questions on it is told that somebody says the same on all of them."""
 
 
-def score_notes(table: ForecastTable, few: bool, boundless: bool) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class ScoreChoices:
+    """What is wanted of a file's scores beyond the plain ones.
+
+    `outside` names those whom nobody is compared with, `against` the one whom all are; `adjusted` allows for
+    how hard questions were, `provisional` scores open ones by their price, `community` adds the forecast that
+    all make together, `parts` splits Brier scores up, and `rule` says what the order goes by.
+    """
+
+    outside: tuple[str, ...] = ()
+    against: str | None = None
+    adjusted: bool = False
+    provisional: bool = False
+    community: bool = False
+    parts: bool = False
+    rule: Rule = "skill"
+
+
+@dataclass(frozen=True, slots=True)
+class BrierParts:
+    """A Brier score on yes/no questions, decomposed by Murphy and by CORP."""
+
+    reliability: float | None
+    resolution: float | None
+    uncertainty: float | None
+    miscalibration: float | None
+    discrimination: float | None
+
+
+def score_notes(
+    table: ForecastTable, scored: QuestionScores, choices: ScoreChoices, few: bool, boundless: bool
+) -> Iterator[str]:
     """Sentences about a table's scores: `few` if nobody has an interval, `boundless` if a log score is −∞."""
     ended = is_scored(table.outcome)
+    yield from table.notes
+    if table.ignored:
+        yield f"columns that were not read: {', '.join(table.ignored)}"
+    yield from _provisional_notes(table, scored) if choices.provisional else _open_notes(table, ended)
+    waiting = [form for form in table.forms if not form.ended]
+    if waiting:
+        count = count_text(len(waiting), "question")
+        yield f"not scored yet: {count} of options or a number, without an outcome"
+    if not scored.asked.any():
+        yield "nothing resolved: no question has an outcome of 0 or 1, so there are no scores"
+        return
+    yield from _answer_notes(scored, choices)
+    if ended.any():
+        yield from _peer_notes(table, scored)
+        yield from _constant_notes(table, ended, choices)
+        yield from _skill_notes(table, ended, few)
+    if boundless:
+        yield "a log score of −∞ (null in JSON): someone gave probability 0 to what happened"
+
+
+def _open_notes(table: ForecastTable, ended: Flags) -> Iterator[str]:
+    """What has no outcome that is scored."""
     still_open = np.isnan(table.outcome)
     if still_open.any():
         yield f"not scored yet: {_count_text(table, still_open)} without an outcome"
     parts = ~ended & ~still_open
     if parts.any():
         yield f"not scored: {_count_text(table, parts)} that ended in a fraction or a refund"
-    if not ended.any():
-        yield "nothing resolved: no question has an outcome of 0 or 1, so there are no scores"
-        return
-    yield from _peer_notes(table, ended)
-    yield from _skill_notes(table, ended, few)
-    if boundless:
-        yield "a log score of −∞ (null in JSON): someone gave probability 0 to what happened"
 
 
-def _peer_notes(table: ForecastTable, ended: Flags) -> Iterator[str]:
-    pairs = np.unique(table.question[ended] * len(table.forecasters) + table.forecaster[ended])
-    if np.bincount(pairs // len(table.forecasters)).max() < 2:
+def _provisional_notes(table: ForecastTable, scored: QuestionScores) -> Iterator[str]:
+    """Which questions are scored by a price, and which still are not at all."""
+    by_price = np.flatnonzero(scored.asked[: len(table.questions)])
+    ended = np.unique(table.question[is_scored(table.outcome)])
+    count = np.setdiff1d(by_price, ended).size
+    if count:
+        yield (
+            f"provisional: {count_text(count, 'question')} scored by a price that stands in for an outcome; "
+            "skill and Metaculus's scores leave them out"
+        )
+    left = np.unique(table.question[np.isnan(table.outcome)]).size
+    left -= np.intersect1d(np.unique(table.question[np.isnan(table.outcome)]), by_price).size
+    if left:
+        yield (
+            f"not scored yet: {count_text(left, 'question')} without an outcome; a price counts that is "
+            "later than the forecasts, in the columns time and market_probability"
+        )
+
+
+def _answer_notes(scored: QuestionScores, choices: ScoreChoices) -> Iterator[str]:
+    """Whether everyone answered the same questions."""
+    counts, asked = scored.counts(), int(scored.asked.sum())
+    answered = counts[counts > 0]
+    if answered.size and answered.min() < asked:
+        fewest = scored.forecasters[int(np.flatnonzero(counts == answered.min())[0])]
+        words = "" if choices.adjusted else "; --adjusted allows for how hard each one's questions were"
+        yield (
+            f"forecasters answered different questions: from {answered.min():,} ({fewest}) to "
+            f"{answered.max():,} of {asked:,}{words}, --against NAME compares on common ones"
+        )
+        yield "a missing answer counts in the order as one that knows nothing"
+
+
+def _constant_notes(table: ForecastTable, ended: Flags, choices: ScoreChoices) -> Iterator[str]:
+    """Who always says the same, and so moves the peer scores of all others."""
+    who, said = table.forecaster[ended], table.probability[ended]
+    least, most = np.full(len(table.forecasters), inf), np.full(len(table.forecasters), -inf)
+    np.minimum.at(least, who, said)
+    np.maximum.at(most, who, said)
+    counts = np.bincount(who, minlength=least.size)
+    same = [table.forecasters[k] for k in np.flatnonzero((least == most) & (counts >= MANY))]
+    named = [name for name in same if name not in choices.outside]
+    if named and len(table.forecasters) > 2:
+        options = " ".join(f"--outside {name}" for name in named[:5])
+        yield f"always the same answer, and counted in everybody's peer score: {', '.join(named)} ({options})"
+
+
+def _peer_notes(table: ForecastTable, scored: QuestionScores) -> Iterator[str]:
+    if np.bincount(scored.question).max() < 2:
         yield "no peer and relative scores: no question has two forecasters"
     if table.close is None and table.time is not None:
         yield (
@@ -53,7 +165,7 @@ def _peer_notes(table: ForecastTable, ended: Flags) -> Iterator[str]:
 
 def _skill_notes(table: ForecastTable, ended: Flags, few: bool) -> Iterator[str]:
     if table.market is None:
-        yield "no skill and no intervals: they need a column market_probability"
+        yield "no skill against the market: it needs a column market_probability"
         return
     without = ended & np.isnan(table.market)
     if without.any():
@@ -77,21 +189,21 @@ def _count_text(table: ForecastTable, rows: Flags) -> str:
     return f"{count_text(int(rows.sum()), 'forecast')} on {count_text(questions, 'question')}"
 
 
-NO_MEANS = metaculus.ForecasterMeans("", 0, nan, nan, nan, nan)
-"""Of who has none of Metaculus's scores."""
-
-
 @dataclass(frozen=True, slots=True)
 class ForecasterScores:
     """A forecaster's scores; None where nothing can be said, and `reason` says why there is no interval.
 
-    `brier` and `log` are means over questions of each question's mean; `baseline`, `peer` and `relative` are
-    Metaculus's, `coverage` the share of the questions' lives that they rest on. `ranked` says whether enough
-    of the questions that ended were forecast for the forecaster to be ranked, and `why_not` why not. `skill`
-    is the market's Brier score less the forecaster's where a price is known, and the true one lies between
-    `skill_low` and `skill_high` in 95% of cases. `evidence` is the capital of a bet on it, `evidence_reached`
-    when that first came up to the bar, in the file's own times, and `verdict` what follows; `copies` is whose
-    forecasts these are.
+    `brier` and `log` are means over questions of each question's mean; `baseline`, `peer`, `relative` and the
+    two of the spot are Metaculus's, `coverage` the share of the questions' lives that they rest on.
+    `intervals` has the 95% interval of each of these means, by event. `missing` counts questions without an
+    answer, and `brier_filled` is the Brier score with those as even odds; `adjusted` is it less how hard the
+    questions were, `gap` how much smaller it is than that of another on common questions. `brier_skill` is 1
+    − Brier / 0.25 and `band` the word for the Brier score. `ranked` says whether enough of the questions that
+    ended were forecast for the forecaster to be ranked, and `why_not` why not. `skill` is the market's Brier
+    score less the forecaster's where a price is known, and the true one lies between `skill_low` and
+    `skill_high` in 95% of cases. `evidence` is the capital of a bet on it, `evidence_reached` when that first
+    came up to the bar, in the file's own times, and `verdict` what follows; `copies` is whose forecasts these
+    are.
     """
 
     forecaster: str
@@ -99,14 +211,26 @@ class ForecasterScores:
     forecasts: int
     questions: int
     events: int
+    missing: int
     brier: float | None
     log: float | None
     baseline: float | None
     peer: float | None
     relative: float | None
+    spot_baseline: float | None
+    spot_peer: float | None
     coverage: float | None
+    intervals: dict[str, tuple[float, float] | None]
+    brier_filled: float | None
+    brier_skill: float | None
+    band: str | None
     ranked: bool
     why_not: str | None
+    adjusted: float | None = None
+    gap: Gap | None = None
+    autocast: AutocastScores | None = None
+    halves: HalfScores | None = None
+    parts: BrierParts | None = None
     skill: float | None = None
     skill_low: float | None = None
     skill_high: float | None = None
@@ -143,66 +267,179 @@ def score_file(
     by_category: bool = False,
     seed: int = 0,
     min_coverage: float = MIN_COVERAGE,
+    choices: ScoreChoices = ScoreChoices(),
 ) -> FileScores:
     """Everyone's scores; with categories, within each of them.
 
-    The best is first: by the lower end of the skill's interval, where there is one, else by peer score, else
-    by Brier score. Who is not ranked comes last.
+    The best is first: by the lower end of the skill's interval, where there is one, else by the Brier score
+    adjusted, else by peer score, else by Brier score. Who is not ranked comes last.
     """
+    _check_names(table, choices)
     parts: list[tuple[str | None, ForecastTable]] = [(None, table)]
     if by_category and table.category is not None:
-        own = [np.flatnonzero(table.category == number) for number in range(len(table.categories))]
-        parts = [(name, table.take(rows)) for name, rows in zip(table.categories, own, strict=True)]
-    scored = [(name, part, _standings(part, seed, min_coverage)) for name, part in parts]
-    rows = [
-        row for name, part, found in scored for row in _forecaster_rows(part, name, mode, found, min_coverage)
-    ]
+        names = sorted({*table.categories, *(form.category or "" for form in table.forms)})
+        places = {name: number for number, name in enumerate(table.categories)}
+        parts = [
+            (name, table.take(np.flatnonzero(table.category == places.get(name, -1)), name)) for name in names
+        ]
+    rows = list[ForecasterScores]()
+    found: Standings | None = None
+    scored = score_questions(
+        table, mode, choices.outside, provisional=choices.provisional, community=choices.community
+    )
+    for name, part in parts:
+        own = scored
+        if name is not None:
+            own = score_questions(
+                part, mode, choices.outside, provisional=choices.provisional, community=choices.community
+            )
+        asked, counts = int(own.asked.sum()), own.counts()[: len(part.forecasters)]
+        ranked = np.flatnonzero((counts > 0) & (counts >= min_coverage * asked))
+        found = _standings(part, seed, ranked)
+        rows += _forecaster_rows(part, own, name, found, ranked.tolist(), choices, seed)
+    whole = found if parts[0][0] is None else None
     few = all(row.skill_low is None for row in rows)
-    whole = scored[0][2] if len(scored) == 1 and scored[0][0] is None else None
+    boundless = any(row.log == -inf for row in rows)
     return FileScores(
         mode,
         None if whole is None else whole.lead.sentence,
         None if whole is None else whole.lead.leader,
         None if whole is None else whole.lead.bar,
         tuple(rows),
-        tuple(score_notes(table, few, any(row.log == -np.inf for row in rows))),
+        tuple(score_notes(table, scored, choices, few, boundless)),
     )
 
 
-def without_infinity(row: ForecasterScores) -> ForecasterScores:
-    """The row without an infinite log score, which no JSON has."""
-    return row if row.log is None or isfinite(row.log) else replace(row, log=None)
+def _check_names(table: ForecastTable, choices: ScoreChoices) -> None:
+    against = [] if choices.against is None else [choices.against]
+    for option, names in (("--outside", choices.outside), ("--against", against)):
+        for name in names:
+            if name not in table.forecasters:
+                few = ", ".join(table.forecasters[:20])
+                what = f"{option} names {name!r}, which has no forecast in {table.name}"
+                raise ArenaError("unknown_name", what, f"forecasters: {few}", status=64)
+
+
+def row_data(row: ForecasterScores) -> dict[str, Any]:
+    """A row for JSON, which has no infinity; what lies deeper by names of its own."""
+    found: dict[str, Any] = {}
+    for name in ForecasterScores.__dataclass_fields__:
+        value = getattr(row, name)
+        if name == "intervals":
+            for mean, span in value.items():
+                found[f"{mean}_low"], found[f"{mean}_high"] = span or (None, None)
+        elif name == "gap":
+            for part in ("gap", "low", "high", "p", "questions"):
+                key = part if part == "gap" else f"gap_{part}"
+                found[key] = None if value is None else getattr(value, part)
+        elif name in ("autocast", "halves", "parts"):
+            found |= {} if value is None else asdict(value)
+        else:
+            found[name] = None if isinstance(value, float) and not isfinite(value) else value
+    return found
 
 
 def _forecaster_rows(
-    table: ForecastTable, category: str | None, mode: Mode, found: Standings | None, min_coverage: float
+    table: ForecastTable,
+    scored: QuestionScores,
+    category: str | None,
+    found: Standings | None,
+    ranked: list[int],
+    choices: ScoreChoices,
+    seed: int,
 ) -> list[ForecasterScores]:
-    ended = table.take(np.flatnonzero(is_scored(table.outcome)))
-    means, ranked = _metaculus_means(ended, mode), _ranked(ended, min_coverage).tolist()
-    order = np.argsort(ended.forecaster, kind="stable")
-    edges = np.searchsorted(ended.forecaster[order], np.arange(len(table.forecasters) + 1))
-    asked = np.unique(ended.question).size
+    means = {name: scored.means(name) for name in MEANS}
+    coverage, counts, events = scored.means("coverage").mean, scored.counts(), scored.counts(event=True)
+    asked = int(scored.asked.sum())
+    adjusted = adjusted_scores(scored, choices.outside) if choices.adjusted and asked else None
+    versus = gaps(scored, choices.against, seed) if choices.against is not None else {}
+    here = {*np.unique(table.forecaster).tolist()} | {
+        table.forecasters.index(name) for form in table.forms for name in form.who
+    }
+    here |= {len(table.forecasters)} if choices.community else set()
+    halves = half_scores(scored, table, choices.outside) if choices.rule == "forecastbench" else None
+    filled = _filled(scored)
     rows = []
-    for place in np.unique(table.forecaster).tolist():
-        own = ended.take(order[edges[place] : edges[place + 1]])
-        mean, answered = means.get(place, NO_MEANS), np.unique(own.question).size
+    for place in sorted(here):
+        name = scored.forecasters[place]
+        brier_mean = _at(means["brier"], place)
         row = ForecasterScores(
-            forecaster=table.forecasters[place],
+            forecaster=name,
             category=category,
-            forecasts=own.outcome.size,
-            questions=answered,
-            events=np.unique(own.event).size,
-            brier=none_for_nan(brier.score(own.probability, own.outcome, own.question)),
-            log=none_for_nan(log.score(own.probability, own.outcome, own.question)),
-            baseline=none_for_nan(mean.baseline),
-            peer=none_for_nan(mean.peer),
-            relative=none_for_nan(mean.relative),
-            coverage=none_for_nan(mean.coverage),
-            ranked=place in ranked,
+            forecasts=int(scored.rows[place]),
+            questions=int(counts[place]),
+            events=int(events[place]),
+            missing=asked - int(counts[place]),
+            brier=brier_mean,
+            log=_at(means["log"], place),
+            baseline=_at(means["baseline"], place),
+            peer=_at(means["peer"], place),
+            relative=_at(means["relative"], place),
+            spot_baseline=_at(means["spot_baseline"], place),
+            spot_peer=_at(means["spot_peer"], place),
+            coverage=none_for_nan(float(coverage[place])),
+            intervals={each: _span(x, place) for each, x in means.items()}
+            | ({} if adjusted is None else {"adjusted": _span(adjusted, place)}),
+            brier_filled=none_for_nan(float(filled[place])) if brier_mean is not None else None,
+            brier_skill=None if brier_mean is None else 1 - brier_mean / HALF,
+            band=None if brier_mean is None else brier.band(brier_mean),
+            ranked=place in ranked or bool(place == len(table.forecasters) and counts[place] > 0),
             why_not=None,
+            adjusted=None if adjusted is None else _at(adjusted, place),
+            gap=versus.get(place),
+            autocast=autocast_scores(scored, place) if choices.rule == "autocast" else None,
+            halves=None if halves is None else halves[place],
+            parts=_brier_parts(table, place) if choices.parts else None,
         )
         rows.append(_judged(row, found, table.dated, asked))
-    return sorted(rows, key=_rank_key)
+    return sorted(rows, key=lambda row: _rank_key(row, choices, asked))
+
+
+def _filled(scored: QuestionScores) -> Floats:
+    """Everyone's Brier score with missing answers as knowing nothing; questions of a number have none."""
+    size = len(scored.forecasters)
+    counted = scored.asked & (np.array(scored.kind, dtype=object) != "number")
+    known = ~np.isnan(scored.values["brier"])
+    who, question = scored.who[known], scored.question[known]
+    total = np.bincount(who, scored.values["brier"][known] - scored.blank[question], minlength=size)
+    count = int(counted.sum())
+    return (total + scored.blank[counted].sum()) / count if count else np.full(size, np.nan)
+
+
+def _at(means: MeanIntervals, place: int) -> float | None:
+    return none_for_nan(float(means.mean[place]))
+
+
+def _span(means: MeanIntervals, place: int) -> tuple[float, float] | None:
+    low, high = float(means.low[place]), float(means.high[place])
+    return (low, high) if isfinite(low) and isfinite(high) else None
+
+
+def _brier_parts(table: ForecastTable, place: int) -> BrierParts | None:
+    own = np.flatnonzero((table.forecaster == place) & is_scored(table.outcome))
+    if not own.size:
+        return None
+    columns = table.probability[own], table.outcome[own], table.question[own]
+    one, other = murphy.decompose(*columns), corp.decompose(*columns)
+    parts = (one.reliability, one.resolution, one.uncertainty, other.miscalibration, other.discrimination)
+    return BrierParts(*map(none_for_nan, parts))
+
+
+def _rank_key(row: ForecasterScores, choices: ScoreChoices, asked: int) -> tuple[float | str, ...]:
+    """What the order goes by: missing answers count as knowing nothing, and as good as others at best."""
+    share = row.questions / asked if asked else 0.0
+    peer = None if row.peer is None else min(row.peer, row.peer * share)
+    filled = None if row.brier_filled is None else -row.brier_filled
+    adjusted = None if row.adjusted is None else -row.adjusted
+    ups: tuple[float | None, ...] = (row.skill_low, row.skill, adjusted, peer, filled)
+    if choices.rule == "metaculus":
+        ups = (peer, row.baseline)
+    elif choices.rule == "forecastbench" and row.halves is not None:
+        ups = (row.halves.index, None if row.halves.overall is None else -row.halves.overall)
+    elif choices.rule == "autocast" and row.autocast is not None:
+        ups = tuple(None if x is None else -x for x in (row.autocast.combined, row.autocast.true_false))
+        ups = (*ups, row.autocast.multiple_choice and -row.autocast.multiple_choice)
+    return (not row.ranked, *(inf if value is None else -value for value in ups), row.forecaster)
 
 
 def _judged(row: ForecasterScores, found: Standings | None, dated: bool, asked: int) -> ForecasterScores:
@@ -237,37 +474,11 @@ def _time_text(at: float | None, dated: bool) -> str | float | None:
     return datetime.fromtimestamp(at, UTC).isoformat() if dated and at is not None else at
 
 
-def _metaculus_means(ended: ForecastTable, mode: Mode) -> dict[int, metaculus.ForecasterMeans]:
-    """Metaculus's scores by forecaster; without times the latest forecasts stand side by side."""
-    times, rows = times_of(ended), ended
-    if times is None and ended.time is not None:
-        rows = ended.take(latest(ended, ended.time))
-    scores = metaculus.score(rows.question, rows.forecaster, rows.probability, rows.outcome, times, mode)
-    return {int(line.forecaster): line for line in scores.lines}
-
-
-def times_of(table: ForecastTable) -> metaculus.TableTimes | None:
-    """The times of forecasts and questions, if they are enough for a mean over time."""
-    time = table.open if table.time is None else table.time
-    if time is None or table.close is None:
-        return None
-    return metaculus.TableTimes(time, table.close, table.open, table.scheduled_close)
-
-
-def latest(table: ForecastTable, time: Floats) -> Ints:
-    """The row of each forecaster's last word on each question."""
-    order = np.lexsort((time, table.forecaster, table.question))
-    asked, who = table.question[order], table.forecaster[order]
-    last = np.append((asked[1:] != asked[:-1]) | (who[1:] != who[:-1]), True)[: order.size]
-    return np.sort(order[last])
-
-
-def _standings(table: ForecastTable, seed: int, min_coverage: float) -> Standings | None:
+def _standings(table: ForecastTable, seed: int, ranked: Ints) -> Standings | None:
     """Everyone who is ranked against the market, on the rows with a price; None without any price."""
     ended = table.take(np.flatnonzero(is_scored(table.outcome)))
     if table.market is None or ended.market is None or (ended.market.size and np.isnan(ended.market).all()):
         return None
-    ranked = _ranked(ended, min_coverage)
     unranked = np.unique(table.forecaster).size - ranked.size if ended.market.size else 0
     priced = ended.take(np.flatnonzero(~np.isnan(ended.market) & np.isin(ended.forecaster, ranked)))
     if priced.market is None:
@@ -306,14 +517,6 @@ def _standings(table: ForecastTable, seed: int, min_coverage: float) -> Standing
     return standings(season, capital, seed=seed, unranked=unranked, pairs=False)
 
 
-def _ranked(ended: ForecastTable, min_coverage: float) -> Ints:
-    """Who has forecast enough of the questions that ended."""
-    pairs = np.unique(ended.forecaster * len(ended.questions) + ended.question) // len(ended.questions)
-    answered = np.bincount(pairs, minlength=len(ended.forecasters))
-    asked = np.unique(ended.question).size
-    return np.flatnonzero((answered > 0) & (answered >= min_coverage * asked))
-
-
 def _times(table: ForecastTable, whole: ForecastTable | None = None) -> tuple[Floats, Floats]:
     """When each forecast was made, and from when on its outcome counts: infinite while it is open.
 
@@ -339,8 +542,3 @@ def _seconds(table: ForecastTable) -> float:
     if table.dated or table.time is None:
         return 1.0
     return 1.0 if table.time.max(initial=0.0) >= LARGE else 86_400.0
-
-
-def _rank_key(row: ForecasterScores) -> tuple[float | str, ...]:
-    ups = (row.skill_low, row.skill, row.peer, None if row.brier is None else -row.brier)
-    return (not row.ranked, *(np.inf if value is None else -value for value in ups), row.forecaster)

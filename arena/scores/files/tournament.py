@@ -15,7 +15,9 @@ from arena.scores.files.csv_columns import (
     Cells,
     Floats,
     Ints,
+    check_same_by_question,
     parse_cells,
+    parse_outcome,
     parse_positive,
     parse_share,
     read_column,
@@ -27,7 +29,6 @@ from arena.scores.files.forecasts import (
     PROBABILITY_HINT,
     check_duplicates,
     check_question_times,
-    check_same_by_question,
 )
 from arena.scores.rules.metaculus import peer, tournament, tournament_2022
 from arena.scores.rules.metaculus.forecasts import chance_forecasts
@@ -123,6 +124,14 @@ class TournamentForecasts:
     left_out: int
 
 
+@dataclass(frozen=True, slots=True)
+class PlayedTournament:
+    """A tournament: its rules, and what was forecast."""
+
+    rules: TournamentSettings
+    entries: TournamentForecasts
+
+
 def read_entries(name: str, text: str) -> TournamentForecasts:
     """The entries of a CSV text. Raises `ArenaError` with line, column and a hint."""
     cells = parse_cells(name, text, REQUIRED_COLUMNS, COLUMNS)
@@ -171,7 +180,7 @@ def _read_probabilities(cells: Cells) -> tuple[Floats, Floats | None]:
         hint = "give the columns probability and outcome, or the column chance alone"
         raise ArenaError("bad_file", f"{cells.name}:1: it lacks what was forecast, or has it twice", hint)
     probability = read_column(cells, "probability", parse_share, PROBABILITY_HINT)
-    return probability, read_column(cells, "outcome", parse_share, OUTCOME_HINT, blank=True)
+    return probability, read_column(cells, "outcome", parse_outcome, OUTCOME_HINT, blank=True)
 
 
 def _forecast_intervals(

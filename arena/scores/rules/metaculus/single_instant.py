@@ -5,19 +5,20 @@
   which everyone's one forecast stands from the opening to the close.
 - Direction: higher is better.
 - Range: those of the rules.
-- Edge cases: who is alone on a question has NaN there. Chances must be above 0.
+- Edge cases: who is alone on a question has NaN there. Chances must be above 0. Who is outside the base
+  is compared with the base, and nobody with them.
 - Source: the rules' own.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.scores.rules._columns import Floats
+from arena.scores.rules._columns import Flags, Floats
 
 Places = NDArray[np.intp]
 
 
-def peers(question: Places, chance: Floats) -> Floats:
+def peers(question: Places, chance: Floats, base: Flags | None = None) -> Floats:
     """The peer score of each row; questions are numbered from 0.
 
     >>> peers(np.array([0, 0, 1]), np.array([0.8, 0.4, 0.5])).round(1)
@@ -25,21 +26,26 @@ def peers(question: Places, chance: Floats) -> Floats:
     """
     order = np.lexsort((chance, question))
     logs = np.log(chance)
-    total = np.bincount(question[order], logs[order])[question]
-    others = (np.bincount(question)[question] - 1).astype(np.float64)
-    return 100 * (logs - (total - logs) / np.where(others > 0, others, np.nan))
+    counted = np.ones(chance.size) if base is None else base.astype(np.float64)
+    total = np.bincount(question[order], (logs * counted)[order])[question]
+    others = np.bincount(question, counted)[question] - counted
+    return 100 * (logs - (total - logs * counted) / np.where(others > 0, others, np.nan))
 
 
-def relatives(question: Places, chance: Floats) -> Floats:
+def relatives(question: Places, chance: Floats, base: Flags | None = None) -> Floats:
     """The relative score of each row.
 
     >>> relatives(np.array([0, 0, 0, 1]), np.array([0.8, 0.4, 0.4, 0.5]))
     array([ 1.        , -0.5849625, -0.5849625,         nan])
+    >>> relatives(np.array([0, 0, 0]), np.array([0.8, 0.4, 0.4]), np.array([True, True, False]))
+    array([ 1.        , -1.        , -0.5849625])
     """
     order = np.lexsort((chance, question))
-    rising = chance[order]
-    count = np.bincount(question)[question[order]]
-    first = np.searchsorted(question[order], question[order])
+    if base is not None:
+        order = order[base[order]]
+    rising, asked = chance[order], question[order]
+    count = np.bincount(asked)[asked] if order.size else asked
+    first = np.searchsorted(asked, asked)
     own = np.arange(order.size) - first
 
     def at(rank: Places) -> Floats:
@@ -49,6 +55,13 @@ def relatives(question: Places, chance: Floats) -> Floats:
 
     # of others 0 to count − 2, the middle two, which are one if they are odd in number
     median = (at(np.maximum(count - 2, 0) // 2) + at((count - 1) // 2)) / 2
-    scores = np.empty(order.size)
+    scores = np.full(chance.size, np.nan)
     scores[order] = np.where(count > 1, np.log2(rising / median), np.nan)
+    if base is not None and order.size < chance.size:
+        out = np.flatnonzero(~base)
+        low, high = (np.searchsorted(asked, question[out], side) for side in ("left", "right"))
+        middle = (low + high - 1) // 2, (low + high) // 2
+        pair = [rising[np.minimum(place, max(order.size - 1, 0))] if order.size else low for place in middle]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scores[out] = np.where(high > low, np.log2(chance[out] / ((pair[0] + pair[1]) / 2)), np.nan)
     return scores

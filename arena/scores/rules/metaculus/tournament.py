@@ -14,7 +14,7 @@
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,7 +29,11 @@ DIRECTION = "higher"
 
 @dataclass(frozen=True, slots=True)
 class TournamentPlace:
-    """One line of a tournament's board. `share` is of 1, `prize` of the pool."""
+    """One line of a tournament's board. `share` is of 1, `prize` of the pool.
+
+    `coverage` is the mean over all questions of the share of each one's life, by weight, and `questions` how
+    many had a forecast.
+    """
 
     forecaster: str
     rank: int
@@ -96,6 +100,7 @@ def board(
     """The board of a tournament from the peer scores of its questions."""
     weight = np.ones(len(questions)) if weights is None else np.asarray(weights, dtype=np.float64)
     sums = sum_by_forecaster(questions, weight)
+    sums = replace(sums, coverage=sums.coverage / max(float(weight.sum()), 1e-9))
     out = [place for place, name in enumerate(sums.names) if name in excluded]
     take = takes(sums.score)
     return order_places(one_mode(questions), sums, take, shares(take, minimum, out), pool, sums.score, out)

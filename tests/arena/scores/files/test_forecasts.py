@@ -33,11 +33,11 @@ def test_a_good_file() -> None:
     )
     assert table.questions == ("odd", "rain", "snow")
     assert table.forecasters == ("ann", "bob")
-    assert table.question.tolist() == [2, 1, 0]
-    assert table.probability.tolist() == [0.25, 1.0, 0.1]
-    assert np.array_equal(table.outcome, [0.0, np.nan, 0.5], equal_nan=True)
+    assert table.question.tolist() == [0, 1, 2]
+    assert table.probability.tolist() == [0.1, 1.0, 0.25]
+    assert np.array_equal(table.outcome, [0.5, np.nan, 0.0], equal_nan=True)
     assert table.market is not None
-    assert np.array_equal(table.market, [np.nan, 0.5, 1.0], equal_nan=True)
+    assert np.array_equal(table.market, [1.0, 0.5, np.nan], equal_nan=True)
     assert (table.time, table.category, table.event_column) == (None, None, False)
 
 
@@ -52,8 +52,11 @@ BAD = [
     (" \n", "f.csv: the file is empty"),
     (HEAD, "f.csv: it has no forecasts"),
     ("question,forecaster,probability\na,b,0.1", "f.csv:1: there is no column outcome"),
-    (f"{HEAD},colour\na,b,0.1,1,red", "f.csv:1: column 'colour' is unknown"),
-    (HEAD.replace(",", ";"), "f.csv:1: column 'question;forecaster;probability;outcome' is unknown"),
+    (
+        f"{HEAD},markt_probability\na,b,0.1,1,0.5",
+        "f.csv:1: column 'markt_probability' is unknown; did you mean",
+    ),
+    (HEAD.replace(",", "/"), "f.csv:1: there is no column question"),
     (f"{HEAD},outcome\na,b,0.1,1,1", "f.csv:1: column outcome appears twice"),
     (f"{HEAD}\na,b,0.1", "f.csv:2: it has 3 cells, the first line 4"),
     (f'{HEAD}\na,b,0.1,1\n"a,c,0.1,1', "f.csv:3: invalid CSV"),
@@ -64,9 +67,9 @@ BAD = [
     ),
     (f"{HEAD}\na,b,nan,1", "f.csv:2: column probability: 'nan' is not a number"),
     (f"{HEAD}\na,b,1e999,1", "f.csv:2: column probability: '1e999' is not a number"),
-    (f"{HEAD}\na,b,45%,1", "f.csv:2: column probability: '45%' is not a number"),
+    (f"{HEAD}\na,b,145%,1", "f.csv:2: column probability: '145%' is not from 0 to 1"),
     (f"{HEAD}\na,b,,1", "f.csv:2: column probability: it is empty"),
-    (f"{HEAD}\na,b,0.5,yes", "f.csv:2: column outcome: 'yes' is not a number"),
+    (f"{HEAD}\na,b,0.5,perhaps", "f.csv:2: column outcome: 'perhaps' is not a number"),
     (f"{HEAD}\na,b,0.5,2", "f.csv:2: column outcome: '2' is not from 0 to 1"),
     (f"{HEAD}\na,b,0.5,-1", "f.csv:2: column outcome: '-1' is not from 0 to 1"),
     (f"{HEAD}\na,b,0.5,NaN", "f.csv:2: column outcome: 'NaN' is not a number"),

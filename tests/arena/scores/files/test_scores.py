@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.scores.files.forecasts import ForecastTable, read_forecasts
-from arena.scores.files.scores import ForecasterScores, score_file, without_infinity
+from arena.scores.files.scores import ForecasterScores, row_data, score_file
 from arena.scores.rules.metaculus.question import Mode
 
 MODES: tuple[Mode, ...] = ("exact", "metaculus")
@@ -108,7 +108,7 @@ def test_one_forecaster_on_one_question() -> None:
     )
     assert found.notes == (
         "no peer and relative scores: no question has two forecasters",
-        "no skill and no intervals: they need a column market_probability",
+        "no skill against the market: it needs a column market_probability",
     )
 
 
@@ -133,7 +133,7 @@ def test_a_price_that_is_missing_leaves_a_row_out_of_skill_alone() -> None:
 def test_who_gave_0_to_what_happened_has_no_log_score_in_json() -> None:
     found = score_file(table_of("a,ann,0,1"))
     assert found.rows[0].log == -math.inf
-    assert without_infinity(found.rows[0]).log is None
+    assert row_data(found.rows[0])["log"] is None
     assert any(note.startswith("a log score of −∞") for note in found.notes)
 
 

@@ -124,9 +124,9 @@ def test_the_take_is_the_square_of_a_sum_above_0() -> None:
     ]  # fmt: skip
     assert [line.prize for line in board.places] == [900, 100, 0]
     assert [(line.rank, line.questions, line.coverage) for line in board.places] == [
-        (1, 2, 2),
-        (2, 2, 2),
-        (3, 1, 1),
+        (1, 2, 1),
+        (2, 2, 1),
+        (3, 1, 0.5),
     ]
 
 

@@ -1,0 +1,383 @@
+"""What every forecaster of a file scored on each question: one row for the two, a column for each score."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from arena.errors import ArenaError
+from arena.scores.files.bench_columns import HALVES
+from arena.scores.files.csv_columns import Flags, Floats, Ints
+from arena.scores.files.forecasts import ForecastTable
+from arena.scores.files.question_forms import FormQuestion
+from arena.scores.rules import log
+from arena.scores.rules._columns import is_scored, none_for_nan
+from arena.scores.rules.comparisons import interval, wild_bootstrap
+from arena.scores.rules.comparisons.events import ENOUGH_EVENTS, EventSums
+from arena.scores.rules.comparisons.mean_interval import MeanIntervals, mean_intervals
+from arena.scores.rules.forecastbench import adjusted_brier, brier_index
+from arena.scores.rules.forecastbench.panel import MOST_CELLS, Panel
+from arena.scores.rules.metaculus import table as metaculus
+from arena.scores.rules.metaculus.question import Mode
+
+MEANS = ("brier", "log", "baseline", "peer", "relative", "spot_baseline", "spot_peer")
+"""The scores whose means have an interval."""
+KNOWS_NOTHING = 0.25
+"""The Brier score of even odds, which a missing answer on a yes/no question counts as."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionScores:
+    """A row for each forecaster and question, sorted by question; NaN where there is no such score.
+
+    Questions of yes or no come first, numbered as in the table, then its forms; the community, where it is
+    scored, is one more forecaster. `asked` marks the questions that are scored, `blank` is what knowing
+    nothing scores on each.
+    """
+
+    who: Ints
+    question: Ints
+    event: Ints
+    events: tuple[str, ...]
+    values: dict[str, Floats]
+    rows: Ints
+    forecasters: tuple[str, ...]
+    asked: Flags
+    blank: Floats
+    kind: tuple[str, ...]
+
+    def means(self, name: str) -> MeanIntervals:
+        """Everyone's mean of a score, with its interval."""
+        return mean_intervals(self.who, self.event, self.values[name], len(self.forecasters))
+
+    def counts(self, event: bool = False) -> Ints:
+        """How many questions, or events, each forecaster is scored on."""
+        if not event or len(self.events) == self.asked.size:
+            return np.bincount(self.who, minlength=len(self.forecasters))
+        pairs = np.unique(self.who * len(self.events) + self.event) // len(self.events)
+        return np.bincount(pairs, minlength=len(self.forecasters))
+
+
+def settled(table: ForecastTable, *, provisional: bool) -> Floats:
+    """What each row is scored against; NaN where that is nothing.
+
+    Provisionally a fraction is, and while a question is open its last price in the file, by forecasts made
+    before it.
+    """
+    outcome = np.where(is_scored(table.outcome), table.outcome, np.nan)
+    if not provisional:
+        return outcome
+    outcome = table.outcome.copy()
+    if table.market is None or table.time is None:
+        return outcome
+    priced = np.flatnonzero(np.isnan(outcome) & ~np.isnan(table.market))
+    order = priced[np.lexsort((table.market[priced], table.time[priced], table.question[priced]))]
+    last = order[np.append(np.diff(table.question[order]) != 0, True)] if order.size else order
+    price, at = np.full((2, len(table.questions)), np.nan)
+    price[table.question[last]], at[table.question[last]] = table.market[last], table.time[last]
+    is_earlier = table.time < at[table.question]
+    return np.where(np.isnan(outcome) & is_earlier, price[table.question], outcome)
+
+
+def score_questions(
+    table: ForecastTable,
+    mode: Mode,
+    outside: tuple[str, ...] = (),
+    *,
+    provisional: bool = False,
+    community: bool = False,
+) -> QuestionScores:
+    """Every score of everyone on every question that has ended."""
+    against = settled(table, provisional=provisional)
+    rows = np.flatnonzero(~np.isnan(against))
+    question, who = table.question[rows], table.forecaster[rows]
+    starts = np.flatnonzero((np.diff(question, prepend=-1) != 0) | (np.diff(who, prepend=-1) != 0))
+    lengths = np.diff(starts, append=rows.size)
+    clean = is_scored(table.outcome[rows])
+    logs = log.each(table.probability[rows], table.outcome[rows])
+    values = {
+        "brier": _group_means((table.probability[rows] - against[rows]) ** 2, starts, lengths),
+        "log": _group_means(logs, starts, lengths),
+    }
+    question, who = question[starts], who[starts]
+    own = _metaculus_cells(table.take(rows[clean]), mode, outside, community=community)
+    size = len(table.forecasters) + 1
+    spare = own.forecaster == len(table.forecasters)
+    own_who = own.forecaster.astype(np.int64)
+    key, own_key = question * size + who, own.question * size + own_who
+    place = np.searchsorted(key, own_key[~spare])
+    for line, name in zip(own.values, metaculus.SCORES, strict=True):
+        column = np.full(key.size, np.nan)
+        column[place] = line[~spare]
+        values[name] = column
+    pooled = {name: line[spare] for name, line in zip(metaculus.SCORES, own.values, strict=True)}
+    names = (*table.forecasters, metaculus.COMMUNITY) if community else table.forecasters
+    asked = np.zeros(len(table.questions), dtype=np.bool_)
+    asked[question] = True
+    event_of = np.zeros(len(table.questions), dtype=np.int64)
+    event_of[table.question] = table.event
+    found = QuestionScores(
+        who=who,
+        question=question,
+        event=event_of[question],
+        events=table.events,
+        values=values | {"distance": np.full(who.size, np.nan)},
+        rows=np.bincount(table.forecaster[rows], minlength=len(names)),
+        forecasters=names,
+        asked=asked,
+        blank=np.full(len(table.questions), KNOWS_NOTHING),
+        kind=("yes_no",) * len(table.questions),
+    )
+    if community:
+        found = _joined(found, own.question[spare], event_of, pooled, timed=_times_of(table) is not None)
+    for number, form in enumerate(table.forms):
+        found = _with_form(found, form, len(table.questions) + number, mode, outside, community=community)
+    return found
+
+
+def _group_means(values: Floats, starts: Ints, lengths: Ints) -> Floats:
+    if starts.size == values.size:
+        return values
+    means: Floats = np.add.reduceat(values, starts) / lengths
+    return means
+
+
+def _metaculus_cells(
+    ended: ForecastTable, mode: Mode, outside: tuple[str, ...], *, community: bool
+) -> metaculus.CellScores:
+    """Metaculus's scores by question; without times the latest forecasts stand side by side."""
+    times, rows = _times_of(ended), ended
+    if times is None and ended.time is not None:
+        rows = ended.take(latest(ended))
+    checked = metaculus.check_rows(rows.question, rows.forecaster, rows.probability, rows.outcome, times)
+    places = [place for place, name in enumerate(ended.forecasters) if name in outside]
+    cells = metaculus.cell_scores(checked, times, mode, np.array(places, dtype=np.int64), community=community)
+    pooled = cells.forecaster == -1
+    return replace(cells, forecaster=np.where(pooled, len(ended.forecasters), cells.forecaster))
+
+
+def _times_of(table: ForecastTable) -> metaculus.TableTimes | None:
+    """The times of forecasts and questions, if they are enough for a mean over time."""
+    time = table.open if table.time is None else table.time
+    if time is None or table.close is None:
+        return None
+    return metaculus.TableTimes(time, table.close, table.open, table.scheduled_close, table.end, table.spot)
+
+
+def latest(table: ForecastTable) -> Ints:
+    """The row of each forecaster's last word on each question."""
+    last = (np.diff(table.question, append=-1) != 0) | (np.diff(table.forecaster, append=-1) != 0)
+    return np.flatnonzero(last)
+
+
+def _joined(
+    found: QuestionScores, question: Ints, event_of: Ints, pooled: dict[str, Floats], *, timed: bool
+) -> QuestionScores:
+    """The same with the community's rows. At one instant its Brier score follows from its baseline score."""
+    chance = 2 ** (pooled["baseline"] / 100 - 1)
+    own = pooled | {
+        "brier": np.full(chance.size, np.nan) if timed else (1 - chance) ** 2,
+        "log": np.full(chance.size, np.nan) if timed else log.each(chance, np.ones(chance.size)),
+        "distance": np.full(chance.size, np.nan),
+    }
+    who = np.full(question.size, len(found.forecasters) - 1)
+    return _sorted(found, who, question, event_of[question], found.events, own)
+
+
+def _sorted(
+    found: QuestionScores,
+    who: Ints,
+    question: Ints,
+    event: Ints,
+    events: tuple[str, ...],
+    values: dict[str, Floats],
+) -> QuestionScores:
+    joined = [
+        np.concatenate(pair) for pair in ((found.who, who), (found.question, question), (found.event, event))
+    ]
+    order = np.lexsort((joined[0], joined[1]))
+    columns = {name: np.concatenate([column, values[name]])[order] for name, column in found.values.items()}
+    return replace(
+        found,
+        who=joined[0][order],
+        question=joined[1][order],
+        event=joined[2][order],
+        events=events,
+        values=columns,
+    )
+
+
+def _with_form(
+    found: QuestionScores,
+    form: FormQuestion,
+    number: int,
+    mode: Mode,
+    outside: tuple[str, ...],
+    *,
+    community: bool,
+) -> QuestionScores:
+    """The same with a question of options or of a number."""
+    asked, blank = np.append(found.asked, form.ended), np.append(found.blank, form.blank)
+    found = replace(found, asked=asked, blank=blank, kind=(*found.kind, form.kind))
+    if not form.ended:
+        return found
+    places = {name: place for place, name in enumerate(found.forecasters)}
+    names = sorted(set(form.who))
+    table = {
+        name: {"brier": _mean_of(form, form.brier, name), "distance": _mean_of(form, form.distance, name)}
+        for name in names
+    }
+    if form.forecasts is not None and form.lived is not None:
+        base = ~np.isin(form.forecasts.forecaster, outside)
+        stands = form.forecasts.end > form.forecasts.start
+        forecasts = replace(form.forecasts, base=base & stands)
+        scores = metaculus.question_scores(form.lived, forecasts, mode, community=community)
+        own = sorted(set(forecasts.forecaster.tolist()))
+        for place, name in enumerate([*own, metaculus.COMMUNITY][: scores.shape[1]]):
+            row = dict(zip(metaculus.SCORES, scores[:, place].tolist(), strict=True))
+            mean = metaculus.mean_log(forecasts, name) if place < len(own) else np.nan
+            table.setdefault(name, {}).update(row | {"log": mean})
+    who = np.array([places[name] for name in table], dtype=np.int64)
+    events = found.events if form.event in found.events else (*found.events, form.event)
+    values = {name: np.array([row.get(name, np.nan) for row in table.values()]) for name in found.values}
+    rows = found.rows + np.bincount([places[name] for name in form.who], minlength=found.rows.size)
+    question, event = np.full(who.size, number), np.full(who.size, events.index(form.event))
+    return replace(_sorted(found, who, question, event, events, values), rows=rows)
+
+
+def _mean_of(form: FormQuestion, values: Floats, name: str) -> float:
+    own = values[np.array([who == name for who in form.who])]
+    return float(own.mean())
+
+
+def adjusted_scores(found: QuestionScores, outside: tuple[str, ...]) -> MeanIntervals:
+    """Brier scores less how hard each forecaster's questions were, as those of always 0.5 at 0.25."""
+    counted = np.flatnonzero(~np.isnan(found.values["brier"]))
+    used, question = np.unique(found.question[counted], return_inverse=True)
+    if len(found.forecasters) * used.size > MOST_CELLS:
+        what = f"{len(found.forecasters):,} forecasters × {used.size:,} questions are too many to adjust"
+        raise ArenaError("too_large", what, "leave out --adjusted, or score a part of the file")
+    who = found.who[counted]
+    table = np.full((len(found.forecasters), used.size), np.nan)
+    table[who, question] = found.values["brier"][counted]
+    in_sample = np.array([name not in outside for name in found.forecasters])
+    fits = ~np.isnan(table) & in_sample[:, None]
+    zero = np.zeros(used.size, dtype=np.int64)
+    panel = Panel(
+        found.forecasters,
+        tuple(map(str, used.tolist())),
+        outcome=0.5 - np.sqrt(found.blank[used]),
+        brier=table,
+        fits=fits,
+        stratum=zero,
+        cluster=zero,
+        family=zero,
+    )
+    try:
+        score = adjusted_brier.score(adjusted_brier.two_way(panel))
+    except ValueError as error:
+        hint = "leave out --adjusted, or forecasters who share no question with the others"
+        raise ArenaError("not_comparable", f"difficulty can't be told: {error}", hint) from error
+    above = np.where(fits, table - score[:, None], 0.0)
+    level = above.sum(axis=0) / fits.sum(axis=0)
+    rest = found.values["brier"][counted] - level[question]
+    means = mean_intervals(who, found.event[counted], rest, len(found.forecasters))
+    return replace(
+        means, mean=score, low=score + means.low - means.mean, high=score + means.high - means.mean
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """How much smaller a forecaster's Brier score is than another's, on the questions that both answered."""
+
+    questions: int
+    gap: float | None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+
+
+def gaps(found: QuestionScores, other: str, seed: int) -> dict[int, Gap]:
+    """Everyone against one forecaster, by the wild event bootstrap."""
+    brier, events = found.values["brier"], len(found.events)
+    theirs = np.full(found.blank.size, np.nan)
+    own = found.who == found.forecasters.index(other)
+    theirs[found.question[own]] = brier[own]
+    gap = theirs[found.question] - brier
+    common = np.flatnonzero(~np.isnan(gap))
+    sums, answered, order = [], {}, []
+    for place in range(len(found.forecasters)):
+        rows = common[found.who[common] == place]
+        event = found.event[rows]
+        one = EventSums(
+            np.bincount(event, gap[rows], minlength=events).astype(np.float64),
+            np.bincount(event, minlength=events).astype(np.float64),
+        )
+        answered[place] = Gap(rows.size, none_for_nan(one.mean))
+        squares = float((one.count**2).sum())
+        if rows.size and rows.size**2 / squares >= ENOUGH_EVENTS and found.forecasters[place] != other:
+            order.append(place)
+            sums.append(one)
+    for part in wild_bootstrap.blocks(range(len(order)), events):
+        chosen = [sums[k] for k in part]
+        drawn = wild_bootstrap.signed_sums(found.events, chosen, seed)
+        spans = interval.intervals(drawn, [True] * len(chosen))
+        for k, span, p in zip(part, spans, wild_bootstrap.p_values(drawn), strict=True):
+            answered[order[k]] = replace(answered[order[k]], low=span.low, high=span.high, p=float(p))
+    return answered
+
+
+@dataclass(frozen=True, slots=True)
+class AutocastScores:
+    """Autocast's three means and their sum; a missing answer counts as knowing nothing."""
+
+    true_false: float | None
+    multiple_choice: float | None
+    numeric: float | None
+    combined: float | None
+
+
+def autocast_scores(found: QuestionScores, place: int) -> AutocastScores:
+    """Those of one forecaster."""
+    kinds = np.array(found.kind)
+    own = found.who == place
+    error = found.blank.copy()
+    is_number = kinds[found.question] == "number"
+    error[found.question[own]] = np.where(is_number, found.values["distance"], found.values["brier"])[own]
+    means = []
+    for kind in ("yes_no", "choice", "number"):
+        chosen = error[found.asked & (kinds == kind)]
+        means.append(float(chosen.mean()) if chosen.size else float("nan"))
+    return AutocastScores(*map(none_for_nan, (*means, sum(means))))
+
+
+@dataclass(frozen=True, slots=True)
+class HalfScores:
+    """ForecastBench's: Brier scores adjusted within each half, the mean of both, and its index in percent."""
+
+    dataset: float | None
+    market: float | None
+    overall: float | None
+    index: float | None
+
+
+def half_scores(found: QuestionScores, table: ForecastTable, outside: tuple[str, ...]) -> list[HalfScores]:
+    """Everyone's, from the categories `dataset` and `market`."""
+    if table.category is None or not set(HALVES) <= set(table.categories):
+        what = f"{table.name} has no column category that says {' or '.join(HALVES)}"
+        raise ArenaError("no_halves", what, "add it, or name files of ForecastBench")
+    half_of = np.full(found.blank.size, -1)
+    half_of[table.question] = table.category
+    halves = []
+    for half in HALVES:
+        own = np.flatnonzero(half_of[found.question] == table.categories.index(half))
+        values = {name: column[own] for name, column in found.values.items()}
+        part = replace(
+            found, who=found.who[own], question=found.question[own], event=found.event[own], values=values
+        )
+        has_rows = bool((~np.isnan(values["brier"])).any())
+        unknown = np.full(len(found.forecasters), np.nan)
+        halves.append(adjusted_scores(part, outside).mean if has_rows else unknown)
+    overall = (halves[0] + halves[1]) / 2
+    columns = zip(*halves, overall, brier_index.index(overall), strict=True)
+    return [HalfScores(*(none_for_nan(float(value)) for value in row)) for row in columns]

@@ -1,0 +1,70 @@
+"""The interval of a plain mean score, by event.
+
+- Formula: values are averaged within questions first. Event g has n_g questions and a sum s_g of their
+  values; the mean is m = Σ s_g / N, its standard error √(G/(G − 1) · Σ (s_g − n_g·m)²) / N over the G events,
+  and the 95% interval m ± t·SE, t of G* − 1 degrees of freedom, where G* = N² / Σ n_g² is the effective
+  number of events.
+- Direction: narrower is better known.
+- Range: that of the score, and a little beyond where it lies close to an end.
+- Edge cases: under 20 effective events there is no interval; neither has a mean that is infinite. It says
+  how far chance moves a mean on questions like these, not whether two forecasters differ: they were scored
+  on the same questions, so compare them by their differences.
+- Source: Liang and Zeger (1986) for the error; Kish (1965) for the effective number; the quantile of t by
+  Wallace's approximation (1959), within 0.001 of it from 19 degrees on. `interval` inverts a test, and
+  stands where something is inferred from a difference.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from arena.scores.rules._columns import Floats
+from arena.scores.rules.comparisons.events import ENOUGH_EVENTS, Ints
+
+NORMAL = 1.959963984540054
+
+
+@dataclass(frozen=True, slots=True)
+class MeanIntervals:
+    """One entry a forecaster; NaN where nothing can be said."""
+
+    mean: Floats
+    low: Floats
+    high: Floats
+    effective: Floats
+
+
+def t_quantile(freedom: Floats) -> Floats:
+    """The 97.5% quantile of Student's t.
+
+    >>> t_quantile(np.array([19.0, 100.0])).round(3)
+    array([2.093, 1.984])
+    """
+    z = NORMAL * (8 * freedom + 3) / (8 * freedom + 1)
+    return np.sqrt(freedom * np.expm1(z * z / freedom))
+
+
+def mean_intervals(who: Ints, event: Ints, value: Floats, size: int) -> MeanIntervals:
+    """The means of `size` forecasters, a row for each question of each; NaN is no value.
+
+    >>> rows = np.arange(40)
+    >>> found = mean_intervals(0 * rows, rows, rows % 2 + 0.0, 1)
+    >>> found.mean.tolist(), found.low.round(3).tolist(), found.high.round(3).tolist()
+    ([0.5], [0.338], [0.662])
+    """
+    known = np.flatnonzero(~np.isnan(value))
+    who, event, value = who[known], event[known], value[known]
+    count = np.bincount(who, minlength=size).astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.bincount(who, value, minlength=size) / count
+        pair, place = np.unique(who * (event.max(initial=0) + 1) + event, return_inverse=True)
+        owner = pair // (event.max(initial=0) + 1)
+        questions = np.bincount(place, minlength=pair.size).astype(np.float64)
+        rest = np.bincount(place, value, minlength=pair.size) - questions * mean[owner]
+        events = np.bincount(owner, minlength=size).astype(np.float64)
+        effective = count**2 / np.bincount(owner, questions**2, minlength=size)
+        spread = np.bincount(owner, rest**2, minlength=size) * events / (events - 1)
+        half = t_quantile(effective - 1) * np.sqrt(spread) / count
+        known_well = (effective >= ENOUGH_EVENTS - 1e-9) & np.isfinite(mean)
+    low, high = (np.where(known_well, mean + side * half, np.nan) for side in (-1, 1))
+    return MeanIntervals(mean, low, high, np.where(count > 0, effective, 0.0))

@@ -1,0 +1,165 @@
+"""Many yes/no questions on which the same few may forecast at the same instants, as in a season's rounds.
+
+- Formula: `baseline`, `peer` and `relative` in mode `exact`, their spot versions at the end of each
+  question, and the community's recency-weighted median as one more forecaster; those who forecast at one
+  instant are of one age. Forecasts are a table, an instant a row and a forecaster a column; one stands until
+  the next.
+- Direction: higher is better.
+- Range: those of the rules.
+- Edge cases: as in the rules; who was never compared with anyone on a question has NaN there. Those outside
+  the base are compared with the base, and nobody with them.
+- Source: the rules' own; `table` comes to the same, question by question.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.scores.rules._columns import Flags, Floats
+from arena.scores.rules.metaculus import baseline
+from arena.scores.rules.metaculus.community import recency_weights
+from arena.scores.rules.metaculus.limits import clip
+
+Ints = NDArray[np.int64]
+GRID_SCORES = ("baseline", "peer", "relative", "coverage", "spot_baseline", "spot_peer")
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastGrid:
+    """Instants in order of question and time; `said` has the probability of YES where one was stated, else
+    NaN.
+
+    `opens`, `ends` and `scheduled` are of each row's question: when its life began, when scoring ends, and
+    when it was to close. `yes` says whether it ended so, `base` who is compared with whom.
+    """
+
+    question: Ints
+    time: Floats
+    said: Floats
+    opens: Floats
+    ends: Floats
+    scheduled: Floats
+    yes: Flags
+    base: Flags
+
+
+@dataclass(frozen=True, slots=True)
+class GridScores:
+    """The numbers of the questions, and for each score a table of them by forecaster, the community last."""
+
+    question: Ints
+    values: dict[str, Floats]
+
+
+def grid_scores(grid: ForecastGrid) -> GridScores:
+    """The scores of all.
+
+    >>> column = np.array([0.0, 0.0])
+    >>> grid = ForecastGrid(
+    ...     np.array([7, 7]), np.array([0.0, 2.0]), np.array([[0.8, 0.4], [np.nan, 0.8]]), column, column + 4,
+    ...     column + 4, np.array([True, True]), np.array([True, True]))
+    >>> grid_scores(grid).values["peer"].round(2).tolist()
+    [[34.66, -34.66, 2.94]]
+    """
+    first = np.flatnonzero(np.diff(grid.question, prepend=-1))
+    stands, since = _standing(grid, first)
+    until = np.where(np.diff(grid.question, append=-1) == 0, np.append(grid.time[1:], 0.0), np.inf)
+    low, high = (np.clip(x, grid.opens, grid.ends) for x in (grid.time, until))
+    share = (high - low) / (grid.scheduled - grid.opens)
+    chance = clip(np.where(grid.yes[:, None], stands, 1 - stands))
+    logs = np.log(np.column_stack([chance, _community(chance, since, grid.base)]))
+    base = np.append(grid.base, False)
+    parts = {
+        "baseline": baseline.points(np.exp(logs)),
+        "peer": _peers(logs, base),
+        "relative": _relatives(logs, base),
+    }
+    is_last = (grid.time < grid.ends) & ~(
+        (np.append(grid.time[1:], np.inf) < grid.ends) & (np.diff(grid.question, append=-1) == 0)
+    )
+    values = {}
+    for name, part in parts.items():
+        known = ~np.isnan(part)
+        total = np.add.reduceat(np.where(known, part, 0.0) * share[:, None], first)
+        compared = np.add.reduceat(known * share[:, None], first)
+        values[name] = np.where(compared > 0, total, np.nan)
+        if name == "baseline":
+            values["coverage"] = np.where(compared > 0, compared, np.nan)
+        if name != "relative":
+            spot = np.where(known & is_last[:, None], part, 0.0)
+            counted = np.add.reduceat((known & is_last[:, None]).astype(np.float64), first)
+            values[f"spot_{name}"] = np.where(counted > 0, np.add.reduceat(spot, first), np.nan)
+    return GridScores(grid.question[first], values)
+
+
+def _standing(grid: ForecastGrid, first: Ints) -> tuple[Floats, Floats]:
+    """What stands at each instant, and since when."""
+    row = np.arange(grid.time.size)[:, None]
+    newest = np.maximum.accumulate(np.where(np.isnan(grid.said), -1, row), axis=0)
+    start = np.repeat(first, np.diff(first, append=grid.time.size))[:, None]
+    stands = newest >= start
+    newest = np.where(stands, newest, 0)
+    said = np.take_along_axis(grid.said, newest, axis=0)
+    return np.where(stands, said, np.nan), np.where(stands, grid.time[newest], np.inf)
+
+
+def _community(chance: Floats, since: Floats, base: Flags) -> Floats:
+    """The recency-weighted median of the base at each instant."""
+    values = np.where(base, chance, np.nan)
+    known = ~np.isnan(values)
+    count = known.sum(axis=1, keepdims=True)
+    age = _age_ranks(np.where(known, since, np.inf))
+    weights = np.where(known, recency_weights(count, age), 0.0)
+    rising = np.argsort(values, axis=1, kind="stable")
+    values, weights = (np.take_along_axis(x, rising, axis=1) for x in (values, weights))
+    total = weights.sum(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        passed = np.cumsum(weights, axis=1) / total
+    left, right = np.argmax(passed >= 0.5, axis=1), np.argmax(passed > 0.5, axis=1)
+    row = np.arange(values.shape[0])
+    return np.where(total[:, 0] > 0, (values[row, left] + values[row, right]) / 2, np.nan)
+
+
+def _age_ranks(since: Floats) -> Floats:
+    """Each one's rank in its row, from 1, the oldest first; those of one age share the mean of theirs."""
+    order = np.argsort(since, axis=1, kind="stable")
+    rising = np.take_along_axis(since, order, axis=1)
+    place = np.broadcast_to(np.arange(since.shape[1]), since.shape)
+    same = rising[:, 1:] == rising[:, :-1]
+    one = np.zeros((len(since), 1), dtype=np.bool_)
+    first = np.maximum.accumulate(np.where(np.hstack([one, same]), 0, place), axis=1)
+    last = np.where(np.hstack([same, one]), since.shape[1], place)
+    last = np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1]
+    ranks = np.empty(since.shape)
+    np.put_along_axis(ranks, order, (first + last) / 2 + 1, axis=1)
+    return ranks
+
+
+def _peers(logs: Floats, base: Flags) -> Floats:
+    inside = base & ~np.isnan(logs)
+    total = np.where(inside, logs, 0.0).sum(axis=1, keepdims=True)
+    others = inside.sum(axis=1, keepdims=True) - inside
+    mean = (total - np.where(inside, logs, 0.0)) / np.where(others > 0, others, np.nan)
+    peers: Floats = 100 * (logs - mean)
+    return peers
+
+
+def _relatives(logs: Floats, base: Flags) -> Floats:
+    """Against the median of all others: among the ranked, who stands above oneself moves down by one."""
+    inside = base & ~np.isnan(logs)
+    chance = np.exp(np.where(inside, logs, np.nan))
+    order = np.argsort(chance, axis=1, kind="stable")
+    ranked = np.column_stack([np.take_along_axis(chance, order, axis=1), np.full(len(chance), np.nan)])
+    place = np.empty(order.shape, dtype=np.intp)
+    np.put_along_axis(place, order, np.broadcast_to(np.arange(order.shape[1]), order.shape), axis=1)
+    rest = inside.sum(axis=1, keepdims=True) - inside
+    own = np.where(inside, place, ranked.shape[1])
+
+    def at(rank: Ints) -> Floats:
+        rank = np.clip(rank, 0, None)
+        return np.take_along_axis(ranked, np.minimum(rank + (rank >= own), ranked.shape[1] - 1), axis=1)
+
+    median = (at((rest - 1) // 2) + at(rest // 2)) / 2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(rest > 0, (logs - np.log(median)) / np.log(2), np.nan)

@@ -1,0 +1,213 @@
+"""`arena score` by others' rules: figures of the seeds, Metaculus's own cases, Autocast, ForecastBench."""
+
+import csv
+import json
+from collections.abc import Iterable, Mapping
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.arena.cli.test_score import run
+from tests.oracles.score_files import as_file, differences, outside_of
+from tests.oracles.scoring_figures import LATER, STRATEGIES, WEEKS, figure
+
+Found = dict[str, Any]
+
+
+def rows_of(folder: Path, text: str, *options: str, form: str = "f.csv") -> dict[str, Found]:
+    """What the command says of each forecaster of a file."""
+    (folder / form).write_text(text)
+    done = run("score", str(folder / form), "--json", *options)
+    found = json.loads(done.stdout)
+    assert "rows" in found, found
+    return {row["forecaster"]: row for row in found["rows"]}
+
+
+def as_csv(rows: Iterable[Mapping[str, object]]) -> str:
+    every = list(rows)
+    out = StringIO()
+    writer = csv.DictWriter(out, list(dict.fromkeys(key for row in every for key in row)), restval="")
+    writer.writeheader()
+    writer.writerows(every)
+    return out.getvalue()
+
+
+LIFE = {"time": 0, "open": 0, "close": 1, "scheduled_close": 1}
+
+
+def binary(name: str, p: float, yes: bool, question: str = "", **times: Any) -> list[Found]:
+    row = {"question": question or name, "forecaster": name, "probability": p, "outcome": int(yes)}
+    return [row | LIFE | times]
+
+
+def choice(name: str, p: float, of: int) -> list[Found]:
+    """The option that happens gets p, the others share the rest."""
+    shares = {"a": p} | {f"b{k}": (1 - p) / (of - 1) for k in range(1, of)}
+    own = {"question": name, "forecaster": name, "outcome": "a"} | LIFE
+    return [own | {"option": option, "probability": share} for option, share in shares.items()]
+
+
+def number(name: str, density: float, question: str = "", **more: object) -> list[Found]:
+    own = {"question": question or name, "forecaster": name, "outcome": 1, "density": density}
+    return [own | LIFE | more]
+
+
+def dice() -> Iterable[Found]:
+    for p in ("0.05", "0.17", "0.3"):
+        yield from binary(f"die log p={p} outcome=6", float(p), True)
+        yield from binary(f"die log p={p} outcome!=6", float(p), False)
+        for face in range(1, 7):
+            yield from binary(f"die log p={p} average", float(p), face == 6, f"{p} {face}")
+
+
+def limits() -> Iterable[Found]:
+    yield from binary("baseline best binary", 1, True)
+    yield from binary("baseline worst binary", 0, True)
+    yield from choice("baseline best MC-8 (p=.999)", 0.999, 8)
+    yield from choice("baseline worst MC-8", 0.001, 8)
+    yield from number("baseline best continuous", 35, open_low="yes", open_high="yes")
+    yield from number("baseline worst continuous", 0.01)
+    for name, p, density in (("best", 1.0, 35.0), ("worst", 0.0, 0.01)):
+        yield from binary(f"peer {name} binary", p, True, "peer binary")
+        yield from number(f"peer {name} continuous", density, "peer continuous")
+
+
+def days() -> Iterable[Found]:
+    for day in ("average", "day2", "day3", "day4", "day5"):
+        at = {
+            "open": 0,
+            "close": 5,
+            "scheduled_close": 5,
+            "spot": 5 if day == "average" else int(day[3:]) - 0.5,
+        }
+        for time, p in ((1, 0.4), (2, 0.7), (4, 0.8)):
+            yield from binary(f"days table {day}", p, True, "", **(at | {"time": time}))
+
+
+def expectations() -> Iterable[Found]:
+    for p in ("0.7", "0.8", "0.9", "0.99"):
+        yield from binary(f"expected table p={p} yes", float(p), True)
+        yield from binary(f"expected table p={p} no", float(p), False)
+
+
+FIRED = (
+    "fired now, no trunc", "fired now, trunc", "fired end", "not fired",
+)  # fmt: skip
+
+
+def firing() -> Iterable[Found]:
+    for strategy, first in STRATEGIES.items():
+        for case in FIRED:
+            closes = 1 if case.startswith("fired now") else WEEKS
+            life = {"close": closes, "scheduled_close": closes if "no trunc" in case else WEEKS}
+            name, yes = f"{strategy} {case}", case != "not fired"
+            yield from binary(name, first, yes, "", **life)
+            if closes > 1:
+                yield from binary(name, LATER, yes, "", **(life | {"time": 1}))
+
+
+def test_every_figure_of_the_faq_by_command(tmp_path: Path) -> None:
+    lines = [*dice(), *limits(), *days(), *expectations(), *firing()]
+    rows = rows_of(tmp_path, as_csv(lines))
+    for name, row in rows.items():
+        spot = name.startswith("days table day")
+        rule = "log" if name.startswith("die") else "peer" if name.startswith("peer") else "baseline"
+        value = row["spot_baseline" if spot else rule]
+        assert value == pytest.approx(figure(name), abs=1e-9), name
+    assert len(rows) == 40
+    assert rows["peer best binary"]["peer"] == -rows["peer worst binary"]["peer"]
+
+
+@pytest.fixture(scope="module")
+def cases(shared_data: Path) -> list[Found]:
+    found: list[Found] = json.loads((shared_data / "scoring" / "cases.json").read_text())["cases"]
+    return found
+
+
+def test_the_scores_of_metaculus_are_those_of_its_own_code(cases: list[Found], tmp_path: Path) -> None:
+    """Yes/no, options and numbers with updates, withdrawals, early closes and spots; every third case."""
+    own = [case for case in cases if case["rule"] in ("metaculus_question", "metaculus_edge")][::3]
+    assert {case["inputs"]["question_type"] for case in own} == {"binary", "multiple_choice", "numeric"}
+    outside = [word for name in outside_of(own) for word in ("--outside", name)]
+    assert differences(own, rows_of(tmp_path, as_file(own), "--mode", "metaculus", *outside)) == []
+
+
+def test_legacy_relative_scores_and_the_community_by_command(cases: list[Found], tmp_path: Path) -> None:
+    own = [case for case in cases if case["rule"] == "metaculus_legacy_relative"]
+    assert differences(own, rows_of(tmp_path, as_file(own), "--mode", "metaculus")) == []
+    medians = [
+        case["inputs"]["values_oldest_first"] for case in cases if case["rule"] == "recency_weighted_median"
+    ]
+    told = [case["expected"]["median"] for case in cases if case["rule"] == "recency_weighted_median"]
+    for values, median in list(zip(medians, told, strict=True))[:6]:
+        lines = [
+            binary(f"{age:02d}", p, True, "q", time=age / 1000, close=2, scheduled_close=2, spot=1.5)[0]
+            for age, p in enumerate(values)
+        ]
+        found = rows_of(tmp_path, as_csv(lines), "--community")["community"]["spot_baseline"]
+        assert 2 ** (found / 100 - 1) == pytest.approx(min(max(median, 0.001), 0.999), abs=1e-9)
+
+
+def test_decompositions_by_command(cases: list[Found], tmp_path: Path) -> None:
+    own = [case for case in cases if case["rule"] == "murphy_and_corp"]
+    lines = [
+        {"question": f"{case['id']} {k}", "forecaster": case["id"], "probability": p, "outcome": o}
+        for case in own
+        for k, (p, o) in enumerate(zip(case["inputs"]["p"], case["inputs"]["o"], strict=True))
+    ]
+    rows = rows_of(tmp_path, as_csv(lines), "--parts")
+    for case in own:
+        row, told = rows[case["id"]], case["expected"]
+        for name in ("brier", "reliability", "resolution", "uncertainty"):
+            assert row[name] == pytest.approx(told[name], abs=1e-10)
+        for name in ("miscalibration", "discrimination"):
+            assert row[name] == pytest.approx(told[f"corp_{name}"], abs=1e-10)
+
+
+def test_autocast_by_command(cases: list[Found], tmp_path: Path) -> None:
+    """Choices and numbers of the cases, each by a forecaster of its own, who leaves out all others."""
+    rules = ("autocast_brier_half", "autocast_numeric")
+    choices, numbers = ([case for case in cases if case["rule"] == rule] for rule in rules)
+    lines: list[Found] = []
+    for case in choices:
+        own = {
+            "question": case["id"],
+            "forecaster": case["id"],
+            "outcome": f"o{case['inputs']['answer_index']}",
+        }
+        lines += [own | {"option": f"o{k}", "probability": p} for k, p in enumerate(case["inputs"]["p"])]
+    for case in numbers:
+        own = {"question": case["id"], "forecaster": case["id"], "outcome": case["inputs"]["answer"]}
+        lines.append(own | {"value": case["inputs"]["p"], "low": 0, "high": 1})
+    rows = rows_of(tmp_path, as_csv(lines), "--rule", "autocast")
+    blanks = [(1 - 1 / len(case["inputs"]["p"])) / 2 for case in choices]
+    compare(rows, choices, blanks, "multiple_choice")
+    compare(rows, numbers, [abs(0.5 - case["inputs"]["answer"]) for case in numbers], "numeric")
+
+
+def compare(rows: dict[str, Found], cases: list[Found], blanks: list[float], column: str) -> None:
+    """Each forecaster has the score of its own case, and knows nothing of the others."""
+    for case, blank in zip(cases, blanks, strict=True):
+        told = (case["expected"]["score"] + sum(blanks) - blank) / len(cases)
+        assert rows[case["id"]][column] == pytest.approx(told, abs=1e-12)
+
+
+def test_superforecasters_by_the_files_of_their_round(shared_data: Path) -> None:
+    """The community of 40 is the median of the paper's table 2 on data questions."""
+    folder = shared_data / "forecastbench" / "supers"
+    files = [
+        str(folder / "forecasts.json.gz"), "--questions", str(folder / "2024-07-21-human.json.gz"),
+        "--resolutions", str(folder / "resolution_set_as_of_2024-11-20.json.gz"),
+    ]  # fmt: skip
+    told = json.loads((folder / "expected.json").read_text())["as_of_2024-11-20"]
+    asked = [*files, "--community", "--rule", "forecastbench", "--provisional", "--json"]
+    found = json.loads(run("score", *asked).stdout)
+    (row,) = (row for row in found["rows"] if row["forecaster"] == "community")
+    assert row["dataset"] == pytest.approx(told["superforecaster median"]["dataset"], abs=1e-4)
+    assert row["overall"] == pytest.approx((row["dataset"] + row["market"]) / 2)
+    assert row["index"] == pytest.approx(100 * (1 - row["overall"] ** 0.5))
+    whole = max(row["questions"] for row in found["rows"])
+    assert whole == sum(told["rows"].values())
+    assert any(note.startswith("provisional: 58 questions") for note in found["notes"])

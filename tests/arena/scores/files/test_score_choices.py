@@ -1,0 +1,215 @@
+"""What may be asked of a file's scores, and the forms that files of the world come in."""
+
+import json
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.errors import ArenaError
+from arena.scores.files.csv_columns import decode
+from arena.scores.files.forecasts import read_forecasts
+from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices, score_file
+
+PLAIN = (
+    "question,forecaster,probability,outcome\n"
+    "rain,ann,0.8,1\nrain,bob,0.4,1\nsnow,ann,0.1,0\nsnow,bob,0.2,0\n"
+)
+TABLE = score_file(read_forecasts("f", PLAIN)).rows
+
+
+def scored(text: str, named: dict[str, str] | None = None, **choices: Any) -> FileScores:
+    return score_file(read_forecasts("f", text, named), choices=ScoreChoices(**choices))
+
+
+def row_of(found: FileScores, name: str) -> ForecasterScores:
+    return next(row for row in found.rows if row.forecaster == name)
+
+
+def test_the_same_forecasts_in_the_worlds_forms_are_scored_the_same() -> None:
+    semicolons = (
+        "Question;FORECASTER;Probability;Outcome;Note\n"
+        'rain;ann;80%;yes;"a;b"\nrain;bob;0,4;Yes;\nsnow;ann;0,1;no;\nsnow;bob;20 %;FALSE;\n'
+    )
+    tabs = PLAIN.replace(",", "\t").replace("\n", "\r\n")
+    for text in (semicolons, tabs, PLAIN.replace(",", "|")):
+        assert scored(text).rows == TABLE
+    assert scored(decode("f", PLAIN.encode("utf-16"))).rows == TABLE
+    assert scored(semicolons).notes[0] == "columns that were not read: Note"
+
+
+def test_json_lines_and_lists_are_read_by_a_mapping() -> None:
+    pairs = [line.split(",") for line in PLAIN.splitlines()[1:]]
+    lines = [
+        {"market": {"title": q}, "model": who, "p_yes": float(p), "resolved": o == "1", "tags": ["x"]}
+        for q, who, p, o in pairs
+    ]
+    named = {"question": "market.title", "forecaster": "model", "probability": "p_yes", "outcome": "resolved"}
+    for text in ("\n".join(map(json.dumps, lines)), json.dumps(lines, indent=1)):
+        assert scored(text, named).rows == TABLE
+    with pytest.raises(ArenaError, match="no column 'modell'; did you mean model"):
+        scored(json.dumps(lines), named | {"forecaster": "modell"})
+
+
+BAD = {
+    '{"question": "a"}\n{': "f:2: invalid JSON",
+    "[1]": "f:1: '1' is no object",
+    "probability,outcomes\na,b,1,1": "f:1: column 'outcomes' is unknown; did you mean outcome?",
+    "chance_of_yes,outcome\na,b,1,1": "f:1: there is no column probability",
+    "probability,outcome,end\na,b,1,1,2": "f:1: there is a column end and none named time",
+    "option,probability,outcome\na,b,x,0.5,x\na,b,y,0.4,x": (
+        "f:2: column probability: the options of this forecast add up to 0.9, not to 1"
+    ),
+    "option,probability,outcome\na,b,x,0.5,z\na,b,y,0.5,z": (
+        "f:2: column outcome: 'z' is none of the options: x, y"
+    ),
+    "option,probability,outcome\na,b,x,0.5,x\na,b,y,0.5,x\na,c,x,1,x\na,c,z,0,x": (
+        "f:2: column option: this forecast has no line for 'z'"
+    ),
+    "option,probability,outcome\na,b,x,0.5,x\na,b,x,0.5,x\na,c,y,1,x": (
+        "f:3: column option: 'x' appears twice in one forecast"
+    ),
+    "option,probability,outcome\na,b,x,1,x\na,b,y,0,x\na,c,,1,x": (
+        "f:4: column question: 'a' has options or a number in other lines"
+    ),
+    "option,probability,outcome\na,b,x,1,x": (
+        "f:2: column option: with a single option there is nothing to forecast"
+    ),
+    "q10,q90,outcome\na,b,1,2,3": "f:2: column q10: it needs the range of the number",
+    "q10,q90,outcome,low,high\na,b,2,1,3,0,9": "f:2: column q90: it is below a lower quantile",
+    "q10,q90,outcome,low,high\na,b,1,x,3,0,9": "f:2: column q90: 'x' is not a number",
+    "q10,q90,outcome,low,high\na,b,1,2,12,0,9": "f:2: column outcome: bucket",
+    "q10,outcome,low,high\na,b,1,3,0,9": "f:2: column q10: one quantile is no forecast",
+    "cdf,outcome,low,high\na,b,0 0.6 0.5 1,3,0,9": "f:2: column cdf: it does not rise",
+    "cdf,outcome,low,high\na,b,0.1 1,3,0,9": "f:2: column cdf: it is 0.1 at an end of the range",
+    "cdf,density,outcome,low,high\na,b,0 1,1,3,0,9": "f:2: column question: it is forecast more",
+    "cdf,outcome,low,high\na,b,0 1,3,0,9\na,b,0 1,3,0,9": (
+        "f:3: column forecaster: 'b' has forecast the same question in line 2"
+    ),
+    "density,outcome\na,b,0,3": "f:2: column density: '0' is not above 0",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BAD, ids=range(len(BAD)))
+def test_what_is_wrong_is_named_by_line_and_column(text: str) -> None:
+    with pytest.raises(ArenaError) as caught:
+        scored(text if text[0] in "{[" else f"question,forecaster,{text}")
+    assert str(caught.value).startswith(BAD[text])
+    assert caught.value.hint
+
+
+def test_who_is_outside_changes_nobodys_peer_score() -> None:
+    more = PLAIN + "rain,half,0.5,1\nsnow,half,0.5,0\n"
+    told = {row.forecaster: row for row in TABLE}
+    found = scored(more, outside=("half",))
+    for name in ("ann", "bob"):
+        assert (row_of(found, name).peer, row_of(found, name).relative) == (
+            told[name].peer,
+            told[name].relative,
+        )
+    half = row_of(found, "half")
+    plain = 100 * (math.log(0.5) - (math.log(0.8) + math.log(0.4)) / 2)
+    other = 100 * (math.log(0.5) - (math.log(0.9) + math.log(0.8)) / 2)
+    assert half.peer == pytest.approx((plain + other) / 2)
+    with pytest.raises(ArenaError, match="--outside names 'nobody'"):
+        scored(more, outside=("nobody",))
+
+
+def world(questions: int, hard_for: str = "") -> str:
+    """good is 0.1 off the truth, bad 0.3; `hard_for` answers only the questions that nobody can tell."""
+    rng, lines = random.Random(2), ["question,forecaster,probability,outcome,event"]
+    for q in range(questions):
+        hard = q % 2
+        truth = 0.5 if hard else rng.choice((0.05, 0.95))
+        yes = int(rng.random() < truth)
+        for name, off in (("good", 0.02), ("bad", 0.25)):
+            if name != hard_for or hard:
+                p = min(max(truth + rng.choice((-off, off)), 0.01), 0.99)
+                lines.append(f"q{q:04d},{name},{p:.3f},{yes},e{q // 2}")
+    return "\n".join(lines)
+
+
+def test_every_mean_has_an_interval_by_event() -> None:
+    good = row_of(scored(world(200)), "good")
+    assert good.events == 100
+    for name in ("brier", "log", "baseline", "peer", "relative"):
+        span = good.intervals[name]
+        assert span is not None
+        assert span[0] < getattr(good, name) < span[1]
+    few = row_of(scored(world(38)), "good")
+    assert few.intervals["brier"] is None
+    assert few.brier is not None
+
+
+def test_against_another_on_common_questions() -> None:
+    found = scored(world(200), against="bad")
+    good, bad = row_of(found, "good").gap, row_of(found, "bad").gap
+    assert good is not None
+    assert bad is not None
+    assert good.low is not None
+    assert 0 < good.low < (good.gap or 0)
+    assert (good.questions, bad.gap, bad.low) == (200, 0, None)
+
+
+def test_adjusting_takes_out_how_hard_questions_were() -> None:
+    """good answers the hard half alone: worse by its plain mean, better once difficulty is allowed for."""
+    found = scored(world(400, hard_for="good"), adjusted=True)
+    good, bad = row_of(found, "good"), row_of(found, "bad")
+    assert (good.brier or 0) > (bad.brier or 1)
+    assert (good.adjusted or 1) < (bad.adjusted or 0)
+    assert any(
+        note.startswith("forecasters answered different questions: from 200 (good)") for note in found.notes
+    )
+    apart = "question,forecaster,probability,outcome\na,x,0.5,1\nb,y,0.5,1"
+    with pytest.raises(ArenaError, match="difficulty can't be told"):
+        scored(apart, adjusted=True)
+
+
+def test_a_missing_answer_counts_as_one_that_knows_nothing() -> None:
+    """Of two who answered alike, who left out the easy questions comes last."""
+    rows = [
+        f"q{q},{who},{0.1 if q else 0.4},0"
+        for q in range(6)
+        for who in ("all", "some")
+        if q < 5 or who == "all"
+    ]
+    found = scored("\n".join(["question,forecaster,probability,outcome", *rows]))
+    assert [row.forecaster for row in found.rows] == ["all", "some"]
+    some = row_of(found, "some")
+    assert (some.missing, some.ranked) == (1, True)
+    assert some.brier_filled == pytest.approx(((some.brier or 0) * 5 + 0.25) / 6)
+
+
+def test_provisional_scores_are_against_a_price_and_skill_leaves_them_out() -> None:
+    head = "question,forecaster,probability,outcome,market_probability,time\n"
+    text = head + "a,ann,0.7,,0.6,1\na,bob,0.9,,0.8,2\nb,ann,0.4,0.3,0.5,1\nc,ann,0.9,1,0.5,1\n"
+    assert row_of(scored(text), "ann").questions == 1
+    found = scored(text, provisional=True)
+    ann = row_of(found, "ann")
+    assert ann.brier == pytest.approx(((0.7 - 0.8) ** 2 + (0.4 - 0.3) ** 2 + 0.1**2) / 3)
+    assert ann.questions == 3
+    assert ann.skill == pytest.approx(0.25 - 0.01)
+    assert ann.log == pytest.approx(math.log(0.9))
+    assert row_of(found, "bob").questions == 0  # its price is no later than its forecast
+
+
+def test_quantiles_become_the_density_that_they_say() -> None:
+    """Even quantiles are a flat density, which knows nothing; the floor of the site makes no difference."""
+    head = "question,forecaster,q25,q50,q75,outcome,low,high,open_low,open_high\n"
+    flat = row_of(scored(head + "a,flat,25,50,75,40,0,100,,\n"), "flat")
+    assert flat.baseline == pytest.approx(0, abs=1e-9)
+    assert flat.log == pytest.approx(0, abs=1e-9)
+    sharp = row_of(scored(head + "a,sharp,39,40,41,40.2,0,100,,\n"), "sharp")
+    assert sharp.baseline == pytest.approx(100 * math.log((25 + 0.01) / 1.01) / 2, abs=1e-6)
+    beyond = row_of(scored(head + "a,far,80,90,100,130,0,100,no,yes\n"), "far")
+    assert beyond.baseline == pytest.approx(100 * math.log(0.25 / 0.05) / 2, abs=1e-6)
+
+
+def test_a_file_that_is_packed_is_read(tmp_path: Path) -> None:
+    import gzip
+
+    assert scored(decode("f", gzip.compress(PLAIN.encode()))).rows == TABLE
+    with pytest.raises(ArenaError, match="can't be unpacked"):
+        decode("f", gzip.compress(PLAIN.encode())[:20])

@@ -1,0 +1,101 @@
+"""A season scored by others' rules: an export, a tournament, the leaderboard; and how it was played."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from arena.cli.main import app
+from tests.season.demo import six_rounds
+
+
+@pytest.fixture(scope="module")
+def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(shutil.copytree(six_rounds(tmp_path_factory), tmp_path_factory.mktemp("scores") / "season"))
+
+
+def asked(season: Path, *words: str) -> Any:
+    done = CliRunner().invoke(app, ["--database", str(season / "demo.db"), *words, "--json"])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def board(season: Path) -> Any:
+    return asked(season, "leaderboard")
+
+
+def test_an_export_is_scored_as_the_record_is(season: Path, board: Any) -> None:
+    """The same verdict, Brier scores, skills and intervals as on the leaderboard."""
+    asked(season, "export", str(season / "out"))
+    found = asked(season, "score", str(season / "out"))
+    assert found["sentence"].split(". ")[0] == board["sentence"].split(". ")[0]
+    rows = {row["forecaster"]: row for row in found["rows"]}
+    for line in board["leaderboard"]:
+        row = rows[line["agent"]]
+        assert row["brier"] == pytest.approx(line["brier_stated"], abs=1e-12)
+        if line["ranked"]:
+            for name in ("skill", "skill_low", "skill_high", "events_effective", "evidence"):
+                assert row[name] == pytest.approx(line[name], abs=1e-9), name
+
+
+def test_a_cohort_is_a_tournament(season: Path) -> None:
+    """Sums of peer scores are the leaderboard's means times the questions; who has no model wins nothing."""
+    means = {
+        row["agent"]: row for row in asked(season, "leaderboard", "--metaculus", "--cohort", "1")["metaculus"]
+    }
+    found = asked(season, "tournament", "--cohort", "1", "--pool", "1000")
+    assert found["rows"]
+    for row in found["rows"]:
+        told = means[row["forecaster"]]
+        assert row["score"] == pytest.approx(told["peer"] * told["questions"], abs=1e-6)
+        assert row["coverage"] == pytest.approx(told["coverage"], abs=1e-9)
+        assert row["excluded"] == told["outside"]
+    assert sum(row["prize"] for row in found["rows"]) == pytest.approx(1000)
+    community = means["community"]
+    assert (community["outside"], community["questions"]) == (True, found["asked"])
+    old = asked(
+        season, "tournament", "--cohort", "1", "--pool", "9", "--form", "2022", "--hidden", "1", "--sweep"
+    )
+    first = old["rows"][0]
+    by_weight = next(row for row in old["sweep"] if row["forecaster"] == first["forecaster"])
+    assert by_weight["prizes"]["1"] == pytest.approx(first["prize"])
+    assert [*by_weight["prizes"]] == ["0", "0.25", "0.5", "0.75", "1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("tournament",), "no_tournament"),
+        (("tournament", "cup.yaml", "--pool", "5"), "two_rules"),
+        (("tournament", "--cohort", "1", "--hidden", "2"), "no_hidden"),
+        (("tournament", "--cohort", "1", "--form", "2022", "--sweep"), "no_hidden"),
+        (("tournament", "--cohort", "99"), "no_cohort"),
+        (("leaderboard", "--metaculus", "--provisional"), "two_views"),
+        (("score", "a.csv", "b.csv"), "no_file"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(season: Path, words: tuple[str, ...], code: str) -> None:
+    done = CliRunner().invoke(app, ["--database", str(season / "demo.db"), *words, "--json"])
+    error = json.loads(done.stdout)["error"]
+    assert (error["code"], bool(error["mend"])) == (code, True)
+
+
+def test_the_method_of_a_season(season: Path, board: Any) -> None:
+    """Cohorts, models, prompts by hash, calls and costs, and the sentence, as the record has them."""
+    found = asked(season, "report", "--method", "-o", str(season / "method.md"))
+    text = (season / "method.md").read_text("utf-8")
+    assert board["sentence"] in text
+    assert found["state_hash"] in text
+    costs = {row["agent"]: row["cost_usd"] for row in board["leaderboard"]}
+    for one in found["method"]:
+        assert one["cost"] == pytest.approx(costs[one["agent"]])
+        assert all(prompt in text for prompt in one["prompts"].values())
+        assert sum(one["statuses"].values()) > 0
+    asked_models = [one for one in found["method"] if one["model"]]
+    assert asked_models
+    assert all(one["calls"] and one["prompts"] and one["reported"] for one in asked_models)
+    assert "Simulated markets" in text
