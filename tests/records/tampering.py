@@ -23,8 +23,10 @@ def unguarded(database: sqlite3.Connection) -> Iterator[None]:
     database.execute("PRAGMA writable_schema = ON")
     triggers = database.execute(f"SELECT {columns} FROM sqlite_master WHERE type = 'trigger'").fetchall()
     database.execute("DELETE FROM sqlite_master WHERE type = 'trigger'")
+    database.commit()
     database.execute("PRAGMA writable_schema = RESET")
     yield
     database.execute("PRAGMA writable_schema = ON")
     database.executemany(f"INSERT INTO sqlite_master ({columns}) VALUES (?, ?, ?, ?, ?)", triggers)
+    database.commit()
     database.execute("PRAGMA writable_schema = RESET")

@@ -12,6 +12,7 @@ Snapshots and the places in them, which have to fit together and be as they were
 How markets ended, as far as that can be right or wrong by itself.
 """
 
+import json
 import re
 from collections.abc import Sequence
 from functools import cache
@@ -26,7 +27,7 @@ from arena.record.schema.typed import clause, col, column_of, joined, select
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow, SyncRow
 from arena.verify.cohort import ONE, CheckedCohort, ListedPlace
 from arena.verify.differences import Found, Row, RowDifference, check_numbers
-from arena.verify.hashes import check_hash, hash_of, json_in, json_of, without
+from arena.verify.hashes import check_hash, hash_of, json_of, without
 from arena.verify.reader import RecordReader, RowPart, RowsQuery, all_columns, rows_of, rows_query
 
 SAW = "a snapshot or a sync saw it then"
@@ -162,14 +163,14 @@ def _content(row: Row) -> dict[str, Any]:
 
 
 def _book(text: str) -> dict[str, Any]:
-    """Both sides as the hash has them; whatever else the text says, so that it can't fit."""
-    book = json_in(text)
-    if json_of(book) != text:
-        return {"book": text}  # others might read it otherwise
+    """Both sides as the hash has them; whatever else the text says, or says twice, so that it can't fit."""
     try:
-        return {side: [{"price": p, "shares": s} for p, s in book[side]] for side in ("bids", "asks")}
-    except (KeyError, TypeError, ValueError):
+        pairs = json.loads(text, object_pairs_hook=tuple)
+        book = dict(pairs)
+        sides = {side: [{"price": p, "shares": s} for p, s in book[side]] for side in ("bids", "asks")}
+    except (KeyError, TypeError, ValueError, RecursionError):
         return {"book": text}
+    return sides if isinstance(pairs, tuple) and len(pairs) == len(sides) else {"book": text}
 
 
 def check_snapshot(cohort: CheckedCohort, row: Row, places: Sequence[ListedPlace]) -> Found:
