@@ -24,7 +24,7 @@ STRAY = {
     ),
     "INSERT INTO prompt VALUES ('~', 'Cheat.')": "no cohort names it",
     "UPDATE publication SET number = 1000": "there is no later one",
-    "UPDATE head SET members = '{\"entry\":[],' || substr(members, 2) WHERE number = 3": (
+    "UPDATE head SET members = replace(members, ',', ', ') WHERE number = 3": (
         "it is JSON as the arena writes it"
     ),
     "INSERT INTO head SELECT NULL, number + 1, NULL, NULL, at, '[]', '{}', hash, 'x' FROM head "
