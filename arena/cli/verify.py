@@ -63,7 +63,7 @@ def verify(
 
     with (
         chosen.reading() as connection,
-        nullcontext(()) if heads is None else opened(heads) as published,
+        nullcontext() if heads is None else opened(heads) as published,
         interruptible("verifying was interrupted", "nothing was changed; start it again"),
         progress("Verifying") as told,
     ):

@@ -32,7 +32,7 @@ def find(
     tell: Callable[[Difference], None] | None = None,
     verified: VerifiedHead = NOTHING_VERIFIED,
     unpaid: bool = True,
-    published: Iterable[str] = (),
+    published: Iterable[str] | None = None,
     address: str = "",
     processes: int | None = None,
     progress: Callable[[int, int | None], None] = lambda _done, _of: None,
@@ -61,7 +61,7 @@ def find(
         found.unproved += part.unproved
         progress(done, len(parts))
     facts = RecordReader(connection, found.add, verified)
-    for each in check_published(facts, published):
+    for each in () if published is None else check_published(facts, published):
         found.add(named(facts, each))
     found.unproved += facts.unproved
     return found

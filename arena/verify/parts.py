@@ -30,7 +30,8 @@ from arena.verify.checks.evidence import check_dates
 from arena.verify.checks.heads import check_chain
 from arena.verify.checks.markets import check_markets, check_prices, check_resolutions
 from arena.verify.checks.marks import UNPAID
-from arena.verify.checks.rows import check_own_hashes, check_parents
+from arena.verify.checks.rows import check_own_hashes, check_parents, check_stray_rows
+from arena.verify.checks.schema import check_schema
 from arena.verify.checks.syncs import check_catalogues, check_prunes, check_rejected, check_syncs
 from arena.verify.checks.turns import check_attempts, check_calls
 from arena.verify.differences import Difference, Differences, Found
@@ -38,7 +39,15 @@ from arena.verify.reader import RecordReader, RowPart, RowsQuery, VerifiedHead, 
 from arena.verify.row_names import named
 from arena.verify.verified import NUMBERED
 
-WHOLE = (check_parents, check_markets, check_dates, check_syncs, check_catalogues)
+WHOLE = (
+    check_schema,
+    check_parents,
+    check_stray_rows,
+    check_markets,
+    check_dates,
+    check_syncs,
+    check_catalogues,
+)
 """Checks of how a whole record hangs together: left out where only what is new is verified."""
 CHECKS: dict[str, Callable[[RecordReader], Found]] = {
     check.__name__: check

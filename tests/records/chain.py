@@ -14,6 +14,7 @@ from arena.verify import Differences, find
 from tests.builders import NOW
 from tests.oracles.chain import OF_ROUND, ROUND
 from tests.oracles.heads import sha256, written
+from tests.records.tampering import tamper, unguarded
 
 LISTED = {
     "cohort": "SELECT number, hash FROM cohort",
@@ -40,16 +41,15 @@ def published(path: Path) -> list[str]:
 def found_in(path: Path, heads: Sequence[str] = ()) -> Differences:
     """All that verifying finds in the record of a file, with heads that were published."""
     with open_read_only(str(path)) as engine, reading(engine) as connection:
-        return find(connection, None, published=heads)
+        return find(connection, None, published=heads or None)
 
 
 def rechain(path: Path) -> None:
     """One head over all that is there, in place of those there were."""
+    tamper(path, "DELETE FROM head")
     engine = connect(path)
     try:
         with engine.begin() as connection:
-            connection.exec_driver_sql("DROP TRIGGER IF EXISTS head_no_delete")
-            connection.exec_driver_sql("DELETE FROM head")
             begin_chain(connection, NOW)
     finally:
         engine.dispose()
@@ -60,7 +60,7 @@ def rewrite_heads(path: Path) -> None:
 
     What is gone is left out, and what no head covered is added to the last one.
     """
-    with closing(sqlite3.connect(path)) as database:
+    with closing(sqlite3.connect(path)) as database, unguarded(database):
         now = {kind: {tuple(x[:-1]): x[-1] for x in database.execute(sql)} for kind, sql in LISTED.items()}
         new = {kind: facts.copy() for kind, facts in now.items() if kind != "entry"}
         heads = database.execute("SELECT id, number, cohort, round, at, members FROM head ORDER BY number")

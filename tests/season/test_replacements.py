@@ -11,8 +11,9 @@ import pytest
 from arena.config import ConfigErrors, load
 from arena.record.record import Record
 from arena.rounds.open_world import open_world
-from tests.arena.verify.test_verify import differences, tamper
+from tests.arena.verify.test_verify import differences
 from tests.program.running import AGREES, arena, arena_json, provider
+from tests.records.tampering import tamper
 
 CONFIG = """\
 markets: {{venue: simulator, show: 8, simulator: {{start: 2026-01-04, weeks: 6, markets: 20, events: 8}}}}

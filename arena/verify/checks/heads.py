@@ -27,7 +27,7 @@ from arena.record.schema.turn import AttemptRow, CallRow, FillRow, TurnRow
 from arena.record.schema.typed import clause, col, joined, select
 from arena.record.schema.world import BenchmarkFileRow, PruneRow, ResolutionRow, SyncRow
 from arena.verify.differences import AnyDifference, Difference, Found, Row, check_numbers
-from arena.verify.hashes import json_in, sha256_of
+from arena.verify.hashes import json_in, json_of, sha256_of
 from arena.verify.reader import RecordReader, RowPart, RowsQuery, VerifiedHead, rows_of, rows_query
 
 Key = tuple[Any, ...]
@@ -39,6 +39,7 @@ Parts = dict[str, tuple[int, str]]
 HEADS = rows_of(HeadRow, HeadRow.number >= bindparam("head"), order=[HeadRow.number])
 NUMBER, POSITION = RowPart(CohortRow, "number"), RowPart(EntrantRow, "position")
 HEAD = rows_of(HeadRow, HeadRow.number == bindparam("number"))
+NUMBERS = rows_query(HeadRow, RowPart(HeadRow, "number"), again=True)
 COVERED = (
     HeadRow, SnapshotRow, RoundRow, TurnRow, CallRow, AttemptRow, FillRow, GatheringRow, ReplacementRow,
     EntryRow, ResolutionRow, SyncRow, PruneRow, BenchmarkFileRow,
@@ -161,6 +162,7 @@ LEDGER_LINE = _facts(
 LISTED_ELSEWHERE = ("entry", "call", "round")
 """And of these the last lines of ledgers, calls that came late, and rounds from before there was a chain."""
 EVERYTHING = "every fact is covered by the chain of heads"
+NOT_PUBLISHED = "heads that the file is without"
 UNKNOWN = "facts of a kind that this version does not know"
 
 
@@ -246,6 +248,7 @@ def _check_heads(facts: RecordReader, chain: Chain, after: Mapping[str, int]) ->
     """The heads themselves, one after the other."""
     for row in facts.rows(HEADS, **after):
         parts, members = json_in(row["parts"]), json_in(row["members"])
+        yield from _check_form(row, parts, members)
         own = [row[name] for name in ("number", "cohort", "round", "at")]
         seal = {
             "previous": (chain.previous, "it is the hash of the head before"),
@@ -269,6 +272,14 @@ def _check_heads(facts: RecordReader, chain: Chain, after: Mapping[str, int]) ->
                 facts.unproved[f"{UNKNOWN}: {kind}"] += part[0]
         yield from _check_lines(facts, members.get("entry", ()))
         yield from _place(facts, row, said, chain)
+
+
+def _check_form(row: Row, parts: Any, members: Any) -> Found:
+    """A head that is written otherwise than the arena does, so that others might read it otherwise."""
+    for name, value in (("parts", parts), ("members", members)):
+        yield from row.check({name: (json_of(value), "it is JSON as the arena writes it")})
+    if not parts:
+        yield row.differs("parts", "what it covers", "there is no head over nothing")
 
 
 def _check_lines(facts: RecordReader, lines: list[Any]) -> Found:
@@ -386,10 +397,21 @@ def _check_listed(facts: RecordReader, kind: str, query: RowsQuery, after: Mappi
 
 
 def check_published(facts: RecordReader, lines: Iterable[str]) -> Found:
-    """The first of some heads, as they were published, that is not in the record's chain as it was.
+    """Heads that were published and are not in the record's chain as they were, and such that are missing.
 
-    The rest of a line that broke off is no head, and is only counted.
+    The rest of a line that broke off is no head, and is only counted; so are heads that came after the last.
     """
+    numbers = set[int]()
+    yield from _check_lines_of_file(facts, lines, numbers)
+    if not numbers:
+        yield Difference("published", "all heads", "line", None, "one", "a file without heads proves nothing")
+    for number in sorted({*range(min(numbers, default=0), max(numbers, default=0))} - numbers)[:1]:
+        yield Difference("published", f"head {number}", "line", None, "one", "they leave one after the other")
+    facts.unproved[NOT_PUBLISHED] += sum(row["number"] not in numbers for row in facts.rows(NUMBERS))
+
+
+def _check_lines_of_file(facts: RecordReader, lines: Iterable[str], numbers: set[int]) -> Found:
+    """The first head that is not as it was published; the `numbers` of all until then."""
     for text in lines:
         head = json_in(text)
         try:
@@ -398,6 +420,7 @@ def check_published(facts: RecordReader, lines: Iterable[str]) -> Found:
         except (TypeError, KeyError):
             facts.unproved["lines that are no published head"] += 1
             continue
+        numbers.add(number)
         row = next(facts.rows(HEAD, number=number), None)
         if sha256_of(said) != hash:
             yield Difference("published", f"head {number}", "head", hash, "another", "it seals its line")

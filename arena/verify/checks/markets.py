@@ -12,6 +12,7 @@ Snapshots and the places in them, which have to fit together and be as they were
 How markets ended, as far as that can be right or wrong by itself.
 """
 
+import json
 import re
 from collections.abc import Sequence
 from functools import cache
@@ -22,17 +23,23 @@ from typing import Any
 from sqlalchemy import bindparam, exists, func
 
 from arena.record.schema.cohort import SnapshotItemRow, SnapshotRow
-from arena.record.schema.typed import clause, col, column_of, select
+from arena.record.schema.typed import clause, col, column_of, joined, select
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow, SyncRow
 from arena.verify.cohort import ONE, CheckedCohort, ListedPlace
 from arena.verify.differences import Found, Row, RowDifference, check_numbers
-from arena.verify.hashes import check_hash, hash_of, json_in, json_of, without
+from arena.verify.hashes import check_hash, hash_of, json_of, without
 from arena.verify.reader import RecordReader, RowPart, RowsQuery, all_columns, rows_of, rows_query
 
 SAW = "a snapshot or a sync saw it then"
 PAGE = RowPart(MarketVersionRow, "id", "market_id", "version")
 PAGES = rows_query(
     MarketVersionRow, PAGE, order=(MarketVersionRow.market_id, MarketVersionRow.version), again=True
+)
+OTHER_PAGE = rows_query(
+    joined(MarketRow, MarketVersionRow),
+    MarketRow,
+    RowPart(MarketVersionRow, "id", "at"),
+    where=clause(MarketVersionRow.version == 1) & clause(MarketVersionRow.at != MarketRow.first_seen_at),
 )
 PAGELESS = rows_of(MarketRow, ~exists(select(1).where(MarketVersionRow.market_id == MarketRow.id)))
 
@@ -96,15 +103,16 @@ def check_markets(facts: RecordReader) -> Found:
     for column, odd, first in FROM_THEN:
         for row in facts.rows(odd):
             seen = [*facts.rows(first, id=row["id"]), *facts.rows(FIRST)]
-            if seen:
-                at = min(at for times in seen for at in times.values())
-                yield row.differs(column.name, at, SAW)
+            at = min((at for times in seen for at in times.values()), default=None)
+            yield row.differs(column.name, at, SAW)
     for row in facts.rows(UNSEEN):
         then = next((item["quoted_at"] for item in facts.rows(TRUE, id=row["id"])), None)
         why = "a snapshot saw it then" if then else "neither a snapshot nor a sync saw it"
         yield row.differs("at", then, why)
     for _, rows in groupby(facts.rows(PAGES), key=itemgetter("market_id")):
         yield from check_numbers(rows, "version", 1)
+    for row, page in facts.read(OTHER_PAGE):
+        yield row.differs("first_seen_at", page and page["at"], "its first page was seen then")
     for row in facts.rows(PAGELESS):
         yield row.differs("id", "that of a page", "a market was seen because it had one")
 
@@ -155,12 +163,14 @@ def _content(row: Row) -> dict[str, Any]:
 
 
 def _book(text: str) -> dict[str, Any]:
-    """Both sides as the hash has them; whatever else the text says, so that it can't fit."""
-    book = json_in(text)
+    """Both sides as the hash has them; whatever else the text says, or says twice, so that it can't fit."""
     try:
-        return {side: [{"price": p, "shares": s} for p, s in book[side]] for side in ("bids", "asks")}
-    except (KeyError, TypeError, ValueError):
+        pairs = json.loads(text, object_pairs_hook=tuple)
+        book = dict(pairs)
+        sides = {side: [{"price": p, "shares": s} for p, s in book[side]] for side in ("bids", "asks")}
+    except (KeyError, TypeError, ValueError, RecursionError):
         return {"book": text}
+    return sides if isinstance(pairs, tuple) and len(pairs) == len(sides) else {"book": text}
 
 
 def check_snapshot(cohort: CheckedCohort, row: Row, places: Sequence[ListedPlace]) -> Found:
@@ -173,6 +183,10 @@ def check_snapshot(cohort: CheckedCohort, row: Row, places: Sequence[ListedPlace
     for x in places:
         if x.page_market != x.market_id and x.page_market is not None:
             yield _of_another(x.item, "version_id", x.page_market)
+        if x.page_at is not None and x.page_at > row["taken_at"]:
+            yield x.item.differs(
+                "version_id", "a page from before", f"that one was first seen at {x.page_at}"
+            )
         quoted = x.quoted_at
         fits = quoted is None if x.quote_id is None else quoted is not None and quoted >= (x.quote_at or "")
         if not fits or (x.quote_market != x.market_id and x.quote_market is not None):

@@ -68,6 +68,7 @@ class VenuePrices:
     prices: dict[str, str] = field(default_factory=dict)
     lost: set[str] = field(default_factory=set)
     names: Callable[[str], str] = field(default_factory=lambda: cache(json_of))
+    _seen: str | None = None
 
     def has(self, market: str) -> bool:
         """Whether a market is there."""
@@ -76,6 +77,7 @@ class VenuePrices:
 
     def turn(self, market: str, quoted: bool) -> None:
         """A market comes, or goes."""
+        self._seen = None
         if quoted and not self.has(market):
             insort(self.there, market)
             self.lost.add(market)
@@ -85,15 +87,18 @@ class VenuePrices:
 
     def take_in(self) -> None:
         """The new prices count."""
-        names = self.names
-        self.prices |= {market: f'{names(market)}:"{hash}"' for market, hash in self.new.items()}
-        self.new.clear()
+        if self.new:
+            names, self._seen = self.names, None
+            self.prices |= {market: f'{names(market)}:"{hash}"' for market, hash in self.new.items()}
+            self.new.clear()
         self.lost = {market for market in self.lost if market not in self.prices}
 
     @property
     def seen(self) -> str:
-        """The hash of the prices of all markets that are there."""
-        return hash_of(f"{{{','.join(map(self.prices.__getitem__, self.there))}}}")
+        """The hash of the prices of all markets that are there; as long as none changes it is the same."""
+        if self._seen is None:
+            self._seen = hash_of(f"{{{','.join(map(self.prices.__getitem__, self.there))}}}")
+        return self._seen
 
 
 def check_catalogues(facts: RecordReader) -> Found:

@@ -16,9 +16,9 @@ from arena.record.schema.tables import METADATA
 from arena.record.schema.typed import select
 from tests.arena.record.older import old_record
 from tests.arena.record.test_state_hash import changed, renumbered
-from tests.arena.verify.test_verify import tamper
 from tests.oracles.heads import heads_by_the_page
 from tests.records.full_record import AT_WORK, build
+from tests.records.tampering import tamper
 
 TABLES = METADATA.tables
 DECIDED = "snapshot_id IN (SELECT snapshot_id FROM round)"

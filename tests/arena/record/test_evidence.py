@@ -11,8 +11,9 @@ import pytest
 from arena.record.queries.cohorts import read_rounds
 from arena.record.record import Record
 from arena.record.write.evidence import GatheredEvidence, add_evidence, is_gathered, read_evidence
-from tests.arena.verify.test_verify import differences, tamper
+from tests.arena.verify.test_verify import differences
 from tests.records.full_record import RAIN, SUN, build, the_news, week
+from tests.records.tampering import tamper
 
 
 @pytest.fixture

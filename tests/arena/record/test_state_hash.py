@@ -10,8 +10,9 @@ from arena.record.hashes import state_hash
 from arena.record.schema.database import connect, reading
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.tables import METADATA
-from tests.arena.verify.test_verify import rows_of, tamper
+from tests.arena.verify.test_verify import rows_of
 from tests.records.full_record import AT_WORK, build
+from tests.records.tampering import tamper
 
 TABLES = METADATA.tables
 

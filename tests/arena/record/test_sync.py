@@ -22,8 +22,9 @@ from arena.verify import verify
 from markets.model import Listing, MarketId
 from markets.venue import CatalogueFilter, QuarantinedRecord
 from tests.arena.record.histories import begun, minute
-from tests.arena.verify.test_verify import differences, tamper
+from tests.arena.verify.test_verify import differences
 from tests.builders import NOW, a_listing, a_market
+from tests.records.tampering import tamper
 
 SKY = VenueSource("sky", "live")
 FACTS = ("market", "market_version", "quote", "sync", "sighting", "set_aside")

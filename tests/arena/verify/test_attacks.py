@@ -17,13 +17,14 @@ from arena.record.record import Record
 from arena.record.schema.turn import CallRow
 from arena.record.write.resolutions import add_resolutions
 from arena.verify.differences import Difference
-from tests.arena.verify.test_verify import TABLES, tamper
+from tests.arena.verify.test_verify import TABLES
 from tests.builders import a_resolution
 from tests.once import made_once
 from tests.program.running import arena_json
 from tests.records.chain import found_in, published, rewrite_heads
 from tests.records.full_record import AT_WORK
 from tests.records.seasons import play, worked_out
+from tests.records.tampering import tamper, unguarded
 
 AGENTS = (
     "{kind: market}",
@@ -360,8 +361,7 @@ def test_an_attack_is_found_whatever_is_written_back(
     attack: str, season: Path, heads: list[str], tmp_path: Path
 ) -> None:
     path = Path(shutil.copy(season, tmp_path / "record.db"))
-    tamper(path, "PRAGMA recursive_triggers = OFF")
-    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+    with closing(sqlite3.connect(path, isolation_level=None)) as database, unguarded(database):
         before = database.total_changes
         for statement in ATTACKS[attack]:
             database.execute(statement)
@@ -396,7 +396,6 @@ def test_a_chain_that_is_rewritten_over_what_was_there_is_the_same(
     season: Path, heads: list[str], tmp_path: Path
 ) -> None:
     path = Path(shutil.copy(season, tmp_path / "record.db"))
-    tamper(path)
     rewrite_heads(path)
     assert (published(path), found_in(path, heads).listed) == (heads, [])
 
@@ -426,8 +425,7 @@ def test_rows_that_changed_places_are_found(
         Path(shutil.copy(season, tmp_path / "record.db")),
         random.Random(f"{table}/{column}"),
     )
-    tamper(path)
-    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+    with closing(sqlite3.connect(path, isolation_level=None)) as database, unguarded(database):
         rows = database.execute(
             f'SELECT rowid, "{column}" FROM "{table}" WHERE "{column}" NOT NULL'
         ).fetchall()
@@ -452,10 +450,9 @@ def test_rows_that_are_there_twice_are_found(
 ) -> None:
     """All but prices, which may have been read at any time: those that count are in a snapshot or a sync."""
     path = Path(shutil.copy(season, tmp_path / "record.db"))
-    tamper(path)
     names = [f'"{column.name}"' for column in TABLES[table].c]
     copied = ", ".join(ANEW.get(column.name, f'"{column.name}"') for column in TABLES[table].c)
-    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+    with closing(sqlite3.connect(path, isolation_level=None)) as database, unguarded(database):
         statement = f'INSERT OR IGNORE INTO "{table}" ({", ".join(names)}) SELECT {copied} FROM "{table}"'
         if not database.execute(statement).rowcount:
             pytest.skip("there can be none")

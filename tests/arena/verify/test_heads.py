@@ -12,11 +12,12 @@ from arena.record.record import Record
 from arena.record.write.calls import add_call
 from arena.record.write.heads import add_head
 from tests.arena.exports.bent_exports import exported
-from tests.arena.verify.test_verify import differences, tamper
+from tests.arena.verify.test_verify import differences
 from tests.builders import NOW
 from tests.oracles.chain import chain_by_the_page
 from tests.records.chain import found_in, published, rechain
 from tests.records.full_record import said
+from tests.records.tampering import tamper
 
 LAST_ROUND = "(SELECT max(id) FROM round WHERE done)"
 OF_LAST_ROUND = f"(SELECT id FROM turn WHERE round_id = {LAST_ROUND})"

@@ -19,7 +19,7 @@ from portfolio.execute import execute
 from portfolio.ledger import post
 from portfolio.model import Bet, Entry, Fill, Sale
 from portfolio.rules import REALISTIC
-from tests.arena.verify.test_verify import differences, tamper
+from tests.arena.verify.test_verify import differences
 from tests.builders import NOW, a_bet, a_market, a_resolution, a_sale, usd
 from tests.records.full_record import (
     MARKETS,
@@ -32,6 +32,7 @@ from tests.records.full_record import (
     the_book,
     week,
 )
+from tests.records.tampering import tamper
 
 Row = dict[str, Any]
 COLUMNS = [name for name in Entry.__slots__ if name != "hash"]

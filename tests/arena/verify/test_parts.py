@@ -9,7 +9,7 @@ import pytest
 from arena.errors import ArenaError
 from arena.record.schema.database import Connection, connect, reading
 from arena.verify import find
-from tests.arena.verify.test_verify import tamper
+from tests.records.tampering import tamper
 
 TAMPERED = (
     "UPDATE mark SET value = value + 1",

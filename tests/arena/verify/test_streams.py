@@ -21,9 +21,10 @@ from arena.record.write.heads import add_head
 from arena.verify import find, verify
 from arena.verify.content import verified_content
 from markets.hashes import digest
-from tests.arena.verify.test_verify import differences, tamper
+from tests.arena.verify.test_verify import differences
 from tests.builders import NOW
 from tests.records.full_record import SUN, build, week
+from tests.records.tampering import tamper, unguarded
 
 INSTANT = re.compile(r"'(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)\+00'")
 BOOK = '{"asks":[[420000,1000000],[430000,2000000]],"bids":[]}'
@@ -33,8 +34,7 @@ SIDES = {"asks": [{"price": 420_000, "shares": 10**6}, {"price": 430_000, "share
 def longer(path: Path, quotes: int, looks: int) -> None:
     """A small record with prices that nobody used, and with looks at a cohort that holds nothing more."""
     build(path, watched=True).close()
-    tamper(path)
-    with closing(sqlite3.connect(path)) as base:
+    with closing(sqlite3.connect(path)) as base, unguarded(base):
         base.executemany(
             "INSERT INTO quote (market_id, at, ask, volume, book, hash) VALUES (?, ?, ?, ?, ?, ?)",
             (unused(number) for number in range(quotes)),

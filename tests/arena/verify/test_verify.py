@@ -20,6 +20,7 @@ from arena.record.schema.tables import METADATA
 from arena.verify import Difference, verify
 from arena.verify.hashes import sha256_of
 from tests.records.full_record import AT_WORK, build
+from tests.records.tampering import tamper
 
 TABLES = {table.name: table for table in METADATA.sorted_tables}
 OWN_IDS = {name for name, table in TABLES.items() if "id" in table.c and name != "market"}
@@ -64,30 +65,6 @@ def differences(path: Path) -> list[Difference]:
             return verify(connection)
     finally:
         engine.dispose()
-
-
-def tamper(path: Path, *statements: str, values: tuple[Any, ...] = ()) -> None:
-    """Change a record as only someone with the file in hand can: no trigger and no check is in the way."""
-    database = sqlite3.connect(path, isolation_level=None)
-    try:
-        for setting in ("foreign_keys = OFF", "ignore_check_constraints = ON", "synchronous = OFF"):
-            database.execute(f"PRAGMA {setting}")
-        for (trigger,) in database.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-        ).fetchall():
-            database.execute(f"DROP TRIGGER {trigger}")
-        for statement in statements:
-            database.execute(statement, values)
-    finally:
-        database.close()
-
-
-@pytest.fixture(scope="session")
-def bare(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The small record without its triggers."""
-    path = Path(shutil.copy(built, tmp_path_factory.mktemp("bare") / "record.db"))
-    tamper(path)
-    return path
 
 
 def some(keys: list[tuple[Any, ...]], thorough: bool) -> list[tuple[Any, ...]]:
@@ -166,14 +143,14 @@ def test_what_is_left_out_is_there() -> None:
 
 @pytest.mark.parametrize(("table", "column"), CHECKED)
 def test_a_changed_field_is_named(
-    table: str, column: str, bare: Path, tmp_path: Path, thorough: bool
+    table: str, column: str, built: Path, tmp_path: Path, thorough: bool
 ) -> None:
     """Every value in every row with THOROUGH=1, otherwise the values by turns in two of them."""
     shape, tried = TABLES[table], 0
-    for place, key in enumerate(some(rows_of(bare, shape), thorough)):
-        values = list(others(shape, column, value_of(bare, shape, column, key)))
+    for place, key in enumerate(some(rows_of(built, shape), thorough)):
+        values = list(others(shape, column, value_of(built, shape, column, key)))
         for value in values if thorough else values[place % 2 :: 2]:
-            path = Path(shutil.copy(bare, tmp_path / "changed.db"))
+            path = Path(shutil.copy(built, tmp_path / "changed.db"))
             if not change(path, shape, column, key, value):
                 continue
             found = differences(path)
@@ -183,14 +160,14 @@ def test_a_changed_field_is_named(
 
 
 @pytest.mark.parametrize("table", [name for name in TABLES if name not in (*AT_WORK, "set_aside", "prune")])
-def test_a_row_that_is_gone_is_missed(table: str, bare: Path, tmp_path: Path, thorough: bool) -> None:
-    for key in some(rows_of(bare, TABLES[table]), thorough):
-        assert differences(bereft(bare, tmp_path, TABLES[table], key)), f"{table} {key}"
+def test_a_row_that_is_gone_is_missed(table: str, built: Path, tmp_path: Path, thorough: bool) -> None:
+    for key in some(rows_of(built, TABLES[table]), thorough):
+        assert differences(bereft(built, tmp_path, TABLES[table], key)), f"{table} {key}"
 
 
-def bereft(bare: Path, folder: Path, table: Table, key: tuple[Any, ...]) -> Path:
+def bereft(built: Path, folder: Path, table: Table, key: tuple[Any, ...]) -> Path:
     """A copy of the record without one row."""
-    path = Path(shutil.copy(bare, folder / "changed.db"))
+    path = Path(shutil.copy(built, folder / "changed.db"))
     where = " AND ".join(f'"{column.name}" = ?' for column in table.primary_key.columns)
     tamper(path, f'DELETE FROM "{table.name}" WHERE {where}', values=key)
     return path
@@ -277,13 +254,13 @@ JUNK = st.one_of(
 
 @given(pair=st.sampled_from(COLUMNS), place=st.integers(0, 100), value=JUNK)
 def test_junk_in_a_field_is_a_difference_and_not_a_crash(
-    pair: tuple[str, str], place: int, value: Any, bare: Path, tmp_path_factory: pytest.TempPathFactory
+    pair: tuple[str, str], place: int, value: Any, built: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    path = Path(shutil.copy(bare, tmp_path_factory.getbasetemp() / "junk.db"))
+    path = Path(shutil.copy(built, tmp_path_factory.getbasetemp() / "junk.db"))
     shape = TABLES[pair[0]]
     if isinstance(shape.c[pair[1]].type, Integer) and not isinstance(value, int):
         value = len(value)
-    keys = rows_of(bare, shape)
+    keys = rows_of(built, shape)
     if change(path, shape, pair[1], keys[place % len(keys)], value):
         for difference in differences(path):
             assert difference.message

@@ -1,0 +1,91 @@
+"""The database itself: tables that refuse what can't be, and guards that refuse what must not be.
+
+Whoever changes facts has to take the guards away first; and a table that was made again without its keys may
+hold a row twice.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+
+from sqlalchemy import Connection, PrimaryKeyConstraint, UniqueConstraint
+
+from arena.record.schema.tables import METADATA
+from arena.verify.differences import Difference, Found
+from arena.verify.hashes import sha256_of
+from arena.verify.reader import RecordReader
+
+GUARD = re.compile(r"\w+_no_(update|delete|replace)")
+"""The name of a trigger by which the arena keeps facts as they are."""
+WRITES = re.compile(r"\bBEGIN\b.*\b(RAISE|INSERT|UPDATE|DELETE|REPLACE)\b", re.DOTALL | re.IGNORECASE)
+GUARDS = {
+    "sqlite": "79de9ff5930a81feb9f11b95b8b9e755e8232ce8f9d85625d89f37587b3178ab",
+    "postgresql": "abb960c949d665e36ddd561a3c91e5570ea0263e785eb5020476931be5041521",
+}
+"""The hash of all guards: of each its name, table and words."""
+TABLES = {
+    "sqlite": "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict",
+    "postgresql": "SELECT relname FROM pg_class WHERE relkind = 'r' AND pg_table_is_visible(oid)",
+}
+UNIQUE = {
+    "sqlite": """
+    SELECT t.name, 'primary', c.name FROM pragma_table_list AS t JOIN pragma_table_info(t.name) AS c
+    WHERE t.schema = 'main' AND t.type = 'table' AND c.pk
+    UNION ALL
+    SELECT t.name, i.name, c.name FROM pragma_table_list AS t JOIN pragma_index_list(t.name) AS i
+    JOIN pragma_index_info(i.name) AS c
+    WHERE t.schema = 'main' AND t.type = 'table' AND i."unique" AND NOT i.partial""",
+    "postgresql": """
+    SELECT t.relname, i.indexrelid::text, a.attname FROM pg_index AS i
+    JOIN pg_class AS t ON t.oid = i.indrelid
+    JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = ANY (i.indkey)
+    WHERE i.indisunique AND i.indisvalid AND i.indpred IS NULL AND pg_table_is_visible(t.oid)""",
+}
+TRIGGERS = {
+    "sqlite": "SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger'",
+    "postgresql": """
+    SELECT g.tgname, t.relname, concat_ws(' ', g.tgtype, g.tgenabled, p.prosrc) FROM pg_trigger AS g
+    JOIN pg_class AS t ON t.oid = g.tgrelid JOIN pg_proc AS p ON p.oid = g.tgfoid
+    WHERE NOT g.tgisinternal AND pg_table_is_visible(t.oid)""",
+}
+KEYS = {
+    table.name: {
+        tuple(sorted(column.name for column in key.columns))
+        for key in table.constraints
+        if isinstance(key, PrimaryKeyConstraint | UniqueConstraint)
+    }
+    for table in METADATA.sorted_tables
+}
+"""By table the columns that no two rows have in common."""
+
+
+def check_schema(facts: RecordReader) -> Found:
+    """Tables without what they are declared with, guards that are gone, and triggers that change facts."""
+    tables, keys, triggers = (_read(facts.connection, texts) for texts in (TABLES, UNIQUE, TRIGGERS))
+    there, unique = {name for (name,) in tables}, defaultdict[tuple[str, str], list[str]](list)
+    for table, key, column in keys:
+        unique[table, key].append(column)
+    kept = {(table, tuple(sorted(columns))) for (table, _), columns in unique.items()}
+    for name, wanted in KEYS.items():
+        if name not in there:
+            yield Difference("schema", name, "table", None, "a strict table", "so it was made")
+        for columns in sorted(key for key in wanted if (name, key) not in kept):
+            expected = f"unique by {', '.join(columns)}"
+            yield Difference("schema", name, "key", None, expected, "no row is there twice")
+    yield from _check_triggers(facts.connection, triggers)
+
+
+def _read(connection: Connection, texts: Mapping[str, str]) -> list[tuple[str, ...]]:
+    return [tuple(row) for row in connection.exec_driver_sql(texts[connection.dialect.name])]
+
+
+def _check_triggers(connection: Connection, triggers: list[tuple[str, ...]]) -> Found:
+    guards = sorted(trigger for trigger in triggers if GUARD.fullmatch(trigger[0]))
+    if sha256_of(guards) != GUARDS[connection.dialect.name]:
+        found = f"{len(guards)} guards"
+        yield Difference(
+            "schema", "triggers", "guards", found, "those of the arena", "they keep facts as they are"
+        )
+    for name, table, text in triggers:
+        if not GUARD.fullmatch(name) and table in KEYS and WRITES.search(text):
+            yield Difference("schema", table, "trigger", name, None, "it changes what is kept")

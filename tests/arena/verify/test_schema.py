@@ -1,0 +1,113 @@
+"""What a record holds beside its facts: rows that nothing names, texts with two readings, keys and guards."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from arena.record.record import Record
+from arena.record.schema.database import connect, reading
+from arena.verify import verify
+from arena.verify.checks.schema import GUARDS
+from tests.arena.verify.test_verify import differences
+from tests.records.chain import found_in, published
+from tests.records.full_record import build
+from tests.records.tampering import tamper
+
+LAST_SYNC = "(SELECT max(at) FROM sync)"
+STRAY = {
+    "UPDATE call SET id = 9223372036854775807 WHERE id = 3": "rows are counted from 1",
+    "INSERT INTO article SELECT 'x', 'me', '', 'News', '', published_at, dated FROM article LIMIT 1": (
+        "no evidence names it"
+    ),
+    "INSERT INTO prompt VALUES ('~', 'Cheat.')": "no cohort names it",
+    "UPDATE publication SET number = 1000": "there is no later one",
+    "UPDATE head SET members = replace(members, ',', ', ') WHERE number = 3": (
+        "it is JSON as the arena writes it"
+    ),
+    "INSERT INTO head SELECT NULL, number + 1, NULL, NULL, at, '[]', '{}', hash, 'x' FROM head "
+    "ORDER BY number DESC LIMIT 1": "there is no head over nothing",
+    "UPDATE quote SET book = '{\"asks\":[[1,1]],' || substr(book, 2) WHERE id = 9": (
+        "it seals what the row says"
+    ),
+    f"UPDATE market SET first_seen_at = {LAST_SYNC} WHERE id = 'sky:fog'": "its first page was seen then",
+    "UPDATE market_version SET at = (SELECT max(taken_at) FROM snapshot) WHERE market_id = 'sim:wind' "
+    "AND version = 1": "that one was first seen at",
+}
+
+
+def test_rows_that_nothing_names_and_texts_with_two_readings_are_found(tmp_path: Path) -> None:
+    path = tmp_path / "record.db"
+    build(path, watched=True).close()
+    tamper(path, *STRAY)
+    found = [x.why for x in differences(path)]
+    assert [why for why in STRAY.values() if not any(why in each for each in found)] == []
+
+
+def test_a_market_that_neither_a_snapshot_nor_a_sync_saw_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "record.db"
+    build(path, weeks=1).close()
+    page = "event_id, question, rules, category, opens_at, closes_at, tick, fee_rate, min_shares, hash"
+    tamper(
+        path,
+        "INSERT INTO market SELECT 'sim:ghost', first_seen_at FROM market LIMIT 1",
+        f"INSERT INTO market_version (market_id, version, at, {page}) "
+        f"SELECT 'sim:ghost', 1, at, {page} FROM market_version LIMIT 1",
+    )
+    assert {(x.table, x.why) for x in differences(path) if x.field != "hash"} == {
+        ("market", "a snapshot or a sync saw it then"),
+        ("market_version", "a snapshot or a sync saw it then"),
+    }
+
+
+LOOSE = ("CREATE TABLE loose AS SELECT * FROM mark", "DROP TABLE mark", "ALTER TABLE loose RENAME TO mark")
+TWIN = "INSERT INTO mark SELECT * FROM mark LIMIT 1"
+TOUCHED = {
+    "a row twice, its table without keys": ((*LOOSE, TWIN), {("mark", "table"), ("mark", "key")}),
+    "a guard gone": (("DROP TRIGGER forecast_no_update",), {("triggers", "guards")}),
+    "a guard that guards nothing": (
+        (
+            "DROP TRIGGER forecast_no_update",
+            "CREATE TRIGGER forecast_no_update BEFORE UPDATE ON forecast BEGIN SELECT 1; END",
+        ),
+        {("triggers", "guards")},
+    ),
+    "ends that are not kept": (
+        ("CREATE TRIGGER t BEFORE INSERT ON resolution BEGIN SELECT RAISE(IGNORE); END",),
+        {("resolution", "trigger")},
+    ),
+}
+
+
+@pytest.mark.parametrize("what", TOUCHED)
+def test_tables_without_their_keys_and_guards_that_are_gone_are_found(what: str, copy: Path) -> None:
+    statements, expected = TOUCHED[what]
+    with closing(sqlite3.connect(copy, isolation_level=None)) as database:
+        for statement in statements:
+            database.execute(statement)
+    assert {(x.key, x.field) for x in differences(copy) if x.table == "schema"} == expected
+
+
+def test_a_server_has_its_guards_too(new_database: Callable[[], str]) -> None:
+    address = new_database()
+    Record.open(address).close()
+    engine = connect(address)
+    with reading(engine) as connection:
+        assert verify(connection) == []
+    with engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE forecast DISABLE TRIGGER forecast_no_update")
+        connection.exec_driver_sql("ALTER TABLE mark DROP CONSTRAINT mark_pkey")
+    with reading(engine) as connection:
+        assert {(x.key, x.field) for x in verify(connection)} == {("mark", "key"), ("triggers", "guards")}
+    engine.dispose()
+    assert GUARDS.keys() == {"sqlite", "postgresql"}
+
+
+def test_a_file_of_heads_must_have_some_and_no_gap(copy: Path) -> None:
+    *left, _ = published(copy)
+    found = found_in(copy, left)
+    assert (found.count, found.unproved["heads that the file is without"]) == (0, 1)
+    assert [x.key for x in found_in(copy, [*left[:2], *left[3:]]).listed] == ["head 3"]
+    assert [x.why for x in found_in(copy, ["", "{"]).listed] == ["a file without heads proves nothing"]
