@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from markets.garbage_collection import SELDOM_THRESHOLD, freeze_gc
+from tests.program.command_line import build_commands_once
 from tests.program.forked import SHARED, forking
 
 collect_ignore = ["referee.py"]  # a program of its own, which tests run
@@ -43,6 +44,7 @@ def _stay_at_home(event: str, args: tuple[object, ...]) -> None:
 sys.addaudithook(_stay_at_home)
 gc.set_threshold(SELDOM_THRESHOLD)  # thousands of tests are collected, and none of them goes
 os.environ.pop("COLUMNS", None)  # xdist sets it, and tables go by it
+build_commands_once()
 
 
 def find_chromium() -> str | None:

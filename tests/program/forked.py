@@ -26,7 +26,7 @@ from queue import Queue
 from tempfile import TemporaryDirectory
 from typing import TextIO
 
-from tests.program.command_line import environment
+from tests.program.command_line import build_commands_once, environment
 
 TIMEOUT = 300
 """Seconds that a command is waited for."""
@@ -256,6 +256,7 @@ def _load() -> None:
     for name in (*ours, *LOADED):
         import_module(name)
     import_module("agents.llm.library").litellm()
+    build_commands_once()
     recorded_ask.RETRY_WAITS = (0.05, 0.2)  # what the tests ask is on this machine and needs no rest
 
 
