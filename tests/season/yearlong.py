@@ -251,17 +251,17 @@ def kills(year: Year, count: int, chance: Random) -> list[datetime]:
 
 
 SOME_WEEKS = Year(
-    cohorts=3,
+    cohorts=2,
     rounds=2,
-    within=14 * DAY,
-    looks="3d",
-    world=Settings(weeks=7, markets=24, events=12, refund_share=0, corrected_share=0.6, corrected_days=5),
-    carried_over=4 * DAY,
-    retired=8 * DAY,
-    removed=9 * DAY,
-    added=11 * DAY,
+    within=10 * DAY,
+    looks="4d",
+    world=Settings(weeks=4, markets=18, events=9, refund_share=0, corrected_share=0.6, corrected_days=5),
+    carried_over=1 * DAY,
+    retired=2 * DAY,
+    removed=3 * DAY,
+    added=5 * DAY,
     venue_down=(14 * DAY - 3 * HOUR, 14 * DAY + HOUR / 3),
-    provider_down=(19 * DAY, 21 * DAY + HOUR / 3),
+    provider_down=(13 * DAY, 14 * DAY + HOUR),
 )
 A_YEAR = Year(
     cohorts=52,
