@@ -263,7 +263,8 @@ COMMANDS = (
     REHEARSED, ("verify", "--json", "--database", "rehearsal.db"),
     ("demo", "--headless", "--json", "--config", "config.yaml", "--database", "demo.db"),
     ("replay", "past", "--agents", "market"), ("markets", "sync", "--config", "watched.yaml"),
-    ("markets", "sync", "--json", "--config", "watched.yaml"), ("markets", "list", "--config", "watched.yaml"),
+    ("markets", "sync", "--json", "--config", "watched.yaml"),
+    ("markets", "list", "--config", "watched.yaml"),
 )  # fmt: skip
 """What is played ahead: models, templates, statements and clients are made at their first use."""
 

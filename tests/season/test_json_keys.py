@@ -14,7 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
-from tests.season.demo import SIX_ROUNDS, small_demo
+from tests.program.running import demo_config
+from tests.season.demo import SIX_ROUNDS
 
 GOLDEN = Path(__file__).with_name("json_keys.json")
 OPEN_ENDED = {
@@ -38,7 +39,7 @@ def keys(value: Any, path: str = "") -> Iterator[str]:
 
 def answers(folder: Path) -> dict[str, list[str]]:
     """The keys of what every command answers in a folder with a config, a record and two files."""
-    config = small_demo(folder)
+    config = demo_config(folder, show=12, markets=60, events=25)
     CliRunner().invoke(app, [*SIX_ROUNDS, "--config", str(config), "--database", "demo.db"])
     (folder / "scores.csv").write_text(SCORES, "utf-8")
     (folder / "cup.yaml").write_text("form: peer\npool: 100\nforecasts: scores.csv\n", "utf-8")
@@ -53,9 +54,7 @@ def answers(folder: Path) -> dict[str, list[str]]:
     return found
 
 
-def test_every_answer_has_the_keys_that_it_had(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_answer_has_the_keys_that_it_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert answers(tmp_path) == json.loads(GOLDEN.read_text("utf-8"))
 

@@ -217,7 +217,8 @@ def test_with_all_jobs_killed_before_any_write_it_ends_as_if_unbroken(tmp_path: 
     whole = content(tmp_path, "whole.db")
     assert whole["differences"] == []
     third = writes[0] // 3
-    for places in [(place,) for place in range(1, writes[0] + 1)] if thorough else [(third, writes[0] - third)]:
+    each = [(place,) for place in range(1, writes[0] + 1)]
+    for places in each if thorough else [(third, writes[0] - third)]:
         clock_at(tmp_path)
         name = f"{places[0]}.db"
         for place in places:

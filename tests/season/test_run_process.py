@@ -78,6 +78,8 @@ agents:
   - {{name: parts, model: demo/hasty, batch: 3}}
   - {{kind: kelly, of: three}}
 """
+FEW_WEEKS = {"marks": "4d", "cohorts": 1, "weeks": 3, "markets": 12, "events": 5}
+MANY_WEEKS = {"marks": "2d", "cohorts": 40, "weeks": 44, "markets": 210, "events": 102}
 
 
 def test_killed_again_and_again_it_does_everything_once_and_ends_in_the_same_hash(
@@ -85,8 +87,7 @@ def test_killed_again_and_again_it_does_everything_once_and_ends_in_the_same_has
 ) -> None:
     """Each life ends soon after some sign of it: a line that it said, or a question that it asked."""
     kills, chance, log = 200 if thorough else 3, Random("when to kill"), tmp_path / "requests"
-    size = {"cohorts": 40, "weeks": 44, "markets": 210, "events": 102} if thorough else {"cohorts": 1, "weeks": 3, "markets": 12, "events": 5}
-    long = LONG.format(marks="2d" if thorough else "4d", **size)
+    long = LONG.format(**(MANY_WEEKS if thorough else FEW_WEEKS))
     whole, killed = (a_folder(tmp_path / name, long) for name in ("whole", "killed"))
     words = ("run", "--log", "json", "--clock", "clock", "--database", "arena.db")
     with provider(log) as url:
