@@ -37,7 +37,7 @@ markets:
   closes_within: {days}d
   min_volume: 0
   polymarket: {{url: "{venue}{gamma}", book_url: "{venue}{clob}", per_second: 10000}}
-cohorts: {{first: 2026-01-04, decide: {every}d, rounds: {year.rounds}, count: {year.cohorts}}}
+cohorts: {{first: 2026-01-04, rounds: {year.rounds}, count: {year.cohorts}}}
 run:
   catalogue: {year.looks}
   quotes: {year.looks}
@@ -68,7 +68,6 @@ class Year:
 
     cohorts: int
     rounds: int
-    every: timedelta
     within: timedelta
     looks: str
     world: Settings
@@ -158,8 +157,7 @@ class Stage:
         """Write the config, with these models in its line-up."""
         blocks = "".join(MODEL.format(name=name, provider=self.provider.url) for name in names)
         place = {"venue": self.venue.url, "gamma": GAMMA, "clob": CLOB}
-        days = {"days": self.year.within // DAY, "every": self.year.every // DAY}
-        text = CONFIG.format(agents=blocks + RULES, year=self.year, **days, **place)
+        text = CONFIG.format(agents=blocks + RULES, days=self.year.within // DAY, year=self.year, **place)
         (self.folder / "config.yaml").write_text(text, "utf-8")
 
     def carry_over(self) -> None:
@@ -248,28 +246,26 @@ def staged(year: Year, start: Start) -> Iterator[Stage]:
 
 def kills(year: Year, count: int, chance: Random) -> list[datetime]:
     """So many pretended times at which it is killed."""
-    length = year.cohorts * WEEK + year.rounds * year.every
+    length = (year.cohorts + year.rounds) * WEEK
     return [SUNDAY + chance.random() * length for _ in range(count)]
 
 
 SOME_WEEKS = Year(
-    cohorts=2,
-    rounds=3,
-    every=3 * DAY,
-    within=10 * DAY,
-    looks="4d",
-    world=Settings(weeks=4, markets=18, events=9, refund_share=0, corrected_share=0.6, corrected_days=5),
-    carried_over=1 * DAY,
-    retired=4 * DAY,
-    removed=5 * DAY,
-    added=5.5 * DAY,
-    venue_down=(10 * DAY - 3 * HOUR, 10 * DAY + HOUR / 3),
-    provider_down=(12 * DAY, 13 * DAY + HOUR / 3),
+    cohorts=3,
+    rounds=2,
+    within=14 * DAY,
+    looks="6d",
+    world=Settings(weeks=7, markets=24, events=12, refund_share=0, corrected_share=0.6, corrected_days=5),
+    carried_over=4 * DAY,
+    retired=8 * DAY,
+    removed=9 * DAY,
+    added=11 * DAY,
+    venue_down=(14 * DAY - 3 * HOUR, 14 * DAY + HOUR / 3),
+    provider_down=(19 * DAY, 21 * DAY + HOUR / 3),
 )
 A_YEAR = Year(
     cohorts=52,
     rounds=5,
-    every=WEEK,
     within=60 * DAY,
     looks="1d",
     world=Settings(weeks=64, markets=240, events=100, refund_share=0, corrected_share=0.1),
