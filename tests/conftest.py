@@ -14,6 +14,7 @@ from hypothesis import settings
 
 from markets.garbage_collection import SELDOM_THRESHOLD, freeze_gc
 from tests.program.forked import SHARED, forking
+from tests.shared_caches import share_caches
 
 collect_ignore = ["referee.py"]  # a program of its own, which tests run
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,6 +44,7 @@ def _stay_at_home(event: str, args: tuple[object, ...]) -> None:
 sys.addaudithook(_stay_at_home)
 gc.set_threshold(SELDOM_THRESHOLD)  # thousands of tests are collected, and none of them goes
 os.environ.pop("COLUMNS", None)  # xdist sets it, and tables go by it
+share_caches()
 
 
 def find_chromium() -> str | None:

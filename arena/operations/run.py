@@ -203,7 +203,7 @@ async def run_step(lead_run: LeaderRun) -> bool:
     todo = due_work(_situation(lead_run, states, now))
     known = configured_jobs(run.config.run)
     jobs = [job for job in known if not todo.idle or job.name not in VENUE_JOBS]
-    live, moment = stamp_of(run.config) == "live", asyncio.get_running_loop().time()
+    live, moment = lead_run.context.source.stamp == "live", asyncio.get_running_loop().time()
     waiting = due_tasks(todo, jobs, states, now, live)
     _show(run, todo, states, now)
     resting = {task.name for task in waiting if moment < run.busy_until.get(task.name, 0.0)}
@@ -232,7 +232,8 @@ def _situation(lead_run: LeaderRun, states: Mapping[str, JobState], now: datetim
     for number in ended:
         _emit(run, "ended", f"cohort {number} has ended", cohort=number)
     cohorts = [one.stored for one in progress]
-    plan, live = plan_of(config, now, tuple(x.cohort for x in cohorts)), stamp_of(config) == "live"
+    plan = plan_of(config, now, tuple(x.cohort for x in cohorts))
+    live = lead_run.context.source.stamp == "live"
     look = next_look(record, cohorts, live, lead_run.context.world.corrected_within)
     return DueSituation(plan, progress, states, live, config.cohorts.catch_up, now, look)
 

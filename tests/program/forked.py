@@ -237,20 +237,44 @@ def _fork(
 LOADED = ("scipy.stats", "alembic.command", "apscheduler.triggers.cron", "rich.table")
 PACKAGES = ("markets", "portfolio", "agents", "arena")
 WARMED = """\
-markets: {{venue: simulator, show: 3, simulator: {{start: 2026-01-04, weeks: 4, markets: 10, events: 3}}}}
+markets: {{venue: simulator, show: 3, simulator: {{start: 2026-01-04, weeks: 3, markets: 10, events: 3}}}}
 cohorts: {{rounds: 1, count: 1}}
+run: {{marks: 1w, boards: 1w, scores: 1w, quotes: off, catalogue: off, resolutions: 1w, backup: off}}
 agents:
   - kind: market
-  - {{name: sharp, model: demo/sharp}}
+  - {{name: sharp, model: demo/sharp, price: {{input: 1, output: 4}}}}
   - {{name: plays, model: openai/plays, base_url: "{url}"}}
+  - {{kind: kelly, of: sharp}}
 """
-"""What is played ahead: models, templates, statements and a provider's client are made at their first use."""
+WATCHED = """\
+database: watched.db
+markets:
+  venue: polymarket
+  min_volume: 0
+  closes_within: 3650d
+  polymarket: {{url: "{url}{gamma}", book_url: "{url}{clob}", per_second: 1000}}
+agents: [{{kind: market}}]
+"""
+REHEARSED = ("run", "--clock", "clock", "--database", "rehearsal.db")
+COMMANDS = (
+    ("check",), ("round",), ("status",), ("leaderboard",), ("leaderboard", "--json"), ("positions",),
+    ("agents", "list"), ("agents", "show", "sharp"), ("agents", "try", "sharp"), ("cohorts", "list"),
+    ("cohorts", "show", "1"), ("verify",), ("export", "x"), ("import", "x", "--database", "copy.db"),
+    REHEARSED, ("verify", "--json", "--database", "rehearsal.db"),
+    ("demo", "--headless", "--json", "--config", "config.yaml", "--database", "demo.db"),
+    ("replay", "past", "--agents", "market"), ("markets", "sync", "--config", "watched.yaml"),
+    ("markets", "sync", "--json", "--config", "watched.yaml"),
+    ("markets", "list", "--config", "watched.yaml"),
+)  # fmt: skip
+"""What is played ahead: models, templates, statements and clients are made at their first use."""
 
 
 def _load() -> None:
     """All that any command needs, before it is asked for."""
     from arena.calls import recorded_ask
+    from tests.shared_caches import share_caches
 
+    share_caches()
     found = chain.from_iterable(walk_packages(import_module(name).__path__, f"{name}.") for name in PACKAGES)
     ours = (module.name for module in found if ".migrations" not in module.name)
     for name in (*ours, *LOADED):
@@ -265,12 +289,20 @@ def _warm_up() -> None:
 
     from arena.cli.main import app
     from markets.garbage_collection import freeze_gc
+    from tests.bundles import simulated
     from tests.provider.server import faulty
+    from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_market
+    from tests.venue_server.server import venue_server
 
-    with TemporaryDirectory() as name, chdir(name), faulty() as provider:
+    with TemporaryDirectory() as name, chdir(name), faulty() as provider, venue_server() as venue:
+        PolymarketWire([a_market(endDate="2030-01-01T00:00:00Z")]).serve(venue)
         Path("config.yaml").write_text(WARMED.format(url=provider.url), "utf-8")
-        for words in (["round"], ["leaderboard"], ["verify"], ["check"]):
-            assert CliRunner().invoke(app, words).exit_code == 0
+        Path("watched.yaml").write_text(WATCHED.format(url=venue.url, gamma=GAMMA, clob=CLOB), "utf-8")
+        Path("clock").write_text("2026-01-04T00:00:00+00:00\n", "utf-8")
+        simulated(Path("past"), weeks=2, markets=6, events=3)
+        for words in COMMANDS:
+            done = CliRunner().invoke(app, words)
+            assert done.exit_code == 0, (words, done.output)
     freeze_gc()
 
 

@@ -1,4 +1,4 @@
-"""The demo's season, whole and its first weeks, each played once for all tests of a run."""
+"""The demo's season, whole and its first weeks, and one in a small world; each is played once in a run."""
 
 import json
 import shutil
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.once import made_once
-from tests.program.running import arena_json
+from tests.program.running import arena_json, demo_config
 
 SIX_ROUNDS = ("demo", "--headless", "--rounds", "6")
 
@@ -26,6 +26,21 @@ def the_demo(folders: pytest.TempPathFactory) -> Path:
         _play(folder, "demo", "--headless", "--resume")
 
     return made_once("demo", folders, make)
+
+
+def small_demo(folder: Path) -> Path:
+    """A config of the demo with a quarter of its markets."""
+    return demo_config(folder, show=40, markets=150, events=55)
+
+
+def the_small_demo(folders: pytest.TempPathFactory) -> Path:
+    """The folder of a whole season of the demo in a small world, with its config."""
+
+    def make(folder: Path) -> None:
+        small_demo(folder)
+        _play(folder, "demo", "--headless", "--config", "config.yaml")
+
+    return made_once("small demo", folders, make)
 
 
 def said_of(folder: Path) -> Any:

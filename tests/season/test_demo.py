@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.program.running import AGREES, agents_of, arena, arena_json
-from tests.season.demo import said_of, the_demo
+from tests.season.demo import said_of, small_demo, the_demo, the_small_demo
 from tests.season.skill import gaps
 
 FIELDS = {
@@ -16,22 +16,23 @@ FIELDS = {
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return the_demo(tmp_path_factory)
+def folder(tmp_path_factory: pytest.TempPathFactory, thorough: bool) -> Path:
+    """The demo as it comes with THOROUGH=1, and in a world of a quarter of its markets otherwise."""
+    return the_demo(tmp_path_factory) if thorough else the_small_demo(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
 def season(folder: Path) -> Any:
-    """What the demo as it comes answered."""
+    """What the demo answered."""
     return said_of(folder)
 
 
-def test_it_is_a_whole_season(season: Any) -> None:
+def test_it_is_a_whole_season(season: Any, thorough: bool) -> None:
     assert season["cohorts"] >= 3
     assert season["decision_times"] == 20
-    assert (season["markets"], season["events"]) == (600, 220)
+    assert (season["markets"], season["events"]) == ((600, 220) if thorough else (150, 55))
     assert season["turns"] == season["rounds"] * len(season["leaderboard"])
-    assert season["settlements"] > 800
+    assert season["settlements"] > (800 if thorough else 200)
     assert season["fills"] > 1000
     assert season["entries"] > season["fills"]
 
@@ -82,8 +83,10 @@ def test_one_cohort_can_be_looked_at_alone(season: Any, folder: Path) -> None:
 def test_playing_it_again_ends_in_the_same_hash_whatever_the_time_zone_and_hash_seed(
     season: Any, tmp_path: Path, thorough: bool
 ) -> None:
-    """The whole season with THOROUGH=1, the first two decision times otherwise."""
-    words = ["demo", "--headless"] if thorough else ["demo", "--headless", "--rounds", "2"]
+    """The whole season as it comes with THOROUGH=1, two decision times in a small world otherwise."""
+    words = ["demo", "--headless"]
+    if not thorough:
+        words += ["--rounds", "2", "--config", str(small_demo(tmp_path))]
     here: dict[str, Any] = {"PYTHONHASHSEED": "1", "TZ": "Pacific/Auckland"}
     there: dict[str, Any] = {"TZ": "America/Los_Angeles"}  # by the seed of the process that it is forked from
     hashes = [arena_json(tmp_path, *words, **where)["state_hash"] for where in (here, there)]
@@ -91,8 +94,9 @@ def test_playing_it_again_ends_in_the_same_hash_whatever_the_time_zone_and_hash_
     assert not thorough or hashes[0] == season["state_hash"]
 
 
-def test_resuming_a_finished_season_changes_nothing(season: Any, folder: Path) -> None:
-    again = arena_json(folder, "demo", "--headless", "--resume", "--database", season["database"])
+def test_resuming_a_finished_season_changes_nothing(season: Any, folder: Path, thorough: bool) -> None:
+    config = () if thorough else ("--config", "config.yaml")
+    again = arena_json(folder, "demo", "--headless", "--resume", "--database", season["database"], *config)
     timeless = {"seconds", "database"}
     assert {k: v for k, v in again.items() if k not in timeless} == {
         k: v for k, v in season.items() if k not in timeless
@@ -107,7 +111,8 @@ def test_a_record_that_is_named_is_never_thrown_away(season: Any, folder: Path) 
 
 
 def test_before_anything_is_resolved_scores_are_null_and_never_zero(tmp_path: Path) -> None:
-    found = arena_json(tmp_path, "demo", "--headless", "--rounds", "1")
+    config = str(small_demo(tmp_path))
+    found = arena_json(tmp_path, "demo", "--headless", "--rounds", "1", "--config", config)
     rows = agents_of(found["leaderboard"])
     for row in rows.values():
         assert row["resolved"] == 0

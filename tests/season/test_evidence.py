@@ -47,7 +47,7 @@ LAST = "2026-01-18"
 
 def played(folder: Path, *days: str) -> Any:
     """The replay with articles of these days on every market."""
-    simulated(folder / "spring")
+    simulated(folder / "spring", markets=15, events=6)
     (folder / "extensions").mkdir()
     (folder / "extensions" / "reader.py").write_text(READER, "utf-8")
     (folder / "config.yaml").write_text(CONFIG, "utf-8")

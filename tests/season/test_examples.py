@@ -86,7 +86,7 @@ def test_everyone_plays_the_first_round(
 
 
 def test_a_study_is_replayed(tmp_path: Path, provider: FaultyProvider) -> None:
-    simulated(tmp_path / "spring")
+    simulated(tmp_path / "spring", weeks=4, markets=12, events=6)
     placed(tmp_path, "replay-study", provider)
     played = arena_json(tmp_path, "replay", "spring")
     assert played["turns"] == 5 * played["rounds"] > 0

@@ -21,7 +21,7 @@ from tests.builders import NOW
 from tests.bundles import simulated
 from tests.program.running import AGREES, arena_json, demo_config
 from tests.records.full_record import build
-from tests.season.test_wide_world import CONFIG as WIDE
+from tests.season.test_wide_world import the_wide_world
 
 REFEREE = Path(__file__).parents[1] / "referee.py"
 LINE_UP = """\
@@ -68,8 +68,9 @@ def small(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def demo(folder: Path) -> Any:
-    """Four rounds of a demo, in which a model is asked over HTTP."""
-    config, words = demo_config(folder, LINE_UP), ("--rounds", "4", "--database", "demo.db")
+    """Four rounds of a small demo, in which a model is asked over HTTP."""
+    config = demo_config(folder, LINE_UP, show=40, markets=150, events=55)
+    words = ("--rounds", "4", "--database", "demo.db")
     return arena_json(folder, "demo", "--headless", *words, "--config", str(config))
 
 
@@ -128,12 +129,10 @@ def test_the_referee_finds_no_difference_in_a_demo(demo: Any, folder: Path) -> N
 
 
 def test_the_referee_finds_no_difference_where_there_are_refunds_halves_and_corrections(
-    small: Path, folder: Path
+    small: Path, folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     assert refereed(small) == []
-    (folder / "wide.yaml").write_text(WIDE, "utf-8")
-    arena_json(folder, "demo", "--headless", "--config", "wide.yaml", "--database", "wide.db")
-    exported(folder / "wide.db", folder / "wide", "json")
+    exported(the_wide_world(tmp_path_factory) / "wide.db", folder / "wide", "json")
     entries = (folder / "wide" / "entries.jsonl").read_text("utf-8").splitlines()
     kinds = {json.loads(line)["kind"] for line in entries}
     assert kinds == {"deposit", "buy", "settle", "refund", "reverse"}

@@ -67,7 +67,9 @@ def test_an_order_is_filled_at_the_price_of_when_its_answer_is_in(
     venue.before.append(lambda _: ends())
     provider.script("eve", thinks)
     shape = {"venue": venue.url, "gamma": GAMMA, "clob": CLOB, "provider": provider.url}
-    text = CONFIG.format(rounds=1, catch_up="latest", looks="1w", **shape).replace("cohorts: {", RULES)
+    text = CONFIG.format(rounds=1, days=7, catch_up="latest", looks="1w", **shape).replace(
+        "cohorts: {", RULES
+    )
     (tmp_path / "config.yaml").write_text(text, "utf-8")
     clock_at(tmp_path)
     rehearse(tmp_path)

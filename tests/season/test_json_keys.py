@@ -5,7 +5,6 @@
 
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,7 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
-from tests.season.demo import SIX_ROUNDS, six_rounds
+from tests.program.running import demo_config
+from tests.season.demo import SIX_ROUNDS
 
 GOLDEN = Path(__file__).with_name("json_keys.json")
 OPEN_ENDED = {
@@ -39,6 +39,8 @@ def keys(value: Any, path: str = "") -> Iterator[str]:
 
 def answers(folder: Path) -> dict[str, list[str]]:
     """The keys of what every command answers in a folder with a config, a record and two files."""
+    config = demo_config(folder, show=12, markets=60, events=25)
+    CliRunner().invoke(app, [*SIX_ROUNDS, "--config", str(config), "--database", "demo.db"])
     (folder / "scores.csv").write_text(SCORES, "utf-8")
     (folder / "cup.yaml").write_text("form: peer\npool: 100\nforecasts: scores.csv\n", "utf-8")
     found, market = {}, ""
@@ -52,18 +54,12 @@ def answers(folder: Path) -> dict[str, list[str]]:
     return found
 
 
-def test_every_answer_has_the_keys_that_it_had(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = Path(shutil.copytree(six_rounds(tmp_path_factory), tmp_path / "season"))
-    shutil.copy(Path(__file__).parents[2] / "examples" / "demo.yaml", folder / "config.yaml")
-    monkeypatch.chdir(folder)
-    assert answers(folder) == json.loads(GOLDEN.read_text("utf-8"))
+def test_every_answer_has_the_keys_that_it_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert answers(tmp_path) == json.loads(GOLDEN.read_text("utf-8"))
 
 
 if __name__ == "__main__":
     with TemporaryDirectory() as place:
-        shutil.copy(Path(__file__).parents[2] / "examples" / "demo.yaml", f"{place}/config.yaml")
         os.chdir(place)
-        CliRunner().invoke(app, [*SIX_ROUNDS, "--database", "demo.db"])
         GOLDEN.write_text(json.dumps(answers(Path(place)), indent=1) + "\n", "utf-8")

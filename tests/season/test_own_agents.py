@@ -48,7 +48,7 @@ def world(config: Path) -> list[Listing]:
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Mapping[str, Any]]:
     folder = tmp_path_factory.mktemp("own")
-    config = demo_config(folder, LINE_UP)
+    config = demo_config(folder, LINE_UP, show=40, markets=150, events=55)
     (folder / "mine.py").write_text(MINE, "utf-8")
     (folder / "people").mkdir()
     listed = dict.fromkeys(listing.market.id for listing in world(config))
@@ -95,7 +95,7 @@ def test_bets_in_a_file_and_a_function_are_played(rows: Mapping[str, Mapping[str
 
 def test_a_missing_file_is_seen_by_check_and_fails_nobody_elses_turn(tmp_path: Path) -> None:
     line_up = LINE_UP + "  - {kind: kelly, name: after-bob, of: bob}\n"
-    config = demo_config(tmp_path, line_up)
+    config = demo_config(tmp_path, line_up, show=40, markets=150, events=55)
     checked = arena(tmp_path, "check", "--config", str(config))
     assert checked.returncode == 1
     assert "agents[8].file: there is no file people/bob.csv beside the config" in checked.stderr

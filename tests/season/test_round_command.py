@@ -11,7 +11,7 @@ from tests.program.running import AGREES, arena, arena_json, loaded
 CONFIG = """\
 markets:
   venue: simulator
-  simulator: {start: 2026-01-04, weeks: 8, markets: 60, events: 20}
+  simulator: {start: 2026-01-04, weeks: 4, markets: 30, events: 10}
 cohorts: {rounds: 2, count: 2}
 agents:
   - kind: market

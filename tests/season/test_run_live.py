@@ -32,11 +32,11 @@ markets:
   closes_within: 3000d
   min_volume: 0
   polymarket: {{url: "{venue}{gamma}", book_url: "{venue}{clob}", per_second: 1000}}
-cohorts: {{first: 2026-01-04, rounds: {rounds}, count: 1, catch_up: {catch_up}}}
+cohorts: {{first: 2026-01-04, decide: {days}d, rounds: {rounds}, count: 1, catch_up: {catch_up}}}
 run:
   catalogue: {looks}
   quotes: {looks}
-  resolutions: 1d
+  resolutions: {looks}
   marks: {looks}
   boards: {looks}
   scores: {looks}
@@ -46,6 +46,12 @@ agents:
   - {{name: eve, model: openai/eve, base_url: "{provider}", price: {{input: 1, output: 1}}}}
 """
 Down = Callable[[datetime], bool]
+
+
+@pytest.fixture
+def every(thorough: bool) -> timedelta:
+    """From one round to the next: a week with THOROUGH=1, three days otherwise."""
+    return WEEK if thorough else 3 * DAY
 
 
 @pytest.fixture
@@ -65,14 +71,15 @@ def an_arena(
     folder: Path,
     venue: VenueServer,
     provider: FaultyProvider,
+    every: timedelta = WEEK,
     rounds: int = 2,
     catch_up: str = "latest",
-    over_at: datetime = SUNDAY + 2 * WEEK,
-    looks: str = "1w",
+    looks: str = "",
 ) -> PolymarketWire:
-    """A folder at a venue with two markets, which are both over some time later by the folder's clock."""
+    """A folder at a venue with two markets, both over one such time after the last round by its clock."""
     shape = {"venue": venue.url, "gamma": GAMMA, "clob": CLOB, "provider": provider.url}
-    text = CONFIG.format(rounds=rounds, catch_up=catch_up, looks=looks, **shape)
+    days, over_at = every // DAY, SUNDAY + rounds * every
+    text = CONFIG.format(rounds=rounds, catch_up=catch_up, looks=looks or f"{days}d", days=days, **shape)
     (folder / "config.yaml").write_text(text, "utf-8")
     clock_at(folder)
     names = ("1001", "1002")
@@ -114,85 +121,86 @@ def verdicts(folder: Path) -> list[tuple[int, str]]:
     return [(number, verdict) for number, verdict in rows(folder, query)]
 
 
-def looked(folder: Path) -> list[tuple[int, str]]:
-    """When the prices of each round were looked at."""
+def looked(folder: Path) -> list[tuple[int, datetime]]:
+    """To the minute when the prices of each round were looked at."""
     query = "SELECT number, taken_at FROM round JOIN snapshot ON snapshot.id = snapshot_id ORDER BY number"
-    return [(number, taken_at[:16]) for number, taken_at in rows(folder, query)]
+    return [(number, datetime.fromisoformat(f"{at[:16]}Z")) for number, at in rows(folder, query)]
 
 
 def test_a_live_season_is_played_settled_and_ended(
-    tmp_path: Path, venue: VenueServer, provider: FaultyProvider
+    tmp_path: Path, venue: VenueServer, provider: FaultyProvider, every: timedelta
 ) -> None:
-    an_arena(tmp_path, venue, provider, looks="1d")
+    an_arena(tmp_path, venue, provider, every, looks="1d")
     board, _ = rehearse(tmp_path)
     found = content(tmp_path)
     assert (board.failed, verdicts(tmp_path)) == (0, [(1, "played"), (2, "played")])
     assert found["differences"] == []
     assert found["settlements"] > 0
-    assert found["ended"] == [(1, SUNDAY + 2 * WEEK)]
-    assert rows(tmp_path, "SELECT count(*) FROM sync") == [(14,)], "none once all cohorts have ended"
+    assert found["ended"] == [(1, SUNDAY + 2 * every)]
+    length = 2 * every // DAY
+    assert rows(tmp_path, "SELECT count(*) FROM sync") == [(length,)], "none once all cohorts have ended"
     days = [day for (day,) in rows(tmp_path, "SELECT DISTINCT at FROM mark ORDER BY at")]
-    assert len(days) == 15
-    assert [made[:16] for (made,) in rows(tmp_path, "SELECT made_at FROM call ORDER BY id")] == [
-        "2026-01-04T00:00",
-        "2026-01-11T00:00",
-    ]
+    assert len(days) == length + 1
+    calls = [made[:16] for (made,) in rows(tmp_path, "SELECT made_at FROM call ORDER BY id")]
+    assert calls == [f"{at:%Y-%m-%dT%H:%M}" for at in (SUNDAY, SUNDAY + every)]
 
 
 def test_a_venue_that_is_down_delays_its_round_and_loses_nothing(
-    tmp_path: Path, venue: VenueServer, provider: FaultyProvider
+    tmp_path: Path, venue: VenueServer, provider: FaultyProvider, every: timedelta
 ) -> None:
-    an_arena(tmp_path, venue, provider)
-    venue_is_down(tmp_path, venue, between(SUNDAY + WEEK, 2 * HOUR))
+    an_arena(tmp_path, venue, provider, every)
+    second = SUNDAY + every
+    venue_is_down(tmp_path, venue, between(second, 2 * HOUR))
     board, events = rehearse(tmp_path)
-    assert looked(tmp_path) == [(1, "2026-01-04T00:00"), (2, "2026-01-11T02:03")]
-    pauses = [
-        event.at - SUNDAY - WEEK for event in events if "cohort 1" in event.words and event.kind == "failed"
-    ]
+    assert looked(tmp_path) == [(1, SUNDAY), (2, second + 123 * MINUTE)]
+    pauses = [event.at - second for event in events if "cohort 1" in event.words and event.kind == "failed"]
     assert [int(pause.total_seconds()) // 60 for pause in pauses] == [0, 1, 3, 7, 15, 31, 63]
     assert board.failed > 7, "other jobs could not reach it either"
     assert [one for one in events if one.kind == "missed"] == []
     assert verdicts(tmp_path) == [(1, "played"), (2, "played")]
     found = content(tmp_path)
-    assert (found["differences"], found["ended"]) == ([], [(1, SUNDAY + 2 * WEEK)])
+    assert (found["differences"], found["ended"]) == ([], [(1, SUNDAY + 2 * every)])
 
 
 def test_a_turn_that_failed_is_tried_again_for_six_hours_and_then_is_over(
-    tmp_path: Path, venue: VenueServer, provider: FaultyProvider
+    tmp_path: Path, venue: VenueServer, provider: FaultyProvider, every: timedelta
 ) -> None:
-    an_arena(tmp_path, venue, provider)
-    first, second = between(SUNDAY, 3 * HOUR), between(SUNDAY + WEEK, 7 * HOUR)
+    an_arena(tmp_path, venue, provider, every)
+    first, second = between(SUNDAY, 3 * HOUR), between(SUNDAY + every, 7 * HOUR)
     provider_is_down(tmp_path, provider, lambda at: first(at) or second(at))
     rehearse(tmp_path)
     assert verdicts(tmp_path) == [(1, "played"), (2, "failed")]
     tries = [at for (at,) in rows(tmp_path, "SELECT made_at FROM call ORDER BY made_at")]
-    hours = [at[:13] for at in tries]
-    assert hours.count("2026-01-11T00") > hours.count("2026-01-11T04") == 1
-    assert max(tries) <= "2026-01-11T06:00:01"
+    hours, day = [at[:13] for at in tries], f"{SUNDAY + every:%Y-%m-%d}"
+    assert hours.count(f"{day}T00") > hours.count(f"{day}T04") == 1
+    assert max(tries) <= f"{day}T06:00:01"
     assert content(tmp_path)["differences"] == []
 
 
 @pytest.mark.parametrize(
     ("policy", "played"),
     [
-        ("latest", [(1, "2026-01-04T00:00"), (3, "2026-01-19T05:00")]),
-        ("all", [(1, "2026-01-04T00:00"), (2, "2026-01-19T05:00"), (3, "2026-01-19T05:00")]),
-        ("none", [(1, "2026-01-04T00:00")]),
+        ("latest", [1, 3]),
+        ("all", [1, 2, 3]),
+        ("none", [1]),
     ],
 )
 def test_rounds_that_were_missed_are_caught_up_as_the_config_says(
     tmp_path: Path,
     venue: VenueServer,
     provider: FaultyProvider,
+    every: timedelta,
     policy: str,
-    played: list[tuple[int, str]],
+    played: list[int],
 ) -> None:
-    an_arena(tmp_path, venue, provider, rounds=3, catch_up=policy, over_at=SUNDAY + 3 * WEEK)
+    an_arena(tmp_path, venue, provider, every, rounds=3, catch_up=policy)
     rehearse(tmp_path, once=True)
-    clock_at(tmp_path, SUNDAY + 2 * WEEK + 29 * HOUR)  # nothing ran for two weeks and more
+    late = SUNDAY + 2 * every + 29 * HOUR  # nothing ran since
+    clock_at(tmp_path, late)
     board, events = rehearse(tmp_path)
-    assert (looked(tmp_path), board.failed) == (played, 0)
+    times = [(number, SUNDAY if number == 1 else late) for number in played]
+    assert (looked(tmp_path), board.failed) == (times, 0)
     missed = [event.data["round"] for event in events if event.kind == "missed"]
-    assert missed == [number for number in (2, 3) if number not in dict(played)]
+    assert missed == [number for number in (2, 3) if number not in played]
     found = content(tmp_path)
-    assert (found["differences"], found["ended"]) == ([], [(1, SUNDAY + 3 * WEEK)])
+    assert (found["differences"], found["ended"]) == ([], [(1, SUNDAY + 3 * every)])

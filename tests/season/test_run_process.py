@@ -30,9 +30,9 @@ from tests.season.paid import asked_in, stored_questions
 WEEK = timedelta(weeks=1)
 OFF = "boards: 1w, catalogue: off, quotes: off, resolutions: off, scores: off, backup: off"
 SEASON = f"""\
-markets: {{venue: simulator, show: 8, simulator: {{start: 2026-01-04, weeks: 6, markets: 30, events: 10}}}}
+markets: {{venue: simulator, show: 8, simulator: {{start: 2026-01-04, weeks: 3, markets: 20, events: 8}}}}
 cohorts: {{rounds: 2, count: 1}}
-run: {{marks: 3d, {OFF}}}
+run: {{marks: 1w, {OFF}}}
 agents:
   - {{name: three, model: demo/sharp, samples: 3}}
   - {{name: parts, model: demo/hasty, batch: 5}}
@@ -72,20 +72,22 @@ markets:
   show: 6
   simulator: {{start: 2026-01-04, weeks: {weeks}, markets: {markets}, events: {events}}}
 cohorts: {{rounds: 2, count: {cohorts}}}
-run: {{marks: 2d, quotes: 4d, catalogue: 1w, boards: 4d, scores: 1w, resolutions: off, backup: off}}
+run: {{marks: {marks}, quotes: 4d, catalogue: 1w, boards: 1w, scores: 1w, resolutions: off, backup: off}}
 agents:
   - {{name: three, model: demo/sharp, samples: 3}}
   - {{name: parts, model: demo/hasty, batch: 3}}
   - {{kind: kelly, of: three}}
 """
+FEW_WEEKS = {"marks": "4d", "cohorts": 1, "weeks": 3, "markets": 12, "events": 5}
+MANY_WEEKS = {"marks": "2d", "cohorts": 40, "weeks": 44, "markets": 210, "events": 102}
 
 
 def test_killed_again_and_again_it_does_everything_once_and_ends_in_the_same_hash(
     tmp_path: Path, thorough: bool, forked: Forks
 ) -> None:
     """Each life ends soon after some sign of it: a line that it said, or a question that it asked."""
-    kills, chance, log = 200 if thorough else 5, Random("when to kill"), tmp_path / "requests"
-    long = LONG.format(cohorts=kills // 5, weeks=kills // 5 + 4, markets=kills + 10, events=kills // 2 + 2)
+    kills, chance, log = 200 if thorough else 3, Random("when to kill"), tmp_path / "requests"
+    long = LONG.format(**(MANY_WEEKS if thorough else FEW_WEEKS))
     whole, killed = (a_folder(tmp_path / name, long) for name in ("whole", "killed"))
     words = ("run", "--log", "json", "--clock", "clock", "--database", "arena.db")
     with provider(log) as url:
@@ -256,7 +258,7 @@ def test_the_list_says_what_is_done_when_without_doing_it(tmp_path: Path) -> Non
     fresh = arena_json(folder, "run", "--list", "--clock", "clock")
     assert not (folder / "arena.db").exists()
     jobs = {job["job"]: job for job in fresh["jobs"]}
-    assert (jobs["marks"]["cadence"], jobs["marks"]["last"]) == ("3d", None)
+    assert (jobs["marks"]["cadence"], jobs["marks"]["last"]) == ("weekly", None)
     assert (jobs["quotes"]["cadence"], jobs["quotes"]["next"]) == ("off", None)
     assert [each["what"] for each in fresh["decisions"]] == ["a cohort starts, due now"]
     for word in ("marks", "off", "due now"):

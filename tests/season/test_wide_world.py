@@ -1,11 +1,13 @@
 """A world with families, news, late, odd and corrected ends, and silence is played like any other."""
 
+import json
 import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.once import made_once
 from tests.program.running import arena_json
 
 CONFIG = """\
@@ -36,16 +38,27 @@ agents:
 """
 
 
+WORDS = ("demo", "--headless", "--config", "wide.yaml", "--database")
+
+
+def the_wide_world(folders: pytest.TempPathFactory) -> Path:
+    """The folder with its config, its season, and what the demo answered; it is only read."""
+
+    def make(folder: Path) -> None:
+        (folder / "wide.yaml").write_text(CONFIG, encoding="utf-8")
+        (folder / "said.json").write_text(json.dumps(arena_json(folder, *WORDS, "wide.db")), "utf-8")
+
+    return made_once("wide", folders, make)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    found = tmp_path_factory.mktemp("wide")
-    (found / "wide.yaml").write_text(CONFIG, encoding="utf-8")
-    return found
+    return the_wide_world(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
 def season(folder: Path) -> Any:
-    return arena_json(folder, "demo", "--headless", "--config", "wide.yaml", "--database", "wide.db")
+    return json.loads((folder / "said.json").read_text("utf-8"))
 
 
 def test_it_is_played_to_the_end_and_verified(folder: Path, season: Any) -> None:
@@ -53,8 +66,8 @@ def test_it_is_played_to_the_end_and_verified(folder: Path, season: Any) -> None
     assert arena_json(folder, "verify", "--database", "wide.db")["ok"] is True
 
 
-def test_it_is_the_same_again(folder: Path, season: Any) -> None:
-    again = arena_json(folder, "demo", "--headless", "--config", "wide.yaml", "--database", "again.db")
+def test_it_is_the_same_again(folder: Path, season: Any, tmp_path: Path) -> None:
+    again = arena_json(folder, *WORDS, str(tmp_path / "again.db"))
     assert again["state_hash"] == season["state_hash"]
 
 

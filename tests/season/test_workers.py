@@ -37,7 +37,7 @@ from tests.provider.server import FaultyProvider, faulty
 
 PER_PROVIDER, BUDGET = 4, 0.5
 CONFIG = """\
-markets: {{venue: simulator, show: 6, simulator: {{start: 2026-01-04, weeks: 5, markets: 30, events: 10}}}}
+markets: {{venue: simulator, show: 6, simulator: {{start: 2026-01-04, weeks: 4, markets: 20, events: 8}}}}
 cohorts: {{rounds: 3, count: 1}}
 calls: {{at_once: 50, per_provider: {per_provider}}}
 budget: {{arena: {budget}}}
@@ -51,9 +51,9 @@ agents:
 AGENT = "  - {{name: a{n}, model: openai/plays, base_url: '{url}', price: {{input: 1, output: 4}}}}"
 WORLD_ALONE = """\
 database: {database}
-markets: {{venue: simulator, show: 6, simulator: {{start: 2026-01-04, weeks: 5, markets: 30, events: 10}}}}
-cohorts: {{rounds: 3, count: 1}}
-run: {{workers: {workers}, marks: 1w, boards: 1w, scores: 1w,
+markets: {{venue: simulator, show: 6, simulator: {{start: 2026-01-04, weeks: 2, markets: 15, events: 6}}}}
+cohorts: {{rounds: 2, count: 1}}
+run: {{workers: {workers}, marks: 1w, boards: off, scores: off,
   catalogue: off, quotes: off, resolutions: off, backup: off}}
 agents: [{{kind: random}}, {{kind: oracle}}, {{kind: kelly, of: oracle}}]
 """
@@ -197,7 +197,7 @@ def test_without_workers_the_turns_are_played_by_who_runs_the_schedule_which_say
     assert [event.words for event in events if event.kind == "alone"] == [
         "no worker is running: turns are played here until one starts (`arena worker`)"
     ]
-    assert (board.alone, board.rounds, board.failed) == (True, 3, 0)
+    assert (board.alone, board.rounds, board.failed) == (True, 2, 0)
 
 
 def test_a_worker_of_another_version_plays_nothing_and_says_so(tmp_path: Path) -> None:

@@ -254,7 +254,7 @@ SOME_WEEKS = Year(
     cohorts=3,
     rounds=2,
     within=14 * DAY,
-    looks="3d",
+    looks="6d",
     world=Settings(weeks=7, markets=24, events=12, refund_share=0, corrected_share=0.6, corrected_days=5),
     carried_over=4 * DAY,
     retired=8 * DAY,
