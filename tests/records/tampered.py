@@ -12,7 +12,7 @@ from arena.verify import Difference, find
 
 
 class TamperedRecord:
-    """The record of a file as only someone with the file in hand has it: no trigger and no check is in the way.
+    """The record of a file as only someone with the file in hand has it: nothing is in the way of a change.
 
     `connection` is for who reads it, `driver` for who changes it.
     """

@@ -158,7 +158,9 @@ def test_an_attempt_that_failed_does_not_count(whole: str, changing: TamperedRec
     assert hash_of(changing) == whole
 
 
-def test_an_answer_that_was_followed_by_a_better_one_does_not_count(whole: str, changing: TamperedRecord) -> None:
+def test_an_answer_that_was_followed_by_a_better_one_does_not_count(
+    whole: str, changing: TamperedRecord
+) -> None:
     changing.driver.execute("UPDATE call SET reply = 'other prose' WHERE reply = 'prose'")
     assert hash_of(changing) == whole
     changing.driver.execute("UPDATE call SET reply = 'other prose' WHERE reply = 'more prose'")

@@ -149,9 +149,7 @@ def test_what_is_left_out_is_there() -> None:
 
 
 @pytest.mark.parametrize(("table", "column"), CHECKED)
-def test_a_changed_field_is_named(
-    table: str, column: str, tampered: TamperedRecord, thorough: bool
-) -> None:
+def test_a_changed_field_is_named(table: str, column: str, tampered: TamperedRecord, thorough: bool) -> None:
     """Every value in every row with THOROUGH=1, otherwise the values by turns in two of them.
 
     Verifying goes on to its end for the last row, and with THOROUGH=1; else until the change is named.
@@ -166,7 +164,9 @@ def test_a_changed_field_is_named(
             with tampered.undone():
                 if not change(tampered, shape, column, key, value):
                     continue
-                found = tampered.differences(lambda one: not whole and names([one], table))
+                found = tampered.differences(
+                    lambda one, to_the_end=whole: not to_the_end and names([one], table)
+                )
             tried += 1
             assert names(found, table), f"{key}: {value!r} found {[d.message for d in found]}"
     assert tried

@@ -14,7 +14,9 @@ depends_on = None
 
 def upgrade() -> None:
     connection = op.get_bind()
-    there = {(table, column) for table, column in connection.exec_driver_sql(COLUMNS[connection.dialect.name])}
+    there = {
+        (table, column) for table, column in connection.exec_driver_sql(COLUMNS[connection.dialect.name])
+    }
     lacking = {name: table for name, table in METADATA.tables.items() if name not in dict(there)}
     METADATA.create_all(connection, list(lacking.values()), checkfirst=False)
     for table in METADATA.sorted_tables:
