@@ -11,7 +11,7 @@ from arena.record.schema.database import connect, reading
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.tables import METADATA
 from tests.arena.verify.test_verify import rows_of
-from tests.records.full_record import AT_WORK, build
+from tests.records.full_record import AT_WORK, build, build_anew
 from tests.records.tampered import TamperedRecord
 
 TABLES = METADATA.tables
@@ -108,7 +108,7 @@ def changed(record: TamperedRecord, table: str, column: str, where: str = "1") -
 
 
 def test_a_season_has_one_hash(whole: str, tmp_path: Path) -> None:
-    build(tmp_path / "again.db").close()
+    build_anew(tmp_path / "again.db").close()
     assert hash_of(tmp_path / "again.db") == whole
 
 

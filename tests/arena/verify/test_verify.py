@@ -152,7 +152,7 @@ def test_what_is_left_out_is_there() -> None:
 def test_a_changed_field_is_named(table: str, column: str, tampered: TamperedRecord, thorough: bool) -> None:
     """Every value in every row with THOROUGH=1, otherwise the values by turns in two of them.
 
-    Verifying goes on to its end for texts of the last row, and with THOROUGH=1; else until it names the change.
+    Verifying goes on to its end for texts of the last row, and with THOROUGH=1; else until it says so.
     """
     shape, tried = TABLES[table], 0
     keys = some(rows_of(tampered.driver, shape), thorough)
