@@ -51,7 +51,9 @@ def _agrees(folder: Path, name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("rules", RULES)
-def test_a_season_ends_with_everything_paid_by_the_newest_word(tmp_path: Path, config: str, rules: str) -> None:
+def test_a_season_ends_with_everything_paid_by_the_newest_word(
+    tmp_path: Path, config: str, rules: str
+) -> None:
     (tmp_path / "config.yaml").write_text(config.replace("RULES", rules), "utf-8")
     arena_json(tmp_path, "demo", "--headless", "--config", "config.yaml", "--database", "arena.db")
     _agrees(tmp_path, "x")

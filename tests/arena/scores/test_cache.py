@@ -32,7 +32,7 @@ from tests.records.seasons import play, shared_season
 def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
     """A season of two cohorts, and all that is worked out from it."""
     whole = shared_season(tmp_path_factory)
-    found = Record.open(shutil.copy(whole, tmp_path_factory.mktemp("season") / "season.db"))
+    found = Record.open(str(shutil.copy(whole, tmp_path_factory.mktemp("season") / "season.db")))
     yield found
     found.close()
 

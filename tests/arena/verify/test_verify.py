@@ -132,6 +132,11 @@ def names(found: list[Difference], table: str) -> bool:
     return any(d.table == table or (d.table == seal and table in d.message) for d in found)
 
 
+def until_named(record: TamperedRecord, table: str, whole: bool) -> list[Difference]:
+    """What verifying finds until it names a change in the table, or to its end."""
+    return record.differences(lambda one: not whole and names([one], table))
+
+
 @pytest.mark.parametrize("weeks", range(1, 6))
 def test_a_record_agrees_with_itself_at_every_stage(weeks: int, tmp_path: Path) -> None:
     record = build(tmp_path / "record.db", weeks)
@@ -164,9 +169,7 @@ def test_a_changed_field_is_named(table: str, column: str, tampered: TamperedRec
             with tampered.undone():
                 if not change(tampered, shape, column, key, value):
                     continue
-                found = tampered.differences(
-                    lambda one, to_the_end=whole: not to_the_end and names([one], table)
-                )
+                found = until_named(tampered, table, whole)
             tried += 1
             assert names(found, table), f"{key}: {value!r} found {[d.message for d in found]}"
     assert tried
