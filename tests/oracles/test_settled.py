@@ -17,7 +17,8 @@ markets:
   show: 30
   per_event: 6
   simulator:
-    {start: 2026-01-04, WORLD, corrected_share: 0.3, corrected_days: 30, refund_share: 0.1, fraction_share: 0.1}
+    {start: 2026-01-04, WORLD, corrected_share: 0.3, corrected_days: 30,
+     refund_share: 0.1, fraction_share: 0.1}
 cohorts: {rounds: 3, count: 2, keep_deciding: 2, rules: RULES}
 agents: [{kind: constant}, {kind: random}, {kind: oracle}, {kind: oracle, name: noisy, noise: 1.5}]
 """
