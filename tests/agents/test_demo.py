@@ -77,23 +77,23 @@ def test_reliability_counts_for_the_sharp_and_loudness_for_the_hasty() -> None:
     assert sharp.forecasts[0].millionths > 550_000 > 300_000 > hasty.forecasts[0].millionths
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_an_answer_depends_on_model_messages_and_seed_alone(model: str) -> None:
+def test_an_answer_depends_on_model_messages_and_seed_alone() -> None:
     view = view_of(venue(Settings(seed=1)), START, seed=3)
     messages = render(BET, view).messages
     code = (
         "import json, sys; from agents.demo.models import answer; from agents.model import Message; "
-        "print(answer(sys.argv[1], [Message(*m) for m in json.load(sys.stdin)], 3))"
+        "messages = [Message(*m) for m in json.load(sys.stdin)]; "
+        "print(json.dumps([answer(model, messages, 3) for model in sys.argv[1:]]))"
     )
     told = json.dumps([[message.role, message.content] for message in messages])
     elsewhere = subprocess.run(
-        [sys.executable, "-c", code, model],
+        [sys.executable, "-c", code, *MODELS],
         input=told,
         capture_output=True,
         text=True,
         env={"PYTHONHASHSEED": "99", "PYTHONPATH": str(Path(__file__).parents[2]), "TZ": "Asia/Tokyo"},
     )
-    assert elsewhere.stdout.strip() == answer(model, messages, 3)
+    assert json.loads(elsewhere.stdout) == [answer(model, messages, 3) for model in MODELS]
 
 
 @pytest.mark.parametrize("model", MODELS)

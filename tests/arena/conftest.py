@@ -10,6 +10,7 @@ from arena.record.record import Record
 from arena.record.schema import database
 from arena.verify import verify
 from tests.records.full_record import build
+from tests.records.tampered import TamperedRecord
 
 
 @pytest.fixture(scope="session")
@@ -36,6 +37,21 @@ def record(empty: Path, tmp_path: Path) -> Iterator[Record]:
     with database.reading(opened.engine) as connection:
         assert verify(connection) == []
     opened.close()
+
+
+@pytest.fixture(scope="session")
+def tampered(built: Path) -> Iterator[TamperedRecord]:
+    """The small record in memory, for all tests that change it and undo that."""
+    held = TamperedRecord(built)
+    yield held
+    held.close()
+
+
+@pytest.fixture
+def changing(tampered: TamperedRecord) -> Iterator[TamperedRecord]:
+    """The same for one test: what that changes is undone at its end."""
+    with tampered.undone():
+        yield tampered
 
 
 @pytest.fixture

@@ -1,10 +1,13 @@
 """A record in memory, row by row, so that a test can work its figures out by hand."""
 
+import sqlite3
 from collections.abc import Collection, Mapping
+from contextlib import closing
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any, Self
 
-from sqlalchemy import BigInteger, Integer, Table, create_engine, insert
+from sqlalchemy import BigInteger, Integer, StaticPool, Table, create_engine, insert
 
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.dialects import UtcTime
@@ -16,14 +19,28 @@ from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, Res
 from markets.hashes import canonical
 from tests.builders import NOW, usd
 
+STATEMENTS: dict[Any, Any] = {}
+"""What each question is in SQL: all small records ask the same ones."""
+
+
+@cache
+def _tables() -> bytes:
+    """A database with empty tables, which takes longer to make than to fill."""
+    with closing(sqlite3.connect(":memory:")) as driver:
+        engine = create_engine("sqlite://", creator=lambda: driver, poolclass=StaticPool)
+        METADATA.create_all(engine)
+        return driver.serialize()
+
 
 class SmallRecord:
     """Facts are put in one at a time; what a fact leaves out is empty text, 0 or NOW."""
 
     def __init__(self) -> None:
-        self.engine = create_engine("sqlite://")
+        self.engine = create_engine("sqlite://").execution_options(compiled_cache=STATEMENTS)
         self.connection = self.engine.connect()
-        METADATA.create_all(self.connection)
+        driver = self.connection.connection.driver_connection
+        assert isinstance(driver, sqlite3.Connection)
+        driver.deserialize(_tables())
         self.entrants: dict[tuple[int, str], int] = {}
         self.rounds: dict[tuple[int, int], int] = {}
         self.turns: dict[tuple[int, int, str], int] = {}

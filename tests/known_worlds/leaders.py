@@ -66,10 +66,13 @@ def _planted(noise: float) -> Agents:
     return agents
 
 
-def events_for(shape: Shape, noise: float) -> int:
-    """The events after which the sentence should name the planted leader, by their true gaps and spreads."""
+def events_for(shape: Shape, noise: float, many: int = MANY) -> int:
+    """The events after which the sentence should name the planted leader, by their true gaps and spreads.
+
+    Those are seen in so `many` events.
+    """
     rng = chances("planted", shape, noise)
-    place = world(sizes(shape, MANY, 5, rng), rng)
+    place = world(sizes(shape, many, 5, rng), rng)
     found = played(place, _planted(noise)(place, rng))
     better = sums_of(found, found.by_agent[0])
     rivals = [EventSums(np.zeros_like(better.total), better.count)]
@@ -77,7 +80,7 @@ def events_for(shape: Shape, noise: float) -> int:
     most = 0.0
     for rival in rivals:
         gap = EventSums(better.total - rival.total, better.count)
-        count = required_events(gap.mean, error(gap), MANY, chance_each(len(rivals)))
+        count = required_events(gap.mean, error(gap), many, chance_each(len(rivals)))
         most = max(most, count or 0.0)
     return int(np.ceil(most))
 

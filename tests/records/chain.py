@@ -3,11 +3,10 @@
 import json
 import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from arena.record.schema.database import connect, open_read_only, reading
+from arena.record.schema.database import Connection, connect, open_read_only, reading
 from arena.record.write.heads import begin_chain
 from arena.record.write.publications import read_heads_after
 from arena.verify import Differences, find
@@ -35,7 +34,12 @@ LISTED = {
 def published(path: Path) -> list[str]:
     """The lines that a record would have published."""
     with open_read_only(str(path)) as engine, reading(engine) as connection:
-        return [json.dumps(head) for head in read_heads_after(connection, 0, 1_000)]
+        return published_by(connection)
+
+
+def published_by(connection: Connection) -> list[str]:
+    """The same of an open record."""
+    return [json.dumps(head) for head in read_heads_after(connection, 0, 1_000)]
 
 
 def found_in(path: Path, heads: Sequence[str] = ()) -> Differences:
@@ -55,41 +59,33 @@ def rechain(path: Path) -> None:
         engine.dispose()
 
 
-def rewrite_heads(path: Path) -> None:
+def rewrite_heads(database: sqlite3.Connection) -> None:
     """Every head over what it covered, as that is now: without change, each comes out as it was.
 
     What is gone is left out, and what no head covered is added to the last one.
     """
-    with closing(sqlite3.connect(path)) as database, unguarded(database):
-        now = {kind: {tuple(x[:-1]): x[-1] for x in database.execute(sql)} for kind, sql in LISTED.items()}
-        new = {kind: facts.copy() for kind, facts in now.items() if kind != "entry"}
-        heads = database.execute("SELECT id, number, cohort, round, at, members FROM head ORDER BY number")
-        previous, rows = "", heads.fetchall()
-        for number, (id, _, cohort, round, at, members) in enumerate(rows, 1):
-            listed: dict[str, list[list[Any]]] = {}
-            for kind, lines in json.loads(members).items():
-                listed[kind] = [
-                    [*x[:-1], now[kind][tuple(x[:-1])]] for x in lines if tuple(x[:-1]) in now[kind]
-                ]
-                for line in listed[kind]:
-                    new.get(kind, {}).pop(tuple(line[:-1]), None)
-            if number == len(rows):
-                for kind, facts in new.items():
-                    listed[kind] = sorted([*listed.get(kind, []), *([*x, hash] for x, hash in facts.items())])
-            listed = {kind: lines for kind, lines in listed.items() if lines}
-            own = dict[str, list[Any]]()
-            for (key,) in database.execute(ROUND, (cohort, round)).fetchall() if round else ():
-                own |= {
-                    kind: sorted(map(list, database.execute(sql, (key,)))) for kind, sql in OF_ROUND.items()
-                }
-            facts_of = listed | {kind: lines for kind, lines in own.items() if lines}
-            parts = [
-                [kind, len(facts_of[kind]), sha256(written(facts_of[kind]))] for kind in sorted(facts_of)
-            ]
-            hash = sha256(written([number, cohort, round, at, parts, previous]))
-            row = number, written(parts), written(listed), previous, hash, id
-            database.execute(
-                "UPDATE head SET number = ?, parts = ?, members = ?, previous = ?, hash = ? WHERE id = ?", row
-            )
-            previous = hash
-        database.commit()
+    now = {kind: {tuple(x[:-1]): x[-1] for x in database.execute(sql)} for kind, sql in LISTED.items()}
+    new = {kind: facts.copy() for kind, facts in now.items() if kind != "entry"}
+    heads = database.execute("SELECT id, number, cohort, round, at, members FROM head ORDER BY number")
+    previous, rows = "", heads.fetchall()
+    for number, (id, _, cohort, round, at, members) in enumerate(rows, 1):
+        listed: dict[str, list[list[Any]]] = {}
+        for kind, lines in json.loads(members).items():
+            listed[kind] = [[*x[:-1], now[kind][tuple(x[:-1])]] for x in lines if tuple(x[:-1]) in now[kind]]
+            for line in listed[kind]:
+                new.get(kind, {}).pop(tuple(line[:-1]), None)
+        if number == len(rows):
+            for kind, facts in new.items():
+                listed[kind] = sorted([*listed.get(kind, []), *([*x, hash] for x, hash in facts.items())])
+        listed = {kind: lines for kind, lines in listed.items() if lines}
+        own = dict[str, list[Any]]()
+        for (key,) in database.execute(ROUND, (cohort, round)).fetchall() if round else ():
+            own |= {kind: sorted(map(list, database.execute(sql, (key,)))) for kind, sql in OF_ROUND.items()}
+        facts_of = listed | {kind: lines for kind, lines in own.items() if lines}
+        parts = [[kind, len(facts_of[kind]), sha256(written(facts_of[kind]))] for kind in sorted(facts_of)]
+        hash = sha256(written([number, cohort, round, at, parts, previous]))
+        row = number, written(parts), written(listed), previous, hash, id
+        database.execute(
+            "UPDATE head SET number = ?, parts = ?, members = ?, previous = ?, hash = ? WHERE id = ?", row
+        )
+        previous = hash

@@ -9,7 +9,9 @@ back what was paid. Before it another venue may have been watched, of which noth
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from agents.model import Article, Call, CallError, Decision, DecisionStatus, Forecast, Message, Prompt, Stage
@@ -17,6 +19,7 @@ from arena.record.model.benchmark import NewFile
 from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Replacement, Turn
 from arena.record.queries.cohorts import read_calls, read_resolutions, read_rounds
 from arena.record.record import Record
+from arena.record.schema.database import newest_schema_version
 from arena.record.schema.scores import RollupRow
 from arena.record.schema.work import (
     IncidentRow,
@@ -223,7 +226,27 @@ def decides(
 
 
 def build(path: Path | str, weeks: int = 5, watched: bool = False, looks_again: bool = True) -> Record:
-    """The small season in a new record, or its first weeks; before it, if so wished, a venue was watched."""
+    """The small season in a new record, or its first weeks; before it, if so wished, a venue was watched.
+
+    In a file it is a copy of the one that was played first.
+    """
+    if "://" in str(path):
+        return build_anew(path, weeks, watched, looks_again)
+    Path(path).touch(mode=0o600)
+    Path(path).write_bytes(_built(weeks, watched, looks_again, newest_schema_version()))
+    return Record.open(str(path))
+
+
+@cache
+def _built(weeks: int, watched: bool, looks_again: bool, _schema: str) -> bytes:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "record.db"
+        build_anew(path, weeks, watched, looks_again).close()
+        return path.read_bytes()
+
+
+def build_anew(path: Path | str, weeks: int = 5, watched: bool = False, looks_again: bool = True) -> Record:
+    """The same, and played again."""
     season = Season(Record.open(str(path)), looks_again=looks_again)
     if watched:
         watch(season.record)

@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -27,7 +29,7 @@ AGENTS = (
 )
 
 CONFIG = """
-database: {database}
+database: season.db
 seed: 7
 markets:
   venue: simulator
@@ -56,13 +58,28 @@ def play(
     rules: str = "realistic",
     show: int = 20,
 ) -> Path:
-    """The record of a season of two cohorts and five decision times, or of the first few of them."""
-    database = folder / "season.db"
+    """The record of a season of two cohorts and five decision times, or of the first few of them.
+
+    Where there is none yet it is a copy of the one that was played first.
+    """
+    database, config = folder / "season.db", folder / "config.yaml"
     lines = "".join(f"  - {agent}\n" for agent in agents)
-    config = folder / "config.yaml"
-    config.write_text(CONFIG.format(database=database, rules=rules, show=show) + lines, encoding="utf-8")
-    asyncio.run(_play(config, database, times))
+    config.write_text(CONFIG.format(rules=rules, show=show) + lines, encoding="utf-8")
+    if database.exists():
+        asyncio.run(_play(config, database, times))
+    else:
+        database.touch(mode=0o600)
+        database.write_bytes(_played(config.read_text("utf-8"), times))
     return database
+
+
+@cache
+def _played(text: str, times: int | None) -> bytes:
+    with TemporaryDirectory() as folder:
+        database, config = Path(folder) / "season.db", Path(folder) / "config.yaml"
+        config.write_text(text, encoding="utf-8")
+        asyncio.run(_play(config, database, times))
+        return database.read_bytes()
 
 
 def worked_out(database: Path) -> Path:

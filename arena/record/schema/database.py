@@ -275,14 +275,15 @@ def upgrade(engine: Engine, to: str = "head") -> None:
 
 def upgrade_connection(connection: Connection, to: str = "head") -> None:
     """The same in a transaction of the caller's. Of many that come at once, one does it, and others wait."""
-    from alembic import command  # it takes long to load, and who only reads never needs it
+    if connection.dialect.name == "postgresql":  # a writer of SQLite has its lock already
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({UPGRADE_LOCK})")
+    if schema_version(connection) == newest_schema_version() and to == "head":
+        return
+    from alembic import command  # it takes long to load, and few records have anything to be upgraded
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-    if connection.dialect.name == "postgresql":  # a writer of SQLite has its lock already
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({UPGRADE_LOCK})")
-    schema_version(connection)
     config.attributes["connection"] = connection
     command.upgrade(config, to)
 

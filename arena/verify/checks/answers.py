@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -24,8 +25,7 @@ from agents.kinds import llm
 from agents.model import Call, Decision, Forecast, Given, Message, Prompt, Stage, View
 from agents.prompts.prompt import PromptPart, short_ids
 from agents.prompts.template import compile_template
-from agents.registry import AgentKind
-from agents.registry import kind as kind_of
+from agents.registry import AgentKind, kind
 from arena.cohorts.cohort import forecast_sources, seed_for
 from arena.record.model.cohort import Cohort
 from arena.record.queries.accounts import read_ledgers
@@ -61,6 +61,8 @@ Refusal = tuple[str, str, str]
 """A rejection's code, words and market."""
 BY_RULE = "its kind decides so on what it was shown"
 PROMPTS = rows_of(PromptRow)
+kind_of = cache(kind)
+"""A kind of ours, which is looked for once: every turn has one."""
 
 
 READERS = rows_query(

@@ -26,10 +26,11 @@ def walked(rounds: int, every: timedelta, count: int, keep: int) -> dict[int, li
     found: dict[int, list[datetime]] = {cohort.number: [] for cohort in cohorts}
     at = NOW
     while at <= end:
-        newest = deciding_numbers((StoredCohort(x.number, x, {}, None) for x in cohorts), at, keep)
-        for cohort in cohorts:
-            if cohort.calendar.number_at(at) is not None and cohort.number in newest:
-                found[cohort.number].append(at)
+        if due := [cohort for cohort in cohorts if cohort.calendar.number_at(at) is not None]:
+            newest = deciding_numbers((StoredCohort(x.number, x, {}, None) for x in cohorts), at, keep)
+            for cohort in due:
+                if cohort.number in newest:
+                    found[cohort.number].append(at)
         at += HOUR
     return found
 

@@ -236,11 +236,11 @@ def test_a_season_that_plays_meanwhile_is_exported_as_it_was(tmp_path: Path, for
 @pytest.fixture(scope="module")
 def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A record with thirty megabytes of books."""
-    path, levels = tmp_path_factory.mktemp("crowded") / "record.db", "[1,2]," * 300
+    path, levels = tmp_path_factory.mktemp("crowded") / "record.db", "[1,2]," * 900
     with closing(Record.open(str(path))) as record, record.engine.begin() as connection:
         insert_lines(connection, MarketRow.__table__, ("id", "first_seen_at"), [("sim:a", NOW)])
         names = ("market_id", "at", "volume", "book", "hash")
-        quotes = (("sim:a", NOW + timedelta(seconds=n), 0, f"{levels}{n}", f"{n}") for n in range(15_000))
+        quotes = (("sim:a", NOW + timedelta(seconds=n), 0, f"{levels}{n}", f"{n}") for n in range(5_000))
         insert_lines(connection, QuoteRow.__table__, names, quotes)
     return path
 

@@ -13,6 +13,8 @@ from arena.record.schema.tables import METADATA
 from tests.arena.verify.test_verify import rows_of
 from tests.records.full_record import AT_WORK, build
 from tests.records.tampering import tamper
+from tests.records.full_record import AT_WORK, build, build_anew
+from tests.records.tampered import TamperedRecord
 
 TABLES = METADATA.tables
 
@@ -76,9 +78,11 @@ COLUMNS = [(name, column.name) for name, table in TABLES.items() for column in t
 COUNTED = [pair for pair in COLUMNS if pair not in SAME]
 
 
-def hash_of(path: Path) -> str:
-    """The state hash of the record in a file."""
-    engine = connect(path, read_only=True)
+def hash_of(record: Path | TamperedRecord) -> str:
+    """The state hash of the record in a file, or in memory."""
+    if isinstance(record, TamperedRecord):
+        return state_hash(record.connection)
+    engine = connect(record, read_only=True)
     try:
         with reading(engine) as connection:
             return state_hash(connection)
@@ -91,7 +95,7 @@ def whole(built: Path) -> str:
     return hash_of(built)
 
 
-def changed(path: Path, table: str, column: str, where: str = "1") -> None:
+def changed(record: TamperedRecord, table: str, column: str, where: str = "1") -> None:
     """Another value of the same type in the last row."""
     kind = TABLES[table].c[column].type
     if isinstance(kind, UtcTime):
@@ -103,33 +107,35 @@ def changed(path: Path, table: str, column: str, where: str = "1") -> None:
             else f"coalesce(\"{column}\", '') || 'x'"
         )
     last = f'(SELECT max(rowid) FROM "{table}" WHERE {where})'
-    tamper(path, f'UPDATE "{table}" SET "{column}" = {value} WHERE rowid = {last}')
+    record.driver.execute(f'UPDATE "{table}" SET "{column}" = {value} WHERE rowid = {last}')
 
 
 def test_a_season_has_one_hash(whole: str, tmp_path: Path) -> None:
-    build(tmp_path / "again.db").close()
+    build_anew(tmp_path / "again.db").close()
     assert hash_of(tmp_path / "again.db") == whole
 
 
 @pytest.mark.parametrize(("table", "column"), COUNTED)
-def test_every_fact_counts(table: str, column: str, whole: str, copy: Path) -> None:
-    changed(copy, table, column, "error_code IS NULL" if table == "call" else "1")
-    assert hash_of(copy) != whole
+def test_every_fact_counts(table: str, column: str, whole: str, changing: TamperedRecord) -> None:
+    changed(changing, table, column, "error_code IS NULL" if table == "call" else "1")
+    assert hash_of(changing) != whole
 
 
 @pytest.mark.parametrize("table", sorted({table for table, _ in SAME}))
-def test_what_is_no_fact_does_not_count(table: str, whole: str, copy: Path) -> None:
+def test_what_is_no_fact_does_not_count(table: str, whole: str, changing: TamperedRecord) -> None:
     """Ids are changed all together, below."""
     for column in sorted(column for name, column in SAME if name == table and column != "id"):
-        changed(copy, table, column)
-    assert hash_of(copy) == whole
+        changed(changing, table, column)
+    assert hash_of(changing) == whole
 
 
-def test_ids_and_the_order_of_rows_do_not_count(built: Path, whole: str, copy: Path) -> None:
+def test_ids_and_the_order_of_rows_do_not_count(whole: str, changing: TamperedRecord) -> None:
     """Every table is written anew, last row first, with ids of its own."""
-    tamper(copy, *renumbered())
-    assert rows_of(copy, TABLES["turn"]) != rows_of(built, TABLES["turn"])
-    assert hash_of(copy) == whole
+    before = rows_of(changing.driver, TABLES["turn"])
+    for statement in renumbered():
+        changing.driver.execute(statement)
+    assert rows_of(changing.driver, TABLES["turn"]) != before
+    assert hash_of(changing) == whole
 
 
 def renumbered() -> list[str]:
@@ -150,24 +156,26 @@ def renumbered() -> list[str]:
     return statements
 
 
-def test_an_attempt_that_failed_does_not_count(whole: str, copy: Path) -> None:
-    tamper(copy, "DELETE FROM call WHERE error_code IS NOT NULL")
-    assert hash_of(copy) == whole
+def test_an_attempt_that_failed_does_not_count(whole: str, changing: TamperedRecord) -> None:
+    changing.driver.execute("DELETE FROM call WHERE error_code IS NOT NULL")
+    assert hash_of(changing) == whole
 
 
-def test_an_answer_that_was_followed_by_a_better_one_does_not_count(whole: str, copy: Path) -> None:
-    tamper(copy, "UPDATE call SET reply = 'other prose' WHERE reply = 'prose'")
-    assert hash_of(copy) == whole
-    tamper(copy, "UPDATE call SET reply = 'other prose' WHERE reply = 'more prose'")
-    assert hash_of(copy) != whole
+def test_an_answer_that_was_followed_by_a_better_one_does_not_count(
+    whole: str, changing: TamperedRecord
+) -> None:
+    changing.driver.execute("UPDATE call SET reply = 'other prose' WHERE reply = 'prose'")
+    assert hash_of(changing) == whole
+    changing.driver.execute("UPDATE call SET reply = 'other prose' WHERE reply = 'more prose'")
+    assert hash_of(changing) != whole
 
 
 @pytest.mark.parametrize(
     "table", ["forecast", "rejection", "fill_level", "entry", "resolution", "snapshot_item", "evidence"]
 )
-def test_a_row_more_or_less_counts(table: str, whole: str, copy: Path) -> None:
-    tamper(copy, f"DELETE FROM {table} WHERE rowid = (SELECT max(rowid) FROM {table})")
-    assert hash_of(copy) != whole
+def test_a_row_more_or_less_counts(table: str, whole: str, changing: TamperedRecord) -> None:
+    changing.driver.execute(f"DELETE FROM {table} WHERE rowid = (SELECT max(rowid) FROM {table})")
+    assert hash_of(changing) != whole
 
 
 def test_an_empty_record_has_a_hash_of_its_own(tmp_path: Path, built: Path, whole: str) -> None:

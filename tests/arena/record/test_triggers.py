@@ -1,11 +1,12 @@
 """The database itself keeps facts as they were written."""
 
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import IntegrityError
 
 from arena.errors import ArenaError
@@ -20,12 +21,18 @@ PRUNED = "INSERT INTO prune VALUES (99, 9, '2027-01-01', '2026-12-31T00:00:00.00
 FACTS = [name for name in METADATA.tables if name not in FREE]
 
 
+@pytest.fixture(scope="module")
+def engine(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    engine = connect(shutil.copy(built, tmp_path_factory.mktemp("triggers") / "record.db"))
+    yield engine
+    engine.dispose()
+
+
 @pytest.fixture
-def connection(copy: Path) -> Iterator[Connection]:
-    engine = connect(copy)
+def connection(engine: Engine) -> Iterator[Connection]:
+    """What a test changes is never committed."""
     with engine.connect() as connection:
         yield connection
-    engine.dispose()
 
 
 COLUMNS = [(name, column.name) for name in FACTS for column in METADATA.tables[name].c]

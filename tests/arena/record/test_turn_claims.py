@@ -154,7 +154,7 @@ def test_tokens_only_grow_and_one_holds(steps: list[tuple[str, bool, bool]], las
             last, held = last + 1, None if short else holder
 
 
-PROCESSES, EACH = 2, 100
+PROCESSES, EACH = 2, 40
 
 
 def _answer(path: str, entrant: int) -> None:

@@ -1,5 +1,6 @@
 """What is worked out ahead is what would be worked out now, holds until something changes, and adds up."""
 
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from math import isclose, isnan
@@ -24,14 +25,14 @@ from arena.scores.slices import BY, CATEGORIES, SLICES, compute_slices
 from markets.millionths import ONE
 from markets.model import MarketId, Resolution
 from tests.builders import NOW
-from tests.records.seasons import play
+from tests.records.seasons import play, shared_season
 
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
     """A season of two cohorts, and all that is worked out from it."""
-    found = Record.open(str(play(tmp_path_factory.mktemp("season"))))
-    refresh_cache(found, NOW)
+    whole = shared_season(tmp_path_factory)
+    found = Record.open(str(shutil.copy(whole, tmp_path_factory.mktemp("season") / "season.db")))
     yield found
     found.close()
 
@@ -177,11 +178,12 @@ def test_an_end_makes_all_of_it_stale_and_it_is_still_shown(tmp_path: Path) -> N
     record.close()
 
 
-def test_a_market_may_be_moved_to_another_event_after_it_was_shown(tmp_path: Path) -> None:
+def test_a_market_may_be_moved_to_another_event_after_it_was_shown(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """It stays one of the event under which it was bet on: the figures are the same as before."""
-    database = play(tmp_path)
+    database = Path(shutil.copy(shared_season(tmp_path_factory), tmp_path / "season.db"))
     record = Record.open(str(database))
-    refresh_cache(record, NOW)
     page = "event_id, question, rules, category, opens_at, closes_at, tick, fee_rate, min_shares, story"
     with reading(record.engine) as connection:
         before = [DUELS.read(connection, name) for name in agents(connection)]

@@ -7,6 +7,7 @@ with the chain made anew over it: then the heads that had left the machine give 
 import random
 import shutil
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -21,10 +22,11 @@ from tests.arena.verify.test_verify import TABLES
 from tests.builders import a_resolution
 from tests.once import made_once
 from tests.program.running import arena_json
-from tests.records.chain import found_in, published, rewrite_heads
+from tests.records.chain import found_in, published, published_by, rewrite_heads
 from tests.records.full_record import AT_WORK
 from tests.records.seasons import play, worked_out
 from tests.records.tampering import tamper, unguarded
+from tests.records.tampered import TamperedRecord
 
 AGENTS = (
     "{kind: market}",
@@ -71,12 +73,20 @@ def heads(season: Path) -> list[str]:
     return published(season)
 
 
-def seal_again(path: Path, differences: list[Difference]) -> None:
+@pytest.fixture(scope="session")
+def attacked(season: Path) -> Iterator[TamperedRecord]:
+    """The season in memory, for all attacks."""
+    held = TamperedRecord(season)
+    yield held
+    held.close()
+
+
+def seal_again(record: TamperedRecord, differences: list[Difference]) -> None:
     """Write the hashes back that are expected."""
     for each in differences:
         if each.field in SEALS:
             words = f'UPDATE "{each.table}" SET "{each.field}" = ? WHERE "{each.field}" = ?'
-            tamper(path, words, values=(each.expected, each.found))
+            record.driver.execute(words, (each.expected, each.found))
 
 
 def of(agent: str, table: str = "turn") -> str:
@@ -358,46 +368,62 @@ OF_CACHES: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_an_attack_is_found_whatever_is_written_back(
-    attack: str, season: Path, heads: list[str], tmp_path: Path
+    attack: str, attacked: TamperedRecord, heads: list[str]
 ) -> None:
-    path = Path(shutil.copy(season, tmp_path / "record.db"))
-    with closing(sqlite3.connect(path, isolation_level=None)) as database, unguarded(database):
-        before = database.total_changes
+    with attacked.undone():
+        before = attacked.driver.total_changes
         for statement in ATTACKS[attack]:
-            database.execute(statement)
-        assert database.total_changes > before, "the attack changed nothing"
-    assert_found(path, heads, rewritten=attack != "what a head covers")  # to rewrite that is to mend it
+            attacked.driver.execute(statement)
+        assert attacked.driver.total_changes > before, "the attack changed nothing"
+        assert_found(attacked, heads, rewritten=attack != "what a head covers")  # that would mend it
 
 
-@pytest.mark.parametrize("attack", OF_CACHES)
-def test_a_cache_that_was_changed_is_found(attack: str, season: Path, tmp_path: Path) -> None:
-    path = worked_out(Path(shutil.copy(season, tmp_path / "record.db")))
-    assert found_in(path).listed == []
-    tamper(path, *OF_CACHES[attack])
-    assert {each.table for each in found_in(path).listed} == {"rollup"}
+@pytest.fixture(scope="session")
+def cached(season: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TamperedRecord]:
+    """The season in memory with all that is cached of it."""
+    path = worked_out(Path(shutil.copy(season, tmp_path_factory.mktemp("cached") / "record.db")))
+    held = TamperedRecord(path)
+    assert held.differences() == []
+    yield held
+    held.close()
 
 
-def assert_found(path: Path, heads: list[str], rewritten: bool = True) -> None:
+def test_a_cache_that_was_changed_is_found(cached: TamperedRecord) -> None:
+    for attack in OF_CACHES.values():
+        with cached.undone():
+            for statement in attack:
+                assert cached.driver.execute(statement).rowcount
+            assert {each.table for each in cached.differences()} == {"rollup"}
+
+
+def tells(found: Difference) -> bool:
+    """Whether it is more than a hash or the chain that gives an attack away."""
+    return found.field not in (*SEALS, *CHAIN) and found.table != "head"
+
+
+def assert_found(record: TamperedRecord, heads: list[str], rewritten: bool = True) -> None:
     """An attack is found; where hashes alone give it away, also with all of them and the chain rewritten."""
     for _ in range(6):
-        found = found_in(path).listed
+        found = record.differences(tells)
         assert found, "nothing is found"
-        if any(each.field not in (*SEALS, *CHAIN) and each.table != "head" for each in found):
+        if tells(found[-1]):
             return
         if not any(each.field in SEALS for each in found):
             break
-        seal_again(path, found)
+        seal_again(record, found)
     if rewritten:
-        rewrite_heads(path)
-    assert found_in(path, heads).count, "nothing is found once all hashes and the chain are rewritten"
+        rewrite_heads(record.driver)
+    enough = "nothing is found once all hashes and the chain are rewritten"
+    assert record.differences(lambda _: True, heads), enough
 
 
 def test_a_chain_that_is_rewritten_over_what_was_there_is_the_same(
-    season: Path, heads: list[str], tmp_path: Path
+    attacked: TamperedRecord, heads: list[str]
 ) -> None:
-    path = Path(shutil.copy(season, tmp_path / "record.db"))
-    rewrite_heads(path)
-    assert (published(path), found_in(path, heads).listed) == (heads, [])
+    with attacked.undone():
+        rewrite_heads(attacked.driver)
+        assert published_by(attacked.connection) == heads
+        assert attacked.differences(heads=heads) == []
 
 
 KEYS_OF = {
@@ -418,15 +444,12 @@ SWAPS = [
 
 @pytest.mark.parametrize(("table", "column"), SWAPS)
 def test_rows_that_changed_places_are_found(
-    table: str, column: str, season: Path, heads: list[str], tmp_path: Path
+    table: str, column: str, attacked: TamperedRecord, heads: list[str]
 ) -> None:
     """Two rows take each other's cohort, round, agent, market or whatever else one of their columns names."""
-    path, chance = (
-        Path(shutil.copy(season, tmp_path / "record.db")),
-        random.Random(f"{table}/{column}"),
-    )
-    with closing(sqlite3.connect(path, isolation_level=None)) as database, unguarded(database):
-        rows = database.execute(
+    chance = random.Random(f"{table}/{column}")
+    with attacked.undone():
+        rows = attacked.driver.execute(
             f'SELECT rowid, "{column}" FROM "{table}" WHERE "{column}" NOT NULL'
         ).fetchall()
         if len({value for _, value in rows}) < 2:
@@ -438,25 +461,22 @@ def test_rows_that_changed_places_are_found(
         away = f"{mine}~" if isinstance(mine, str) else -1
         try:
             for value, row in ((away, one), (mine, other), (its, one)):
-                database.execute(change, (value, row))
+                attacked.driver.execute(change, (value, row))
         except sqlite3.IntegrityError:
             pytest.skip("a unique key stands in the way")
-    assert_found(path, heads)
+        assert_found(attacked, heads)
 
 
 @pytest.mark.parametrize("table", sorted(KEYS_OF.keys() - {"quote"}))
-def test_rows_that_are_there_twice_are_found(
-    table: str, season: Path, heads: list[str], tmp_path: Path
-) -> None:
+def test_rows_that_are_there_twice_are_found(table: str, attacked: TamperedRecord, heads: list[str]) -> None:
     """All but prices, which may have been read at any time: those that count are in a snapshot or a sync."""
-    path = Path(shutil.copy(season, tmp_path / "record.db"))
     names = [f'"{column.name}"' for column in TABLES[table].c]
     copied = ", ".join(ANEW.get(column.name, f'"{column.name}"') for column in TABLES[table].c)
-    with closing(sqlite3.connect(path, isolation_level=None)) as database, unguarded(database):
+    with attacked.undone():
         statement = f'INSERT OR IGNORE INTO "{table}" ({", ".join(names)}) SELECT {copied} FROM "{table}"'
-        if not database.execute(statement).rowcount:
+        if not attacked.driver.execute(statement).rowcount:
             pytest.skip("there can be none")
-    assert_found(path, heads)
+        assert_found(attacked, heads)
 
 
 HARMLESS: dict[str, tuple[str, ...]] = {

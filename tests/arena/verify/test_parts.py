@@ -29,10 +29,11 @@ def tampered(copy: Path) -> Iterator[tuple[Path, Connection]]:
     engine.dispose()
 
 
-@pytest.mark.parametrize("most", [None, 3])
+@pytest.mark.parametrize("most", [pytest.param(None, marks=pytest.mark.thorough), 3])
 def test_as_much_is_found_and_told_by_two_processes_as_by_one(
     most: int | None, tampered: tuple[Path, Connection]
 ) -> None:
+    """All of it on a server, always: see `test_streams`."""
     one, two = list[str](), list[str]()
     path, connection = tampered
     alone = find(connection, most, lambda x: one.append(x.message))

@@ -90,10 +90,10 @@ def agrees(connection: Connection) -> None:
 
 
 @pytest.fixture(scope="module")
-def short_and_long(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def short_and_long(tmp_path_factory: pytest.TempPathFactory, thorough: bool) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("streams")
     longer(folder / "short.db", quotes=1_500, looks=1_050)
-    longer(folder / "long.db", quotes=9_000, looks=2_100)
+    longer(folder / "long.db", quotes=9_000 if thorough else 4_000, looks=2_100)
     return folder / "short.db", folder / "long.db"
 
 

@@ -32,12 +32,23 @@ def last_head(path: Path) -> int:
         return int(database.execute("SELECT max(number) FROM head").fetchone()[0])
 
 
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The beginning of a season, to be copied."""
+    return worked_out(play(tmp_path_factory.mktemp("begun"), AGENTS, 2))
+
+
 @pytest.fixture
-def record(tmp_path: Path) -> Path:
+def unverified(begun: Path, tmp_path: Path) -> Path:
+    """The beginning of a season."""
+    return Path(shutil.copytree(begun.parent, tmp_path / "season")) / begun.name
+
+
+@pytest.fixture
+def record(unverified: Path) -> Path:
     """The beginning of a season, which was verified."""
-    path = worked_out(play(tmp_path, AGENTS, 2))
-    assert verified(path) == 0
-    return path
+    assert verified(unverified) == 0
+    return unverified
 
 
 def test_what_is_new_is_verified_alone_and_all_of_it_when_asked(record: Path) -> None:
@@ -75,7 +86,7 @@ def test_what_is_new_and_wrong_is_found(record: Path) -> None:
     statement = "UPDATE forecast SET probability = 7 WHERE rowid = (SELECT max(rowid) FROM forecast)"
     with closing(sqlite3.connect(record, isolation_level=None)) as database, unguarded(database):
         database.execute(statement)
-    assert verified(record, status=1) > 0
+    assert verified(unverified, status=1) > 0
 
 
 OF_OLD = "round_id = (SELECT min(id) FROM round)"
@@ -94,12 +105,12 @@ BY_COUNT = {
 
 @pytest.mark.parametrize("change", BY_COUNT)
 def test_of_what_was_verified_nothing_is_gone_and_to_no_old_round_something_came(
-    change: str, record: Path
+    change: str, unverified: Path
 ) -> None:
     """The schema is as it was when the note was made, so nothing but the chain gives it away."""
     with closing(sqlite3.connect(record, isolation_level=None)) as database, unguarded(database):
         assert database.execute(BY_COUNT[change]).rowcount
-    assert verified(record, status=1) > 0
+    assert verified(unverified, status=1) > 0
 
 
 def test_a_copy_or_a_spoilt_note_is_verified_whole(record: Path) -> None:

@@ -1,7 +1,6 @@
 """Whatever is changed in a record, `arena verify` names it."""
 
 import ast
-import shutil
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +20,7 @@ from arena.verify import Difference, verify
 from arena.verify.hashes import sha256_of
 from tests.records.full_record import AT_WORK, build
 from tests.records.tampering import tamper
+from tests.records.tampered import TamperedRecord
 
 TABLES = {table.name: table for table in METADATA.sorted_tables}
 OWN_IDS = {name for name, table in TABLES.items() if "id" in table.c and name != "market"}
@@ -72,23 +72,15 @@ def some(keys: list[tuple[Any, ...]], thorough: bool) -> list[tuple[Any, ...]]:
     return keys if thorough else sorted({keys[len(keys) // 3], keys[-1]})
 
 
-def rows_of(path: Path, table: Table) -> list[tuple[Any, ...]]:
+def rows_of(driver: sqlite3.Connection, table: Table) -> list[tuple[Any, ...]]:
     """The primary keys of a table's rows."""
     keys = ", ".join(f'"{column.name}"' for column in table.primary_key.columns)
-    database = sqlite3.connect(path)
-    try:
-        return database.execute(f'SELECT {keys} FROM "{table.name}" ORDER BY {keys}').fetchall()
-    finally:
-        database.close()
+    return driver.execute(f'SELECT {keys} FROM "{table.name}" ORDER BY {keys}').fetchall()
 
 
-def value_of(path: Path, table: Table, column: str, key: tuple[Any, ...]) -> Any:
-    database = sqlite3.connect(path)
-    try:
-        where = " AND ".join(f'"{c.name}" = ?' for c in table.primary_key.columns)
-        return database.execute(f'SELECT "{column}" FROM "{table.name}" WHERE {where}', key).fetchone()[0]
-    finally:
-        database.close()
+def of_key(table: Table) -> str:
+    """The condition for the row of a key."""
+    return " AND ".join(f'"{column.name}" = ?' for column in table.primary_key.columns)
 
 
 def others(table: Table, column: str, value: Any) -> Iterator[Any]:
@@ -107,11 +99,11 @@ def others(table: Table, column: str, value: Any) -> Iterator[Any]:
         yield None
 
 
-def change(path: Path, table: Table, column: str, key: tuple[Any, ...], value: Any) -> bool:
+def change(record: TamperedRecord, table: Table, column: str, key: tuple[Any, ...], value: Any) -> bool:
     """Put a value into one field; False where a unique key stands in the way."""
-    where = " AND ".join(f'"{c.name}" = ?' for c in table.primary_key.columns)
+    statement = f'UPDATE "{table.name}" SET "{column}" = ? WHERE {of_key(table)}'
     try:
-        tamper(path, f'UPDATE "{table.name}" SET "{column}" = ? WHERE {where}', values=(value, *key))
+        record.driver.execute(statement, (value, *key))
     except sqlite3.IntegrityError as error:
         if "UNIQUE" not in str(error):
             raise
@@ -125,6 +117,11 @@ def names(found: list[Difference], table: str) -> bool:
     return any(d.table == table or (d.table == seal and table in d.message) for d in found)
 
 
+def until_named(record: TamperedRecord, table: str, whole: bool) -> list[Difference]:
+    """What verifying finds until it names a change in the table, or to its end."""
+    return record.differences(lambda one: not whole and names([one], table))
+
+
 @pytest.mark.parametrize("weeks", range(1, 6))
 def test_a_record_agrees_with_itself_at_every_stage(weeks: int, tmp_path: Path) -> None:
     record = build(tmp_path / "record.db", weeks)
@@ -133,8 +130,8 @@ def test_a_record_agrees_with_itself_at_every_stage(weeks: int, tmp_path: Path) 
     record.close()
 
 
-def test_every_table_has_rows_to_be_changed(built: Path) -> None:
-    assert [name for name, table in TABLES.items() if not rows_of(built, table)] == []
+def test_every_table_has_rows_to_be_changed(tampered: TamperedRecord) -> None:
+    assert [name for name, table in TABLES.items() if not rows_of(tampered.driver, table)] == []
 
 
 def test_what_is_left_out_is_there() -> None:
@@ -142,35 +139,33 @@ def test_what_is_left_out_is_there() -> None:
 
 
 @pytest.mark.parametrize(("table", "column"), CHECKED)
-def test_a_changed_field_is_named(
-    table: str, column: str, built: Path, tmp_path: Path, thorough: bool
-) -> None:
-    """Every value in every row with THOROUGH=1, otherwise the values by turns in two of them."""
+def test_a_changed_field_is_named(table: str, column: str, tampered: TamperedRecord, thorough: bool) -> None:
+    """Every value in every row with THOROUGH=1, otherwise the values by turns in two of them.
+
+    Verifying goes on to its end for texts of the last row, and with THOROUGH=1; else until it says so.
+    """
     shape, tried = TABLES[table], 0
-    for place, key in enumerate(some(rows_of(built, shape), thorough)):
-        values = list(others(shape, column, value_of(built, shape, column, key)))
+    keys = some(rows_of(tampered.driver, shape), thorough)
+    for place, key in enumerate(keys):
+        old = tampered.value(f'SELECT "{column}" FROM "{table}" WHERE {of_key(shape)}', key)
+        values = list(others(shape, column, old))
+        whole = thorough or (key == keys[-1] and not isinstance(shape.c[column].type, Integer))
         for value in values if thorough else values[place % 2 :: 2]:
-            path = Path(shutil.copy(built, tmp_path / "changed.db"))
-            if not change(path, shape, column, key, value):
-                continue
-            found = differences(path)
+            with tampered.undone():
+                if not change(tampered, shape, column, key, value):
+                    continue
+                found = until_named(tampered, table, whole)
             tried += 1
             assert names(found, table), f"{key}: {value!r} found {[d.message for d in found]}"
     assert tried
 
 
 @pytest.mark.parametrize("table", [name for name in TABLES if name not in (*AT_WORK, "set_aside", "prune")])
-def test_a_row_that_is_gone_is_missed(table: str, built: Path, tmp_path: Path, thorough: bool) -> None:
-    for key in some(rows_of(built, TABLES[table]), thorough):
-        assert differences(bereft(built, tmp_path, TABLES[table], key)), f"{table} {key}"
-
-
-def bereft(built: Path, folder: Path, table: Table, key: tuple[Any, ...]) -> Path:
-    """A copy of the record without one row."""
-    path = Path(shutil.copy(built, folder / "changed.db"))
-    where = " AND ".join(f'"{column.name}" = ?' for column in table.primary_key.columns)
-    tamper(path, f'DELETE FROM "{table.name}" WHERE {where}', values=key)
-    return path
+def test_a_row_that_is_gone_is_missed(table: str, tampered: TamperedRecord, thorough: bool) -> None:
+    for key in some(rows_of(tampered.driver, TABLES[table]), thorough):
+        with tampered.undone():
+            tampered.driver.execute(f'DELETE FROM "{table}" WHERE {of_key(TABLES[table])}', key)
+            assert tampered.differences(lambda _: not thorough), f"{table} {key}"
 
 
 def test_two_calls_that_changed_places_are_named(copy: Path) -> None:
@@ -254,16 +249,16 @@ JUNK = st.one_of(
 
 @given(pair=st.sampled_from(COLUMNS), place=st.integers(0, 100), value=JUNK)
 def test_junk_in_a_field_is_a_difference_and_not_a_crash(
-    pair: tuple[str, str], place: int, value: Any, built: Path, tmp_path_factory: pytest.TempPathFactory
+    pair: tuple[str, str], place: int, value: Any, tampered: TamperedRecord
 ) -> None:
-    path = Path(shutil.copy(built, tmp_path_factory.getbasetemp() / "junk.db"))
     shape = TABLES[pair[0]]
     if isinstance(shape.c[pair[1]].type, Integer) and not isinstance(value, int):
         value = len(value)
-    keys = rows_of(built, shape)
-    if change(path, shape, pair[1], keys[place % len(keys)], value):
-        for difference in differences(path):
-            assert difference.message
+    keys = rows_of(tampered.driver, shape)
+    with tampered.undone():
+        if change(tampered, shape, pair[1], keys[place % len(keys)], value):
+            for difference in tampered.differences():
+                assert difference.message
 
 
 APART = {

@@ -107,7 +107,7 @@ def _no_replacement(table: str) -> str:
 
 def upgrade() -> None:
     connection = op.get_bind()
-    METADATA.create_all(connection)
+    METADATA.create_all(connection, checkfirst=False)  # to look for each takes as long as to make it
     for statement in _triggers(connection.dialect.name):
         op.execute(statement)
 

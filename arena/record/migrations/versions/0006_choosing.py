@@ -1,9 +1,9 @@
 """What was added to the tables since: each column that a record is without, with what stands for it."""
 
 from alembic import op
-from sqlalchemy import inspect
 from sqlalchemy.schema import CreateColumn
 
+from arena.record.schema.database import COLUMNS
 from arena.record.schema.tables import METADATA
 
 revision = "0006"
@@ -14,12 +14,14 @@ depends_on = None
 
 def upgrade() -> None:
     connection = op.get_bind()
-    METADATA.create_all(connection)
-    known = inspect(connection)
+    there = {
+        (table, column) for table, column in connection.exec_driver_sql(COLUMNS[connection.dialect.name])
+    }
+    lacking = {name: table for name, table in METADATA.tables.items() if name not in dict(there)}
+    METADATA.create_all(connection, list(lacking.values()), checkfirst=False)
     for table in METADATA.sorted_tables:
-        there = {column["name"] for column in known.get_columns(table.name)}
         for column in table.columns:
-            if column.name not in there:
+            if table.name not in lacking and (table.name, column.name) not in there:
                 made = CreateColumn(column).compile(dialect=connection.dialect)
                 op.execute(f'ALTER TABLE "{table.name}" ADD COLUMN {made}')
 

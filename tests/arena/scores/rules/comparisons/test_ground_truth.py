@@ -7,51 +7,62 @@ from tests.known_worlds.leaders import events_for, no_leader, planted
 from tests.known_worlds.truth import coverage, different_markets, equal_duels, readings
 from tests.known_worlds.worlds import Shape
 
-SOME = 60
-"""Seasons; of so many, 4 out of 60 is not yet remarkable at 5%, and 10 is, at one in a thousand."""
+
+@pytest.fixture(scope="module")
+def some(thorough: bool) -> int:
+    """Seasons: of 30 events that come in 5%, 4 are not yet remarkable and 6 are, at three in a thousand.
+
+    With THOROUGH=1 of 60, where 10 are, at one in a thousand.
+    """
+    return 60 if thorough else 30
 
 
 @pytest.mark.parametrize("shape", ["equal", "skewed"])
-def test_intervals_hold_the_true_gain_where_those_over_rows_do_not(shape: Shape) -> None:
-    found = coverage(shape, markets=10, events=20, seasons=SOME)
+def test_intervals_hold_the_true_gain_where_those_over_rows_do_not(shape: Shape, some: int) -> None:
+    found = coverage(shape, markets=10, events=20, seasons=some)
     assert found.share > 0.85
     assert found.beside["i.i.d. rows"] < found.share
 
 
-def test_equal_agents_are_seldom_told_apart() -> None:
-    assert equal_duels("skewed", events=30, seasons=SOME).share < 0.15
+def test_equal_agents_are_seldom_told_apart(some: int) -> None:
+    assert equal_duels("skewed", events=30, seasons=some).share < 0.15
 
 
-def test_paired_with_the_market_other_markets_make_no_winner_as_raw_scores_do() -> None:
-    found = different_markets(events=100, seasons=SOME)
+def test_paired_with_the_market_other_markets_make_no_winner_as_raw_scores_do(some: int) -> None:
+    found = different_markets(events=100, seasons=some)
     assert found.share < 0.15
     assert found.beside["raw Brier"] > 0.25
 
 
-def test_the_implied_reading_puts_the_better_agent_last_and_the_others_first() -> None:
-    stated, anchored, implied = (found.share for found in readings(seasons=SOME))
+def test_the_implied_reading_puts_the_better_agent_last_and_the_others_first(some: int) -> None:
+    stated, anchored, implied = (found.share for found in readings(seasons=some))
     assert stated > 0.9
     assert anchored > 0.9
     assert implied < 0.3
 
 
-def test_a_gap_as_large_as_in_the_long_run_is_found_in_the_events_that_are_said_to_be_needed() -> None:
-    few, many = events_for("equal", noise=0.1), events_for("equal", noise=0.3)
+def test_a_gap_as_large_as_in_the_long_run_is_found_in_the_events_that_are_said_to_be_needed(
+    thorough: bool,
+) -> None:
+    seen = 40_000 if thorough else 8_000
+    few, many = (events_for("equal", noise, seen) for noise in (0.1, 0.3))
     assert 50 < few < many < 400
 
 
 @pytest.mark.parametrize("name", ["as good as the price", "halves long shots", "always NO on long shots"])
-def test_who_is_no_better_than_the_price_is_seldom_proven_however_often_one_looks(name: str) -> None:
-    assert false_proofs(name, ADVERSARIES[name], 200, 2, 182, SOME // 2).share < 0.2
+def test_who_is_no_better_than_the_price_is_seldom_proven_however_often_one_looks(
+    name: str, some: int
+) -> None:
+    assert false_proofs(name, ADVERSARIES[name], 200, 2, 182, some // 2).share < 0.2
 
 
-def test_a_factor_common_to_a_week_does_not_prove_anything_either() -> None:
+def test_a_factor_common_to_a_week_does_not_prove_anything_either(some: int) -> None:
     name = "leans YES against the market, 20% in common by 1 weeks"
-    assert false_proofs(name, ADVERSARIES[name], 200, 2, 182, SOME // 2).share < 0.2
+    assert false_proofs(name, ADVERSARIES[name], 200, 2, 182, some // 2).share < 0.2
 
 
-def test_who_knows_more_is_ahead_and_proven_the_surer_the_more_has_ended() -> None:
-    few, many = ([found.share for found in power(events, 364, SOME // 2)] for events in (50, 400))
+def test_who_knows_more_is_ahead_and_proven_the_surer_the_more_has_ended(some: int) -> None:
+    few, many = ([found.share for found in power(events, 364, some // 2)] for events in (50, 400))
     assert few[0] < many[0]
     assert few[3] < 0.5 < many[3] <= many[1]
 

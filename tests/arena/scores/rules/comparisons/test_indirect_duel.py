@@ -43,7 +43,7 @@ def slow(season: SeasonForecasts, gap: float, seed: int) -> float:
     return (1 + beyond) / 2000
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_p_is_what_the_formula_says(seed: int) -> None:
     season = two(seed)
     assert indirect_duel(season, "ann", "bob", seed).p == slow(season, 0.0, seed)
