@@ -17,11 +17,11 @@ from dashboard.columns import UNRANKED, columns_of
 from dashboard.html import bold, columns, folded, lines, pills, points, tiles
 from dashboard.markets import MarketLine, market_table
 from dashboard.pages import Address
-from dashboard.profile import holdings_table, read_holdings
+from dashboard.profile import Holding, holdings_table
 from dashboard.record import LeaderboardLine, PnlPoint, SeasonOverview, cache_note
 from dashboard.rules import rules
 from dashboard.site.standings import ReportFacts, heading, standings
-from dashboard.svg import CHOSEN, looks
+from dashboard.svg import CHOSEN
 from dashboard.views import agent, arena, cohort, glossary, how, market
 from dashboard.views.markets import PILLS
 from dashboard.words import day, moment, with_true_minus
@@ -70,7 +70,7 @@ def _unranked(shown: Sequence[LeaderboardLine], known: SeasonOverview, address: 
     if others:
         yield heading("Not ranked")
         says = "Agents that are not ranked, and why"
-        yield board_table(says, UNRANKED, others, looks(known.agents), address)
+        yield board_table(says, UNRANKED, others, known.names, address)
 
 
 def all_agents(facts: ReportFacts, address: Address) -> Iterator[str | Markup]:
@@ -100,9 +100,8 @@ def one_cohort(
         calibration = replace(calibration, is_current=True)  # that others go on changes nothing of it
     money = cohort.money_box(curves, colours, "dollars", known)
     yield columns(money, cohort.calibration_box(calibration, "stated", colours))
-    drawn = looks(known.agents)
     if page.board is None:
-        yield money_table(page.money, drawn, address)
+        yield money_table(page.money, known.names, address)
     else:
         every = [LeaderboardLine(row) for row in page.board.value.rows]
         equity = {name: [point.dollars for point in line] for name, line in curves.items()}
@@ -110,8 +109,8 @@ def one_cohort(
         ranked = [line for line in every if line.is_on_board]
         yield short_board(ranked, known, equity, colours, page.board.value.bar, more, address)
         yield from _unranked(every, known, address)
-        table, said = founding(every, [page.line], drawn)
-        yield folded("By the founding text", table + quiet(lines(said)))
+        table, said = founding(every, [page.line])
+        yield folded("Scores of the founding text", table + quiet(lines(said)))
     frozen = points(rules(page.cohort)) + cohort.line_up(page.cohort, address)
     yield folded("How this cohort plays: rules and line-up, frozen at its start", frozen)
     if page.changed:
@@ -123,6 +122,8 @@ def one_agent(
     known: SeasonOverview,
     line: LeaderboardLine | None,
     curve: Sequence[PnlPoint],
+    held: Sequence[Holding],
+    evidence: agent.AgentEvidence | None,
     name: str,
     address: Address,
 ) -> Iterator[str | Markup]:
@@ -130,7 +131,6 @@ def one_agent(
     yield name
     page, entry = agent.read_agent_page(connection, name), PROFILE.read(connection, name)
     found = None if entry is None else entry.value
-    evidence = agent.read_agent_evidence(connection, name)
     yield agent.chips(name, page, line, known)
     yield Markup("<p>{}</p>").format(bold(agent.said_of(page, found, line, evidence)))
     numbers = {stay.cohort for stay in page.stays}
@@ -141,7 +141,7 @@ def one_agent(
     yield agent.evidence_chart(evidence)
     yield heading("Cohort by cohort")
     yield agent.cohort_by_cohort(page.stays, found, address)
-    if held := read_holdings(connection, name):
+    if held:
         yield heading("Open positions")
         yield holdings_table(held, address)
 
