@@ -38,6 +38,8 @@ __all__ = ["Kalshi", "Settings", "stamp", "venue"]
 
 stamp = "live"
 PREFIX = "kalshi:"
+UNTOLD = frozenset({"min_liquidity"})
+"""Keys of a rule for figures that the venue's lists do not tell."""
 
 
 class Settings(BaseModel):

@@ -27,6 +27,8 @@ __all__ = ["Manifold", "Settings", "stamp", "venue"]
 
 stamp = "live"
 PREFIX = "manifold:"
+UNTOLD = frozenset({"not_tags", "min_open_interest"})
+"""Keys of a rule for figures that the venue's lists do not tell."""
 MOST_PAGES = 2_000
 """Of a thousand records each: more markets or bets than there are."""
 

@@ -31,6 +31,9 @@ __all__ = ["Polymarket", "Settings", "stamp", "venue"]
 
 stamp = "live"
 
+UNTOLD = frozenset({"min_open_interest"})
+"""Keys of a rule for figures that the venue's lists do not tell."""
+
 
 class Settings(BaseModel):
     """The addresses of Polymarket's two services, their request rate and catalogue size."""
