@@ -9,7 +9,7 @@ import io
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
@@ -23,7 +23,7 @@ from markets.bundle.mistakes import BadBundleValue
 from markets.bundle.write import TABLES, end_line, page_line, quarantine
 from markets.hashes import timestamp_text
 from markets.millionths import decimal
-from markets.model import Quote
+from markets.model import MarketId, Quote
 from markets.past import PastMarket, PastRequest, PastVenue, page_versions, thinned
 from markets.venue import QuarantinedRecord, Report, VenueError
 from markets.venues.wire.answers import AnswerStore
@@ -31,7 +31,7 @@ from markets.venues.wire.fields import instant
 from markets.venues.wire.paging import gather_all
 
 MANIFEST, ANSWERS = "history.json", ".answers.db"
-AT_ONCE = 32
+AT_ONCE = 40
 """Markets whose prices are asked for side by side."""
 A_ROW = 75
 """Bytes of a price in a bundle, about."""
@@ -155,7 +155,7 @@ async def _gather(
     _check_size(chosen, request)
     lines, found = _Lines(), PastSummary(left_out=selection.left_out)
     for first in range(0, len(chosen), AT_ONCE):
-        batch = await source.completed(chosen[first : first + AT_ONCE], request.at)
+        batch = await source.completed(chosen[first : first + AT_ONCE], request)
         found.left_out["gone"] += len(chosen[first : first + AT_ONCE]) - len(batch)
         histories = await gather_all(_prices(source, each, request, report) for each in batch)
         for past, quotes in zip(batch, histories, strict=True):
@@ -217,17 +217,18 @@ def _add(
         found.left_out["not recordable"] += 1
         return
     lines.pages += [json.dumps(page, ensure_ascii=False) for page in pages]
-    csv.writer(lines.prices, lineterminator="\n").writerows(map(_price_row, quotes))
+    lines.prices.writelines(_price_lines(past.market.id, quotes))
     csv.writer(lines.ends, lineterminator="\n").writerows(end)
     found.markets, found.prices = found.markets + 1, found.prices + len(quotes)
     found.resolutions += len(end)
 
 
-def _price_row(quote: Quote) -> tuple[str, ...]:
-    """The row of `prices.csv` for a quote without a book."""
-    venue, _, own = quote.market_id.partition(":")
-    figures = (quote.bid, quote.ask, quote.last, quote.volume)
-    return (venue, own, timestamp_text(quote.at), _figure(quote.mid), "history", *map(_figure, figures))
+def _price_lines(market: MarketId, quotes: Iterable[Quote]) -> Iterable[str]:
+    """The lines of `prices.csv` for quotes without a book; a venue's names need no quotes around them."""
+    venue, _, own = market.partition(":")
+    for x in quotes:
+        sides = f"{_figure(x.bid)},{_figure(x.ask)},{_figure(x.last)},{_figure(x.volume)}"
+        yield f"{venue},{own},{timestamp_text(x.at)},{_figure(x.mid)},history,{sides}\n"
 
 
 @lru_cache(maxsize=65_536)

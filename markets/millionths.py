@@ -1,11 +1,13 @@
 """Money, shares, prices and probabilities are whole numbers of millionths."""
 
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from functools import lru_cache
 from typing import SupportsFloat
 
 ONE = 1_000_000
 
 
+@lru_cache(4_096)  # prices have few values
 def millionths(value: str | int | float | Decimal) -> int:
     """The value in millionths, rounded half to even.
 

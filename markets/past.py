@@ -93,7 +93,7 @@ class PastVenue(Protocol):
         """The markets that are wanted, as the venue's lists tell of them."""
         ...
 
-    async def completed(self, markets: Sequence[PastMarket], at: datetime) -> list[PastMarket]:
+    async def completed(self, markets: Sequence[PastMarket], request: PastRequest) -> list[PastMarket]:
         """The same with what no list tells, such as how they ended; without those it shows no more."""
         ...
 

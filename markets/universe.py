@@ -162,18 +162,20 @@ def sure_ends_a_month(rule: Universe, every: timedelta) -> float:
 
 
 def expected_ends_a_month(
-    listings: Sequence[Listing], rule: Universe, at: datetime, every: timedelta
+    listings: Sequence[Listing], rule: Universe, at: datetime, every: timedelta, of: int | None = None
 ) -> float:
     """How many markets that rounds show are to end in thirty days, if as many open as close.
 
-    So many of those that pass close within a time; of these, drawn by lot, some are never shown.
+    So many of those that pass close within a time; of these, drawn by lot, some are never shown. The
+    listings may be a sample `of` so many.
     """
+    scale = 1.0 if of is None else of / max(len(listings), 1)
     everything = rule.model_copy(update={"show": max(len(listings), 1), "order": "soonest"})
     passing = draw(listings, everything, 0, at)
     within = min(timedelta(seconds=rule.closes_within), MONTH)
-    closing = sum(listing.market.closes_at <= at + within for listing in passing) * (MONTH / within)
+    closing = sum(listing.market.closes_at <= at + within for listing in passing) * (MONTH / within) * scale
     offered = timedelta(seconds=rule.closes_within - rule.closes_after)
-    share = min(1.0, rule.show / max(len(passing), 1))
+    share = min(1.0, rule.show / max(len(passing) * scale, 1))
     seen = 1.0 if rule.order == "soonest" else 1 - (1 - share) ** max(offered / every, 1)
     return min(closing * seen, rule.show * (MONTH / every))
 

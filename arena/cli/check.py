@@ -266,7 +266,15 @@ def everything(config: "Config") -> dict[str, Any]:
     waiting = {"missing_keys": missing_keys(config.agents, environment(config.folder, os.environ))}
     others = {"unproven": replacements_data(config, begun), "readable_env": readable_env(config.folder)}
     ends = expected_ends(config, begun.offered)
-    return summary(config, at) | coming | waiting | others | ends | {"cost": cost}
+    return summary(config, at) | coming | waiting | others | ends | {"cost": cost, "untold": untold(config)}
+
+
+def untold(config: "Config") -> list[str]:
+    """The keys of the rule of whose figures the venue tells nothing."""
+    from markets.registry import load
+
+    module = load("markets.venues", config.markets.venue, config.extensions("venues"))
+    return sorted(key for key in getattr(module, "UNTOLD", ()) if getattr(config.markets.universe, key))
 
 
 def summary(config: "Config", at: "datetime") -> dict[str, Any]:
@@ -384,7 +392,7 @@ def _costs(cost: Mapping[str, Any], budget: Mapping[str, int | None]) -> str:
 
 def _warnings(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Which model can't answer, where a budget would stop calls, what has no price, whose key is missing,
-    and who can read the keys.
+    which keys of the rule the venue tells nothing of, and who can read the keys.
 
     Each as an error or a warning, with what to do about it.
     """
@@ -405,6 +413,12 @@ def _warnings(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             "Warning",
             f"Waiting for a key: {keys}.\n→ set it here or in .env; an agent enters at the next round",
         )
+    for key in found["untold"]:
+        none = key.startswith("min_") and not found["universe"].get("unknown_figures")
+        hint = "set `unknown_figures: true`, or take the key out" if none else "take the key out"
+        effect = "no market is ever on offer" if none else "it excludes nothing"
+        words = f"{found['venue']} does not tell what markets.{key} asks for: {effect}.\n→ {hint}"
+        yield "Warning", _capitalized(words)
     if path := found["readable_env"]:
         yield "Warning", f"Others on this machine can read the keys in {path}.\n→ chmod 600 {quote(path)}"
 

@@ -1,11 +1,11 @@
 """`arena check`: which cohort starts next, as the record and the clock have it."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from arena.cli.output import minute, plain, program
 from arena.errors import ArenaError, count_text
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from arena.record.queries.calls import RecentUsage
     from arena.record.schema.database import Connection
     from markets.model import Listing
+
+T = TypeVar("T")
+SAMPLE, NEIGHBOURS = 2_000, 50
+"""Of a larger catalogue so many markets tell what it holds, so many side by side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +47,11 @@ class RecordSoFar:
 
 @dataclass(frozen=True, slots=True)
 class Catalogued:
-    """What a venue had on offer when it was last read."""
+    """What a venue had on offer when it was last read: all, or a sample of so many."""
 
     at: datetime
     listings: "list[Listing]"
+    of: int
 
 
 def _last_catalogue(connection: "Connection", venue: str) -> Catalogued | None:
@@ -57,8 +62,22 @@ def _last_catalogue(connection: "Connection", venue: str) -> Catalogued | None:
     at = last_synced_at(connection, VenueSource(venue, ""))
     if at is None:
         return None
-    parts = batches(sorted(quoted_markets(connection, venue)))
-    return Catalogued(at, [x for some in parts for x in read_listings_as_of(connection, some, at)])
+    quoted = sorted(quoted_markets(connection, venue))
+    parts = batches(sample(quoted))
+    listings = [x for some in parts for x in read_listings_as_of(connection, some, at)]
+    return Catalogued(at, listings, len(quoted))
+
+
+def sample(markets: "Sequence[T]") -> "list[T]":
+    """All of a few markets; of more than that neighbours at even distances: mostly whole events.
+
+    >>> sample("abc"), len(sample(range(7_777))), sample(range(100_000))[49:51]
+    (['a', 'b', 'c'], 2000, [49, 2500])
+    """
+    if len(markets) <= SAMPLE:
+        return list(markets)
+    starts = [number * len(markets) * NEIGHBOURS // SAMPLE for number in range(SAMPLE // NEIGHBOURS)]
+    return [market for start in starts for market in markets[start : start + NEIGHBOURS]]
 
 
 def expected_ends(config: "Config", offered: Catalogued | None) -> dict[str, Any]:
@@ -68,7 +87,7 @@ def expected_ends(config: "Config", offered: Catalogued | None) -> dict[str, Any
     rule, every = config.markets.universe, config.cohorts.decide.every
     if offered is None:
         return {"ends_a_month": round(sure_ends_a_month(rule, every)), "ends_from": "rule", "ends_at": None}
-    ends = expected_ends_a_month(offered.listings, rule, offered.at, every)
+    ends = expected_ends_a_month(offered.listings, rule, offered.at, every, offered.of)
     return {"ends_a_month": round(ends), "ends_from": "catalogue", "ends_at": offered.at}
 
 

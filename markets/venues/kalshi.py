@@ -38,6 +38,8 @@ __all__ = ["Kalshi", "Settings", "stamp", "venue"]
 
 stamp = "live"
 PREFIX = "kalshi:"
+UNTOLD = frozenset({"min_liquidity"})
+"""Keys of a rule for figures that the venue's lists do not tell."""
 
 
 class Settings(BaseModel):
@@ -118,14 +120,14 @@ class Kalshi:
             else:
                 yield wire.left_out(raw) or "unusable"
 
-    async def completed(self, markets: Sequence[PastMarket], at: datetime) -> list[PastMarket]:
+    async def completed(self, markets: Sequence[PastMarket], request: PastRequest) -> list[PastMarket]:
         """The same with their events' categories and fees, and how they ended."""
         pages = {each.market.id: page for each in markets if (page := self._page(each.raw)) is not None}
         await self._learn(pages.values())
         found = []
         for each in markets:
             listing = self._listing(pages[each.market.id], each.raw, NEVER)
-            end = self._sorter.made(partial(resolution, each.raw, at), each.raw)
+            end = self._sorter.made(partial(resolution, each.raw, request.at), each.raw)
             if listing is not None:
                 market = replace(listing.market, closes_at=each.market.closes_at)
                 found.append(replace(each, market=market, end=end))

@@ -27,6 +27,8 @@ __all__ = ["Manifold", "Settings", "stamp", "venue"]
 
 stamp = "live"
 PREFIX = "manifold:"
+UNTOLD = frozenset({"not_tags", "min_open_interest"})
+"""Keys of a rule for figures that the venue's lists do not tell."""
 MOST_PAGES = 2_000
 """Of a thousand records each: more markets or bets than there are."""
 
@@ -99,7 +101,7 @@ class Manifold:
                 past = self._sorter.made(partial(wire.past_market, raw, page, at), raw)
                 yield past or "unusable"
 
-    async def completed(self, markets: Sequence[PastMarket], at: datetime) -> list[PastMarket]:
+    async def completed(self, markets: Sequence[PastMarket], request: PastRequest) -> list[PastMarket]:
         """The same with their descriptions, and how they ended."""
         names = own_names(PREFIX, [each.market.id for each in markets])
         raws = await asking.records(self._http, self._sorter, names)
@@ -108,7 +110,7 @@ class Manifold:
         for each in markets:
             if each.market.id in pages:
                 raw, page = pages[each.market.id]
-                end = self._sorter.made(partial(wire.resolution, raw, at), raw)
+                end = self._sorter.made(partial(wire.resolution, raw, request.at), raw)
                 market = replace(wire.market(page), closes_at=each.market.closes_at)
                 found.append(replace(each, market=market, end=end))
         return found

@@ -31,6 +31,9 @@ __all__ = ["Polymarket", "Settings", "stamp", "venue"]
 
 stamp = "live"
 
+UNTOLD = frozenset({"min_open_interest"})
+"""Keys of a rule for figures that the venue's lists do not tell."""
+
 
 class Settings(BaseModel):
     """The addresses of Polymarket's two services, their request rate and catalogue size."""
@@ -63,6 +66,7 @@ class Polymarket:
         self._reader = CatalogueReader("id", self._sorter)
         self._agreed: dict[str, int | None] = {}
         self._past_raws: asking.Raw = {}
+        self._past_points: dict[str, list[object]] = {}
 
     async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
         """Every market that can be traded on, with its best prices but without its book."""
@@ -144,12 +148,15 @@ class Polymarket:
         market = self._market(page, raw, NEVER)
         return "unusable" if market is None else past_market(raw, market)
 
-    async def completed(self, markets: Sequence[PastMarket], at: datetime) -> list[PastMarket]:
-        """The same with how they ended, by both services."""
+    async def completed(self, markets: Sequence[PastMarket], request: PastRequest) -> list[PastMarket]:
+        """The same with how they ended, by both services. Their prices are read with them, many at once."""
         by_id = {each.market.id: each for each in markets}
         raws = {id.removeprefix(wire.PREFIX): each.raw for id, each in by_id.items()}
         self._past_raws |= raws
-        ends = {end.market_id: end for end in await self._confirmed(raws, at)}
+        ends = {end.market_id: end for end in await self._confirmed(raws, request.at)}
+        tokens = {id: self._sorter.made(partial(token_of, each.raw), each.raw) for id, each in by_id.items()}
+        spans = {token: by_id[id].in_time(request) for id, token in tokens.items() if token}
+        self._past_points = await asking.histories(self._clob, spans, request.hours)
         return [replace(each, end=ends.get(id)) for id, each in by_id.items()]
 
     async def history(self, market: MarketId, start: datetime, end: datetime, hours: int = 1) -> list[Quote]:
@@ -161,7 +168,9 @@ class Polymarket:
         points_of_all = []
         for name, raw in raws.items():
             token = self._sorter.made(partial(token_of, raw), raw)
-            points = await asking.history(self._clob, token, start, end, hours) if token else []
+            points = self._past_points.pop(token or "", None)
+            if points is None:
+                points = await asking.history(self._clob, token, start, end, hours) if token else []
             points_of_all += [self._sorter.made(partial(past_quote, point, name), point) for point in points]
         quotes = (quote for quote in points_of_all if quote is not None and start <= quote.at <= end)
         return sorted(quotes, key=lambda quote: quote.at)

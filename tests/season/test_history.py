@@ -11,6 +11,7 @@ from typing import Any
 
 from markets.bundle import Bundle, check, read
 from markets.model import NEVER, MarketId
+from markets.venues.wire.http import CONNECTIONS
 from tests.program.forked import Forked
 from tests.program.running import AGREES, arena, arena_json, loaded
 from tests.serving import Reply
@@ -92,14 +93,14 @@ def test_killed_twice_it_goes_on_and_nothing_is_asked_twice(tmp_path: Path, serv
     asked = Counter(str(each) for each in server.log)
     assert max(asked.values()) == 1
     server.log.clear()
-    for kill_after in (30, 80):
+    for kill_after in (15, 40):
         assert killed_after(tmp_path, file, server, kill_after) == -signal.SIGKILL
         assert not (tmp_path / "past" / "markets.jsonl").exists()
     found = read_past(tmp_path, file)
-    assert found["answers_on_disk"] >= 40
+    assert found["answers_on_disk"] >= 20
     again = Counter(str(each) for each in server.log)
     # what was on its way when it was killed is not on disk
-    assert sum(again.values()) <= sum(asked.values()) + 2 * 32
+    assert sum(again.values()) <= sum(asked.values()) + 2 * CONNECTIONS
     assert set(again) == set(asked)
     assert {key: found[key] for key in ("markets", "prices", "resolutions", "left_out")} == {
         key: calm[key] for key in ("markets", "prices", "resolutions", "left_out")
@@ -280,7 +281,7 @@ def read_past_error(folder: Path, file: Path, *words: str) -> Any:
 
 def test_a_venue_that_fails_loses_nothing(tmp_path: Path, server: VenueServer) -> None:
     file = at_polymarket(tmp_path, server, polymarket(40))
-    server.fail(f"{CLOB}/prices-history", status(503, retry_after="999"), forever=True)
+    server.fail(f"{CLOB}/batch-prices-history", status(503, retry_after="999"), forever=True)
     error = read_past_error(tmp_path, file)
     assert error["code"] == "server_error"
     before = Counter(str(each) for each in server.log if "prices" not in each.path)

@@ -33,8 +33,10 @@ def polymarket(count: int, seed: int = 1, size: int = 1_500) -> list[Raw]:
     while len(found) < count:
         event, subject = str(100_000 + len(found)), rng.choice(SUBJECTS)
         ends = START + timedelta(days=rng.randrange(1, 400), minutes=rng.randrange(1_440))
+        titles: list[str] = []
         for leg in range(min(rng.randrange(1, 7), count - len(found))):
             bid = rng.randrange(1, 98)
+            titles.append(_words(rng, 5))
             raw = a_market(
                 str(500_000 + len(found)),
                 question=f"Will it {_words(rng, 8)} ({leg + 1})?",
@@ -44,7 +46,7 @@ def polymarket(count: int, seed: int = 1, size: int = 1_500) -> list[Raw]:
                 lastTradePrice=bid / 100,
                 volume=f"{rng.random() * 10 ** rng.randrange(2, 8):.6f}",
                 endDate=f"{ends:%Y-%m-%dT%H:%M:%SZ}",
-                events=[{"id": event, "title": _words(rng, 5), "negRiskAugmented": False}],
+                events=[{"id": event, "title": titles[0], "negRiskAugmented": False}],
                 tags=[{"id": subject, "label": subject.title(), "slug": subject}],
             )
             found.append(_padded(raw, "description", size, rng))

@@ -4,11 +4,13 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 from markets.venue import QuarantinedRecord
 from markets.venues.polymarket import Polymarket, Settings
 from markets.venues.wire.http import HttpClient
+from tests.serving import Reply
 from tests.venue_server.server import Asked, VenueServer, status
 from tests.venue_server.visit import Answer, at_once
 
@@ -16,7 +18,7 @@ T = TypeVar("T")
 
 Raw = dict[str, Any]
 GAMMA, CLOB = "/gamma", "/clob"
-A_PAGE, MOST_BOOKS = 100, 500
+A_PAGE, MOST_BOOKS, MOST_HISTORIES = 100, 500, 20
 MOST_SECONDS = 15 * 86_400
 """How much of the past one answer holds."""
 
@@ -137,6 +139,7 @@ class PolymarketWire:
         server.route(f"{CLOB}/book", self._book)
         server.route(f"{CLOB}/markets/", self._end)
         server.route(f"{CLOB}/prices-history", self._history)
+        server.route(f"{CLOB}/batch-prices-history", partial(self._histories, server))
         return server.url
 
     def _by_cursor(self, asked: Asked) -> Any:
@@ -202,6 +205,16 @@ class PolymarketWire:
             return status(400)
         points = self.past.get(asked.params["market"], [])
         return {"history": [point for point in points if start <= point["t"] <= end]}
+
+    def _histories(self, server: VenueServer, asked: Asked) -> Any:
+        """As the route for one answers for each; one that is refused spoils it for all."""
+        tokens, one = asked.body["markets"], server._routes[f"{CLOB}/prices-history"]
+        names = {"startTs": "start_ts", "endTs": "end_ts", "fidelity": "fidelity"}
+        query = {name: [str(asked.body[key])] for name, key in names.items()}
+        found = {each: one(Asked(asked.path, {**query, "market": [each]})) for each in tokens}
+        if len(tokens) > MOST_HISTORIES or any(isinstance(each, Reply) for each in found.values()):
+            return status(400)
+        return {"history": {each: answer["history"] for each, answer in found.items()}}
 
 
 def _get(raw: Any, key: str) -> Any:

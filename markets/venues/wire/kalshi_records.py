@@ -134,14 +134,19 @@ class KalshiPage(WireRecord):
     price_ranges: list[KalshiPriceRange] | None = None
 
 
-class KalshiPrices(WireRecord):
-    """The best prices on a market's page. A side that nobody offers is sent as a price of 0 or 1."""
+class KalshiBestPrices(WireRecord):
+    """The best prices at some time. A side that nobody offers is sent as a price of 0 or 1."""
 
     yes_bid_dollars: MaybeAmount = None
     yes_ask_dollars: MaybeAmount = None
     yes_bid_size_fp: MaybeAmount = None
     yes_ask_size_fp: MaybeAmount = None
     last_price_dollars: MaybeAmount = None
+
+
+class KalshiPrices(KalshiBestPrices):
+    """The prices on a market's page."""
+
     volume_fp: MaybeAmount = None
 
 
@@ -225,6 +230,11 @@ def tick(page: KalshiPage) -> int:
 def quote(raw: object, ticker: str, at: datetime) -> Quote:
     """The prices on a market's page."""
     prices = read(KalshiPrices, raw, "quote")
+    return quote_of(prices, ticker, at, prices.volume_fp)
+
+
+def quote_of(prices: KalshiBestPrices, ticker: str, at: datetime, volume: int | None = None) -> Quote:
+    """What these prices come to."""
     if prices.yes_bid_dollars is None or prices.yes_ask_dollars is None:
         raise RejectedRecord("quote", "no_price", "it lacks a bid or an ask in dollars")
     for price in (prices.yes_bid_dollars, prices.yes_ask_dollars, prices.last_price_dollars):
@@ -241,7 +251,7 @@ def quote(raw: object, ticker: str, at: datetime) -> Quote:
         ask=ask,
         mid=None if bid is None or ask is None else (bid + ask) // 2,
         last=prices.last_price_dollars or None,
-        volume=prices.volume_fp,
+        volume=volume,
     )
 
 

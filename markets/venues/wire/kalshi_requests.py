@@ -6,15 +6,25 @@ Past prices come as candles of an hour or a day, each with the last prices of it
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, AliasPath, Field
 
 from markets.model import Quote
 from markets.past import PastRequest
 from markets.venue import CatalogueFilter, VenueError
-from markets.venues.wire.fields import Instant, RecordSorter, RejectedRecord, Second, WireRecord, label, read
+from markets.venues.wire.fields import (
+    Instant,
+    MaybeAmount,
+    RecordSorter,
+    RejectedRecord,
+    Second,
+    WireRecord,
+    label,
+    read,
+)
 from markets.venues.wire.http import HttpClient
-from markets.venues.wire.kalshi_records import quote
+from markets.venues.wire.kalshi_records import KalshiBestPrices, quote_of
 from markets.venues.wire.paging import (
     AskPage,
     ListPage,
@@ -197,19 +207,19 @@ class KalshiCutoff(WireRecord):
     market_settled_ts: Instant
 
 
-class KalshiLastPrices(WireRecord):
+def _last(side: str) -> Any:
     """The last price of a candle's time; the page of markets that ended long ago calls it otherwise."""
+    names = (AliasPath(side, "close_dollars"), AliasPath(side, "close"))
+    return Field(None, validation_alias=AliasChoices(*names))
 
-    close: str | None = Field(None, validation_alias=AliasChoices("close_dollars", "close"))
 
-
-class KalshiCandle(WireRecord):
+class KalshiCandle(KalshiBestPrices):
     """A stretch of time, by its end."""
 
     end_period_ts: Second
-    yes_bid: KalshiLastPrices
-    yes_ask: KalshiLastPrices
-    price: KalshiLastPrices | None = None
+    yes_bid_dollars: MaybeAmount = _last("yes_bid")
+    yes_ask_dollars: MaybeAmount = _last("yes_ask")
+    last_price_dollars: MaybeAmount = _last("price")
 
 
 async def candles(
@@ -237,9 +247,4 @@ async def candles(
 def candle_quote(raw: object, ticker: str) -> Quote:
     """The prices at the end of a candle's time."""
     candle = read(KalshiCandle, raw, "quote")
-    prices = {
-        "yes_bid_dollars": candle.yes_bid.close,
-        "yes_ask_dollars": candle.yes_ask.close,
-        "last_price_dollars": candle.price.close if candle.price else None,
-    }
-    return quote(prices, ticker, candle.end_period_ts)
+    return quote_of(candle, ticker, candle.end_period_ts)

@@ -42,7 +42,7 @@ def figure(value: object) -> int:
     return _figure(value) if type(value) in (int, float, str) else number(value)
 
 
-@lru_cache(maxsize=65_536, typed=True)
+@lru_cache(maxsize=4_096, typed=True)  # prices and steps; volumes are all different
 def _figure(value: object) -> int:
     if isinstance(value, str):
         if not _DECIMAL.fullmatch(value):

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Literal, TypeVar
 
 from markets.millionths import ONE
+from markets.model import NEVER
 from markets.past import PastRequest
 from markets.venue import CatalogueFilter, VenueError
 from markets.venues.wire.fields import RecordSorter, RejectedRecord, label
@@ -161,6 +162,7 @@ async def book_pages(clob: HttpClient, sorter: RecordSorter, raws: Raw) -> Raw:
 
 AS_LATE, PIECE = timedelta(days=30), timedelta(days=14)
 """How long after its nominal end a market may close; how much of the past one answer may hold."""
+HISTORIES_A_PAGE = 20
 COARSE = 12
 """Of some closed markets the venue shows no more than a price for so many hours."""
 
@@ -204,6 +206,52 @@ async def event_markets(gamma: HttpClient, event: str) -> list[str]:
     """The ids of the markets of an event, which goes by its number or its slug."""
     page = await gamma.get(f"/events/{event}" if event.isdigit() else f"/events/slug/{event}")
     return [name for raw in page_list(page, "markets") if (name := label(raw, "id"))]
+
+
+async def histories(
+    clob: HttpClient, spans: Mapping[str, tuple[datetime, datetime]], hours: int
+) -> dict[str, list[object]]:
+    """The prices of many tokens, each in its stretch of time; without those the venue refuses to tell so."""
+    found: dict[str, list[object]] = {token: [] for token in spans}
+    refused: set[str] = set()
+    for fidelity in dict.fromkeys((hours, max(hours, COARSE))):
+        left = {token: spans[token] for token, points in found.items() if not points}
+        asked = [
+            (some[n : n + HISTORIES_A_PAGE], piece)
+            for piece in pieces(*_all_of(left), PIECE)
+            for some in [[token for token, span in left.items() if span[0] < piece[1] and piece[0] < span[1]]]
+            for n in range(0, len(some), HISTORIES_A_PAGE)
+        ]
+        answers = await gather_all(_many_histories(clob, *each, fidelity) for each in asked)
+        for (some, _), points_of in zip(asked, answers, strict=True):
+            for token in some:
+                if isinstance(points := points_of.get(token), list):
+                    found[token] += points
+                else:
+                    refused.add(token)
+    return {token: points for token, points in found.items() if token not in refused}
+
+
+def _all_of(spans: Mapping[str, tuple[datetime, datetime]]) -> tuple[datetime, datetime]:
+    """From the first to the last instant of any; of none, no time at all."""
+    if not spans:
+        return NEVER, NEVER
+    return min(start for start, _ in spans.values()), max(end for _, end in spans.values())
+
+
+async def _many_histories(
+    clob: HttpClient, tokens: Sequence[str], piece: tuple[datetime, datetime], fidelity: int
+) -> Mapping[str, object]:
+    first, last = (int(at.timestamp()) for at in piece)
+    span = {"start_ts": first, "end_ts": last, "fidelity": fidelity * 60}
+    try:
+        page = await clob.post("/batch-prices-history", {"markets": [*tokens], **span})
+    except VenueError as error:
+        if error.code in SPOILT_CODES:
+            return {}
+        raise
+    points = page.get("history") if isinstance(page, dict) else None
+    return points if isinstance(points, dict) else {}
 
 
 async def history(

@@ -78,3 +78,22 @@ def test_the_database_option_goes_before_the_config(tmp_path: Path) -> None:
     url = "postgresql+psycopg://me:canary@db.example/arena"
     found = json.loads(arena("--database", url, "check", "--json", cwd=tmp_path).stdout)
     assert found["database"] == "postgresql+psycopg://me:***@db.example/arena"
+
+
+@pytest.mark.parametrize(
+    ("venue", "rule", "told"),
+    [
+        ("manifold", "not_tags: [ai]", "markets.not_tags asks for: it excludes nothing"),
+        ("polymarket", "min_open_interest: 5", "no market is ever on offer"),
+        ("polymarket", "min_open_interest: 5, unknown_figures: true", "it excludes nothing"),
+        ("kalshi", "min_open_interest: 5, not_tags: [ai]", ""),
+    ],
+)
+def test_check_says_which_keys_a_venue_tells_nothing_of(
+    tmp_path: Path, venue: str, rule: str, told: str
+) -> None:
+    write(tmp_path, f"markets: {{venue: {venue}, {rule}}}\nagents: [{{kind: market}}]\n")
+    done = arena("check", cwd=tmp_path)
+    text = " ".join(done.stdout.split())
+    assert (done.returncode, "does not tell" in text) == (0, bool(told)), done
+    assert told in text

@@ -618,7 +618,7 @@ def test_history_is_what_was_bid_and_asked_and_never_of_later(
         (timedelta(hours=-1), usd("0.42"), usd("0.43"), usd("0.425")),
         (timedelta(hours=0), usd("0.43"), usd("0.44"), usd("0.435")),
     ]
-    assert [item.code for item in answer.aside] == ["malformed"]
+    assert [item.code for item in answer.aside] == ["no_price"]
 
 
 def test_history_of_years_is_asked_for_in_pieces(server: VenueServer) -> None:
