@@ -13,7 +13,7 @@ from arena.verify import Differences, find
 from tests.builders import NOW
 from tests.oracles.chain import OF_ROUND, ROUND
 from tests.oracles.heads import sha256, written
-from tests.records.tampering import tamper, unguarded
+from tests.records.tampering import tamper
 
 LISTED = {
     "cohort": "SELECT number, hash FROM cohort",

@@ -10,7 +10,6 @@ from sqlalchemy import StaticPool, create_engine
 
 from arena.verify import Difference, find
 
-
 SCHEMA, GUARDS = "type, name, tbl_name, rootpage, sql", "type = 'trigger'"
 
 

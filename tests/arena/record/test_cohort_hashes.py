@@ -16,7 +16,6 @@ from tests.arena.record.older import old_record
 from tests.arena.record.test_state_hash import changed, renumbered
 from tests.oracles.heads import heads_by_the_page
 from tests.records.full_record import AT_WORK, build
-from tests.records.tampering import tamper
 from tests.records.tampered import TamperedRecord
 
 TABLES = METADATA.tables

@@ -11,8 +11,6 @@ from arena.record.schema.database import connect, reading
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.tables import METADATA
 from tests.arena.verify.test_verify import rows_of
-from tests.records.full_record import AT_WORK, build
-from tests.records.tampering import tamper
 from tests.records.full_record import AT_WORK, build, build_anew
 from tests.records.tampered import TamperedRecord
 

@@ -25,8 +25,8 @@ from tests.program.running import arena_json
 from tests.records.chain import found_in, published, published_by, rewrite_heads
 from tests.records.full_record import AT_WORK
 from tests.records.seasons import play, worked_out
-from tests.records.tampering import tamper, unguarded
 from tests.records.tampered import TamperedRecord
+from tests.records.tampering import tamper
 
 AGENTS = (
     "{kind: market}",

@@ -19,8 +19,8 @@ from arena.record.schema.tables import METADATA
 from arena.verify import Difference, verify
 from arena.verify.hashes import sha256_of
 from tests.records.full_record import AT_WORK, build
-from tests.records.tampering import tamper
 from tests.records.tampered import TamperedRecord
+from tests.records.tampering import tamper
 
 TABLES = {table.name: table for table in METADATA.sorted_tables}
 OWN_IDS = {name for name, table in TABLES.items() if "id" in table.c and name != "market"}
