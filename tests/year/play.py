@@ -100,7 +100,7 @@ def _snapshot(world: YearWorld, pages: Pages, team: Team, look: YearSnapshot, fi
         sealed.append([item[0], world.pages[market][-1], price.hash, *item[1:]])
     times = {"at": text(look.second), "taken_at": text(look.second + 2)}
     hash = digest(times | {"cohort": team.number, "items": sealed})
-    pages.rows["snapshot"].append((look.id, team.number, *times.values(), "", hash))
+    pages.rows["snapshot"].append((look.id, team.number, *times.values(), hash))
 
 
 def mark(pages: Pages, team: Team, look: YearSnapshot) -> None:

@@ -145,8 +145,8 @@ def played(world: YearWorld, teams: list[Team]) -> Iterator[Pages]:
 
 
 def write(base: sqlite3.Connection, table: str, lines: Iterable[Line]) -> None:
-    """Rows of a table. Those without their number get one."""
-    columns = [column.name for column in METADATA.tables[table].columns]
+    """Rows of a table as its first version had them. Those without their number get one."""
+    columns = [column.name for column in METADATA.tables[table].columns if not column.info["added"]]
     if table in NUMBERED:
         columns.remove("id")
     names, marks = ", ".join(f'"{name}"' for name in columns), ", ".join("?" * len(columns))

@@ -4,8 +4,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from arena.record.schema.fields import added_columns
-from arena.record.schema.turn import CallRow
 from markets.hashes import digest
 from tests.year.ledger import YearAccount
 from tests.year.play import Pages, Team, YearSnapshot
@@ -52,7 +50,7 @@ def _turn(
         bets.append({"amount": spent, "market_id": world.names[market], "reason": WHY, "side": "YES"})
     wishes = json.dumps({"bets": bets, "sales": []}, separators=(",", ":"))
     sealed = place | {"note": "", "cash": cash, "wishes": wishes, "forecasts": sorted(said), "rejections": []}
-    row = place["verdict"], "", cash, wishes, "[]", 0, "0.1.0", digest(sealed)
+    row = place["verdict"], "", cash, wishes, "0.1.0", digest(sealed)
     pages.rows["turn"].append((key, round, account.id, *row))
     pages.rows["claim"].append((round, account.id, 1, "host/1/1", text(0)))
     pages.rows["forecast"] += [(key, *forecast) for forecast in said]
@@ -111,26 +109,17 @@ def _call(turn: int, round: int, account: YearAccount, place: dict[str, Any], se
         "prompt_hash": digest({"messages": messages, "seed": 1}),
         "seed": 1,
         "reply": ANSWER,
-        "thinking": "",
-        "citations": "[]",
         "finish": "stop",
         "model": "made-up-1",
         "fingerprint": "fp",
-        "host": "",
         "rung": "schema",
         "tokens_in": 6_000,
         "tokens_out": 1_500,
-        "tokens_reasoning": 0,
-        "tokens_cached": 0,
-        "tokens_cache_write": 0,
         "cost": 4_000 + turn % 1_000 if turn % 20 else None,
         "worst": 90_000,
         "latency_ms": 9_000,
-        "status": None,
         "error_code": None,
         "error_message": None,
         "error_retry": 0,
     }
-    silent = added_columns(CallRow)
-    sealed = {name: value for name, value in said.items() if name not in silent} | place
-    return (round, account.id, *said.values(), text(second + 60), digest(sealed))
+    return (round, account.id, *said.values(), text(second + 60), digest(said | place))

@@ -98,7 +98,7 @@ class YearWorld:
             "min_shares": 0,
         }
         name = self.names[market]
-        return (market + 1, name, 1, text(0), *said.values(), "", digest(said | {"id": name}))
+        return (market + 1, name, 1, text(0), *said.values(), digest(said | {"id": name}))
 
     def level(self, market: int, step: int) -> int:
         """Which of its prices a market has with its quote of that number."""
