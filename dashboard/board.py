@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,7 +20,7 @@ from dashboard.columns import FOUNDING, UNRANKED, Figure, LeaderboardColumn, col
 from dashboard.html import HtmlCell, HtmlColumn, html_table, number, picture, tag, words
 from dashboard.pages import Address, Way, in_app, put, way
 from dashboard.record import CohortLine, LeaderboardLine, SeasonOverview
-from dashboard.svg import REST, AgentLook, Scale, before_band, cell_scale, interval, shortened, sparkline
+from dashboard.svg import REST, Scale, before_band, cell_scale, interval, shortened, sparkline
 from dashboard.words import count, day, plain, with_true_minus, written
 from markets.millionths import ONE
 from portfolio.rules import DEPTH_UNKNOWN, SEED, UNLIMITED
@@ -143,17 +143,9 @@ def _cell_of(row: Any, column: LeaderboardColumn) -> Figure:
     return value * column.times if isinstance(value, float | int) and column.times != 1 else value
 
 
-def who(names: Sequence[str], looks: Mapping[str, AgentLook]) -> dict[str, list[Any]]:
-    """The first two columns: every agent's mark and its name."""
-    return {
-        "look": [looks[name].badge if name in looks else None for name in names],
-        "agent": list(names),
-    }
-
-
-def agent_ways(names: Sequence[str], looks: Mapping[str, AgentLook]) -> list[Way | None]:
+def agent_ways(names: Sequence[str], known: Container[str]) -> list[Way | None]:
     """To every agent's page; a market that nobody plays has none."""
-    return [way("agent", agent=name) if name in looks else None for name in names]
+    return [way("agent", agent=name) if name in known else None for name in names]
 
 
 def config(columns: Iterable[LeaderboardColumn]) -> dict[str, HtmlColumn]:
@@ -213,7 +205,7 @@ def says_and_happens(found: ReliabilityDiagram, n: int) -> str:
     """What happens where it says about 80%, or nearest to that; the curve is of `n` forecasts."""
     point = min(found.points, key=lambda point: abs(point.forecast - 0.8))
     verdict = verdict_on(point.forecast, point.recalibrated, found.null.p_value)
-    said = f"says {point.forecast:.0%}, happens {point.recalibrated:.0%} there"
+    said = f"where it says {point.forecast:.0%}, {point.recalibrated:.0%} happens"
     return f"{said}: {verdict} ({count(n, 'forecast')} in all)"
 
 
@@ -243,7 +235,9 @@ def short_board(
     money = " (invented)" if known.is_invented else ""
     data: dict[str, list[object]] = {
         "rank": [
-            Markup('<span class="rank">{}</span>').format("" if r.place_best is None else place(r))
+            Markup('<span class="rank">{}</span>').format(
+                "" if r.place_best is None or r.reason else place(r)
+            )
             for r in rows
         ],
         "agent": [HtmlCell(name, name, known.about(name)) for name in agents],
@@ -323,22 +317,17 @@ BASE = (
 )
 
 
-def show_founding(
-    lines: Sequence[LeaderboardLine], cohorts: Sequence[CohortLine], drawn: Mapping[str, AgentLook]
-) -> None:
+def show_founding(lines: Sequence[LeaderboardLine], cohorts: Sequence[CohortLine]) -> None:
     """A row an agent; and where the rules take implied confidence from another base."""
-    st.subheader("By the founding text", anchor=False)
-    table, said = founding(lines, cohorts, drawn)
+    table, said = founding(lines, cohorts)
     put(table, "table of the founding text")
     for sentence in said:
         st.caption(sentence)
 
 
-def founding(
-    lines: Sequence[LeaderboardLine], cohorts: Sequence[CohortLine], drawn: Mapping[str, AgentLook]
-) -> tuple[Markup, list[str]]:
+def founding(lines: Sequence[LeaderboardLine], cohorts: Sequence[CohortLine]) -> tuple[Markup, list[str]]:
     """The same as markup: the table, and what has to be said of it."""
-    data = who([line.row.agent for line in lines], drawn) | cells(lines, FOUNDING)
+    data = {"agent": [line.row.agent for line in lines]} | cells(lines, FOUNDING)
     says = "Scores of the founding text, a row an agent"
     table = html_table(data, config(FOUNDING), says, sortable=True)
     said = ["Brier skill is the share of the reference's error that is gone: above 0 beats it."]
@@ -377,54 +366,53 @@ def _earned(agent: str, own: Sequence[AccountEquity]) -> Earned:
     return Earned(agent, own[-1].kind, len(own), gain, sum(given for _, given in valued))
 
 
-def show_money(accounts: Sequence[AccountEquity], looks: Mapping[str, AgentLook]) -> None:
+def show_money(accounts: Sequence[AccountEquity], known: Container[str]) -> None:
     """One row an agent, with its money alone."""
-    put(money_table(accounts, looks), "table of money")
+    put(money_table(accounts, known), "table of money")
 
 
 def money_table(
-    accounts: Sequence[AccountEquity], looks: Mapping[str, AgentLook], address: Address = in_app
+    accounts: Sequence[AccountEquity], known: Container[str], address: Address = in_app
 ) -> Markup:
     """The same as markup."""
     rows = earned(accounts)
-    data = who([row.agent for row in rows], looks) | {
+    data: dict[str, list[object]] = {
+        "agent": [row.agent for row in rows],
         "pnl": [None if row.gain is None else row.gain / ONE for row in rows],
         "return_pct": [row.share for row in rows],
         "cohorts": [row.cohorts for row in rows],
         "kind": [row.kind for row in rows],
     }
     shown = config(columns_of("pnl", "return_pct", "cohorts", "kind"))
-    hrefs = agent_hrefs([row.agent for row in rows], looks, address)
+    hrefs = agent_hrefs([row.agent for row in rows], known, address)
     return html_table(data, shown, "What each agent has gained", hrefs, sortable=True)
 
 
-def show_unranked(lines: Sequence[LeaderboardLine], drawn: Mapping[str, AgentLook]) -> None:
+def show_unranked(lines: Sequence[LeaderboardLine], known: Container[str]) -> None:
     """One row an agent, which leads to the agent's page: no skill and no place, only bets and cost."""
     if not lines:
         return
     st.subheader("Not ranked", anchor=False)
-    put(board_table("Agents that are not ranked, and why", UNRANKED, lines, drawn), "table of unranked")
+    put(board_table("Agents that are not ranked, and why", UNRANKED, lines, known), "table of unranked")
 
 
 def board_table(
     says: str,
     columns: Sequence[LeaderboardColumn],
     lines: Sequence[LeaderboardLine],
-    drawn: Mapping[str, AgentLook],
+    known: Container[str],
     address: Address = in_app,
 ) -> Markup:
     """A row an agent, which leads to its page, with such figures; skill with its interval drawn beside it."""
     names = [line.row.agent for line in lines]
-    data = who(names, drawn)
+    data: dict[str, list[Any]] = {"agent": [*names]}
     for key, values in cells(lines, columns).items():
         data[key] = values
         if key == "skill":
             data["bar"] = bars([line.row for line in lines])
-    return html_table(data, config(columns), says, agent_hrefs(names, drawn, address), sortable=True)
+    return html_table(data, config(columns), says, agent_hrefs(names, known, address), sortable=True)
 
 
-def agent_hrefs(
-    names: Sequence[str], looks: Mapping[str, AgentLook], address: Address = in_app
-) -> list[str | None]:
+def agent_hrefs(names: Sequence[str], known: Container[str], address: Address = in_app) -> list[str | None]:
     """The same as addresses."""
-    return [None if one is None else address(one) for one in agent_ways(names, looks)]
+    return [None if one is None else address(one) for one in agent_ways(names, known)]

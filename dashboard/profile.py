@@ -136,7 +136,7 @@ def _readings(found: DetailedProfile) -> None:
         box(
             title,
             calibration_chart([(title, one, "c1")], f"Calibration, {title}"),
-            says_and_happens(one, sum(point.rows for point in one.points)),
+            says_and_happens(one, sum(point.rows for point in one.points)).capitalize(),
         )
         for title, one in diagrams.items()
         if one.points

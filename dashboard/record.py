@@ -125,6 +125,11 @@ class SeasonOverview:
     models: Mapping[str, str]
 
     @property
+    def names(self) -> frozenset[str]:
+        """Who has a page."""
+        return frozenset(name for name, _ in self.agents)
+
+    @property
     def is_invented(self) -> bool:
         """Whether all of it is simulated, and so what its calls cost as well."""
         return all(line.stamp == "simulated" for line in self.cohorts)

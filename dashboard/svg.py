@@ -5,7 +5,7 @@ are chosen, `rest` all others. What has axes is drawn twice, for a desk and for 
 shows the one that fits. What a chart shows is its label, for those who can't see it; there is no script.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate, pairwise
@@ -19,53 +19,6 @@ from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
 from dashboard.words import written
 from markets.millionths import ONE
-
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#8B5CF6", "#56B4E9", "#CC79A7", "#A0522D")
-MARKET = "#6F7680"
-SHAPES = ("circle", "square", "triangle-up", "diamond")
-MARKET_SHAPE = "cross"
-
-DRAWN = {
-    "circle": '<circle cx="8" cy="8" r="5"/>',
-    "square": '<rect x="3.5" y="3.5" width="9" height="9"/>',
-    "triangle-up": '<path d="M8 2.5 14 13H2z"/>',
-    "diamond": '<path d="M8 1.5 14.5 8 8 14.5 1.5 8z"/>',
-    "cross": '<path d="M6 2h4v4h4v4h-4v4H6v-4H2V6h4z"/>',
-}
-
-
-@dataclass(frozen=True, slots=True)
-class AgentLook:
-    """How an agent is drawn beside its name."""
-
-    agent: str
-    colour: str
-    shape: str
-
-    @property
-    def badge(self) -> Markup:
-        """A small drawing of the shape in its colour, for a table."""
-        size = 'viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"'
-        return Markup(f'<svg {size} fill="{self.colour}">{DRAWN[self.shape]}</svg>')  # noqa: S704 - our own
-
-
-def looks(agents: Iterable[tuple[str, str]]) -> dict[str, AgentLook]:
-    """Looks by name, for agents given as (name, kind) in line-up order.
-
-    >>> [look.colour for look in looks([("market", "market"), ("ann", "llm")]).values()]
-    ['#6F7680', '#0072B2']
-    """
-    found: dict[str, AgentLook] = {}
-    others = 0
-    for name, kind in agents:
-        if kind == "market":
-            found[name] = AgentLook(name, MARKET, MARKET_SHAPE)
-            continue
-        turn = others // len(COLOURS) % len(SHAPES)
-        found[name] = AgentLook(name, COLOURS[others % len(COLOURS)], SHAPES[turn])
-        others += 1
-    return found
-
 
 Item = TypeVar("Item")
 
@@ -91,7 +44,7 @@ Band = Sequence[tuple[float, float, float]]
 REST, CHOSEN = "rest", ("c1", "c2", "c3", "c4")
 STEPS = (1.0, 1.5, 2.0, 2.5, 4.0, 5.0, 7.5)
 
-LETTER, LINE = 6.4, 15
+LETTER, LINE = 6.8, 15
 """About how wide a letter of a label is, and how far labels stand apart."""
 MOST = 300
 """Points of a line: more can't be told apart."""
@@ -144,7 +97,7 @@ class Frame:
 
 FRAMES = (Frame("wide", 760, 380, 56, 176), Frame("narrow", 350, 260, 44, 104))
 LONG = (Frame("wide", 1160, 320, 56, 150), FRAMES[1])
-HALVES = (Frame("wide", 520, 380, 52, 130), FRAMES[1])
+HALVES = (Frame("wide", 520, 380, 52, 150), FRAMES[1])
 SQUARES = (Frame("wide", 520, 380, 44, 120), Frame("narrow", 350, 290, 40, 84))
 
 
@@ -290,7 +243,13 @@ def spread(places: Sequence[float], low: float, high: float) -> list[float]:
 
 
 def shortened(name: str, letters: int) -> str:
-    """A name of at most so many letters, the last of which says that more were there."""
+    """A name of at most so many letters: without its maker if it is longer, then cut off with a mark.
+
+    >>> shortened("openai/gpt-5.6", 14), shortened("openai/gpt-5.6", 9), shortened("openai/gpt-5.6-pro", 9)
+    ('openai/gpt-5.6', 'gpt-5.6', 'gpt-5.6-…')
+    """
+    if len(name) > letters:
+        name = name.rpartition("/")[2] or name
     return name if len(name) <= letters else f"{name[: max(letters - 1, 1)]}…"
 
 

@@ -21,7 +21,7 @@ from dashboard.profile import holdings_table, read_holdings
 from dashboard.record import LeaderboardLine, PnlPoint, SeasonOverview, cache_note
 from dashboard.rules import rules
 from dashboard.site.standings import ReportFacts, heading, standings
-from dashboard.svg import CHOSEN, looks
+from dashboard.svg import CHOSEN
 from dashboard.views import agent, arena, cohort, glossary, how, market
 from dashboard.views.markets import PILLS
 from dashboard.words import day, moment, with_true_minus
@@ -70,7 +70,7 @@ def _unranked(shown: Sequence[LeaderboardLine], known: SeasonOverview, address: 
     if others:
         yield heading("Not ranked")
         says = "Agents that are not ranked, and why"
-        yield board_table(says, UNRANKED, others, looks(known.agents), address)
+        yield board_table(says, UNRANKED, others, known.names, address)
 
 
 def all_agents(facts: ReportFacts, address: Address) -> Iterator[str | Markup]:
@@ -100,9 +100,8 @@ def one_cohort(
         calibration = replace(calibration, is_current=True)  # that others go on changes nothing of it
     money = cohort.money_box(curves, colours, "dollars", known)
     yield columns(money, cohort.calibration_box(calibration, "stated", colours))
-    drawn = looks(known.agents)
     if page.board is None:
-        yield money_table(page.money, drawn, address)
+        yield money_table(page.money, known.names, address)
     else:
         every = [LeaderboardLine(row) for row in page.board.value.rows]
         equity = {name: [point.dollars for point in line] for name, line in curves.items()}
@@ -110,8 +109,8 @@ def one_cohort(
         ranked = [line for line in every if line.is_on_board]
         yield short_board(ranked, known, equity, colours, page.board.value.bar, more, address)
         yield from _unranked(every, known, address)
-        table, said = founding(every, [page.line], drawn)
-        yield folded("By the founding text", table + quiet(lines(said)))
+        table, said = founding(every, [page.line])
+        yield folded("Scores of the founding text", table + quiet(lines(said)))
     frozen = points(rules(page.cohort)) + cohort.line_up(page.cohort, address)
     yield folded("How this cohort plays: rules and line-up, frozen at its start", frozen)
     if page.changed:

@@ -23,7 +23,7 @@ from dashboard.html import box, columns
 from dashboard.pages import Address
 from dashboard.record import CohortLine, LeaderboardLine, PnlPoint, line_of
 from dashboard.site.shell import one_file
-from dashboard.svg import CHOSEN, HALVES, REST, AgentLook, Line, calibration_chart, line_chart, looks, scatter
+from dashboard.svg import CHOSEN, HALVES, REST, Line, calibration_chart, line_chart, scatter
 from dashboard.words import count, moment, with_true_minus, written
 from markets.millionths import ONE
 
@@ -59,7 +59,7 @@ class ReportFacts:
     curves: tuple[ReportCurves, ...]
     calibrations: tuple[ForecasterCalibration, ...]
     price: ForecasterCalibration | None
-    looks: Mapping[str, AgentLook]
+    known: frozenset[str]
 
 
 def gather(connection: Connection, cohort: int | None, board: Leaderboard | None = None) -> ReportFacts:
@@ -84,7 +84,7 @@ def gather(connection: Connection, cohort: int | None, board: Leaderboard | None
         curves=tuple(_curves(connection, one) for one in reversed(chosen[-MOST_COHORTS:])),
         calibrations=agent_calibrations(shown, names) if shown else (),
         price=price_calibration(shown) if shown else None,
-        looks=looks(kinds.items()),
+        known=frozenset(kinds),
     )
 
 
@@ -126,7 +126,7 @@ def standings(facts: ReportFacts, address: Address) -> Iterator[Markup]:
     ):
         if some:
             yield heading(title)
-            yield board_table(f"{title}: one row an agent", of, some, facts.looks, address)
+            yield board_table(f"{title}: one row an agent", of, some, facts.known, address)
     yield _paragraph("quiet", "* The score of the founding text.")
     yield from _charts(facts)
 
@@ -141,7 +141,7 @@ def _paragraph(look: str, text: str) -> Markup:
 
 
 def _charts(facts: ReportFacts) -> Iterator[Markup]:
-    names = [row.agent for row in facts.ranking.rows if row.agent in facts.looks]
+    names = [row.agent for row in facts.ranking.rows if row.agent in facts.known]
     colours = dict(zip([name for name in names if name != MARKET], CHOSEN[:NAMED], strict=False))
     spots = [
         (row.agent, row.skill, row.return_pct, colours.get(row.agent, REST))
@@ -185,4 +185,4 @@ def _panel(agent: ForecasterCalibration, facts: ReportFacts, look: str) -> Marku
         curves.append(("price", facts.price.diagram, REST))
     chart = calibration_chart(curves, f"Calibration of {agent.agent}")
     band = "Shaded: where 90 of 100 calibrated forecasters would lie."
-    return box(agent.agent, chart, f"It {says_and_happens(agent.diagram, agent.scored)}. {band}")
+    return box(agent.agent, chart, f"{says_and_happens(agent.diagram, agent.scored).capitalize()}. {band}")

@@ -50,7 +50,7 @@ from dashboard.record import (
     season,
 )
 from dashboard.rules import settings_of
-from dashboard.svg import HALVES, LONG, Line, calibration_chart, line_chart, looks, luck_band, sparkline
+from dashboard.svg import HALVES, LONG, Line, calibration_chart, line_chart, luck_band, sparkline
 from dashboard.words import code, count, day, escaped, in_dollars, moment, plain, written
 from markets.millionths import ONE
 
@@ -248,8 +248,8 @@ def show(source: RecordSource) -> None:
         st.subheader("Cohort by cohort", anchor=False)
         put(cohort_by_cohort(page.stays, found), "cohorts")
         if line is not None:
-            with st.expander("By the founding text"):
-                show_founding([line], cohorts, looks(known.agents))
+            with st.expander("Scores of the founding text"):
+                show_founding([line], cohorts)
 
     drawn: dict[str, Callable[[], None]] = {
         "record": record,
@@ -270,7 +270,7 @@ def chips(name: str, page: AgentPage, line: LeaderboardLine | None, known: Seaso
     if line is None or line.row.kind == MARKET or not line.is_on_board:
         return Markup('<p class="quiet">{}</p>').format(about)
     row = line.row
-    rank = f"rank {place(row)}" if row.place_best else "no rank yet"
+    rank = f"rank {place(row)}" if row.place_best and not row.reason else "no rank yet"
     verdict = tag(VERDICTS[row.verdict], row.verdict) if VERDICTS[row.verdict] else Markup("")
     return Markup('<p class="quiet">{} {} {}</p>').format(tag(rank, "none"), verdict, about)
 
@@ -340,13 +340,14 @@ def figures(
     gain = None if found is None else found.profile.gain
     known = [stay.pnl for stay in page.stays if stay.pnl is not None]
     skill = "–" if gain is None or gain.skill is None else written(gain.skill, "%+.4f")
-    span = "Brier points better than the price"
+    span = "skill: Brier points against the price"
     if gain is not None and gain.low is not None and gain.high is not None:
         span = f"skill, 95% CI {written(gain.low, '%+.4f')} to {written(gain.high, '%+.4f')}"
     pnl = sum(known) / ONE
     told, below = calibration_words(line.brief if line else None)
     forecasts = sum(stay.forecasts for stay in page.stays)
-    invented = ", invented" if is_invented else ""
+    calls = sum(one.calls for stay in page.stays for one in stay.answers)
+    invented = " (invented)" if is_invented else ""
     return [
         Tile(skill, span, "Market Brier minus its own, on the same forecasts; above 0 beats the price."),
         Tile(
@@ -363,7 +364,9 @@ def figures(
         ),
         Tile(
             cost(page.stays),
-            f"cost of {count(forecasts, 'forecast')} stated{invented}",
+            f"cost of {count(forecasts, 'forecast')} stated{invented}"
+            if calls
+            else f"{count(forecasts, 'forecast')} stated; it calls no model",
             "All its calls to models.",
         ),
     ]
@@ -396,14 +399,14 @@ def luck_words(found: Luck) -> str:
     """How its profit stands among those of seasons without skill.
 
     >>> luck_words(Luck(0, 0, 0.5, -53_000_000_000, 37_000_000_000, 9, 9))
-    'Luck alone: −$53k to +$37k (95%). This result is no news.'
+    'Luck alone: −$53k to +$37k (95%). This result lies within that.'
     """
     if found.percentile is None or found.low is None or found.high is None:
         return f"Nothing can be said of luck: {found.reason}."
     low, high = written(found.low / ONE, "short"), written(found.high / ONE, "short")
     band = f"Luck alone: {low} to {high} (95%)."
     if 0.025 <= found.percentile <= 0.975:
-        return f"{band} This result is no news."
+        return f"{band} This result lies within that."
     share = found.percentile if found.percentile > 0.5 else 1 - found.percentile
     often = "more than 99.9%" if share > 0.999 else f"{share:.1%}"
     return f"{band} This result {'beats' if found.percentile > 0.5 else 'is below'} {often} of lucky seasons."
@@ -417,7 +420,7 @@ def calibration(name: str, found: DetailedProfile | None) -> Markup:
         why = "being computed" if found is None else UNANSWERED
         return box(title, Markup('<p class="quiet">{}</p>').format(why))
     resolved = sum(part.forecasts for part in found.calibrated.get("cohort", ())) if found else 0
-    said = f"{name} {says_and_happens(diagram, resolved)}. "
+    said = f"{name}: {says_and_happens(diagram, resolved)}. "
     band = "Shaded: where 90 of 100 calibrated forecasters would lie."
     return box(title, calibration_chart([(name, diagram, "c1")], "Calibration"), said + band)
 

@@ -33,7 +33,7 @@ from dashboard.record import (
     leaderboard_page,
     season,
 )
-from dashboard.svg import CHOSEN, REST, Line, line_chart, looks, luck_band
+from dashboard.svg import CHOSEN, REST, Line, line_chart, luck_band
 from dashboard.words import cents, count, dollars, escaped, flat, in_dollars, moment, outcome, plain, written
 
 ROUNDS = 4
@@ -133,7 +133,7 @@ def show(record: RecordSource) -> None:
     drawn = race(known, curves, colours, shown.lines)
     put(opening(drawn, board.value if board else None, decisions(newest_decisions(record))), "head")
     if board is None:
-        show_money(shown.money, looks(known.agents))
+        show_money(shown.money, known.names)
         return
     there = {known.group(line.row.agent) for line in ranked}
     options = {key: label for key, label in GROUPS.items() if key == "all" or key in there}
@@ -143,7 +143,7 @@ def show(record: RecordSource) -> None:
     put(short_board(chosen, known, equity, colours, board.value.bar), "board")
     with st.container(horizontal=True, gap="medium"):
         link("All columns, parts of the season, CSV", "leaderboard")
-    show_unranked([line for line in shown.lines if not line.is_on_board], looks(known.agents))
+    show_unranked([line for line in shown.lines if not line.is_on_board], known.names)
 
 
 def racing(known: SeasonOverview, lines: Sequence[LeaderboardLine]) -> list[str]:
@@ -179,7 +179,7 @@ def what_this_is(known: SeasonOverview, board: Leaderboard | None) -> str:
     events = max((row.events for row in board.rows), default=0) if board else 0
     spent = sum(row.cost_usd or 0.0 for row in board.rows) if board else 0.0
     said += f", {count(events, 'event')} resolved" if events else ""
-    cost = in_dollars(spent) + (", invented" if known.is_invented else "")
+    cost = in_dollars(spent) + (" (invented)" if known.is_invented else "")
     return f"{said}, calls cost {cost}." if spent else f"{said}."
 
 
@@ -279,10 +279,10 @@ def _trade(trade: ExplainedTrade, address: Address) -> Quotation:
 def _dispute(found: Dispute, address: Address) -> Quotation:
     forecast, market = found.forecast, found.market
     ended = outcome(market.ended, market.payout)
-    then = f"ended {ended}" if ended else f"price {_percent(found.price)}"
+    now = f"price {_percent(forecast.mid)}; ended {ended}" if ended else f"price now {_percent(found.price)}"
     return Quotation(
         who=forecast.agent,
-        did=f"says {_percent(forecast.probability)}, {then}",
+        did=f"says {_percent(forecast.probability)}, {now}",
         why=shortened_reason(forecast.reason),
         where=forecast.question,
         href=address(way("market", market=forecast.market_id)),

@@ -60,7 +60,6 @@ from dashboard.svg import (
     Line,
     calibration_chart,
     line_chart,
-    looks,
     luck_band,
 )
 from dashboard.words import (
@@ -331,8 +330,11 @@ def by_gain(curves: Curves) -> list[str]:
 
 def money_box(curves: Curves, colours: Mapping[str, str], unit: str, known: SeasonOverview) -> Markup:
     """The curves, and what they come to."""
+    first = next(iter(colours), "")
     return box(
-        "Profit and loss", money_chart(curves, colours, unit, known), _said_of_money(playing(known, curves))
+        "Profit and loss",
+        money_chart(curves, colours, unit, known),
+        _said_of_money(playing(known, curves), first),
     )
 
 
@@ -362,18 +364,15 @@ def money_chart(curves: Curves, colours: Mapping[str, str], unit: str, known: Se
     return line_chart(shown, "Profit or loss of each agent over time", axis, band, frames=HALVES)
 
 
-def _said_of_money(curves: Curves) -> str:
+def _said_of_money(curves: Curves, first: str) -> str:
     if not curves:
         return ""
     ends = [points[-1].dollars for points in curves.values()]
     made = sum(end > 0.005 for end in ends)
     said = f"{made} of {len(ends)} made money; open positions at mid."
-    if all(len(points) < 2 for points in curves.values()):
+    if len(curves.get(first, ())) < 2:
         return said
-    return (
-        f"{said} Shaded: where the first's ups and downs would have led by luck alone, each with its sign "
-        "tossed, 95 in 100."
-    )
+    return f"{said} Shaded: what luck alone would make of the ups and downs of {first}, 95 times in 100."
 
 
 def calibration_box(
@@ -398,7 +397,7 @@ def calibration_box(
     if market.scored:
         curves.append(("price", market.diagram, REST))
     chart = calibration_chart(curves, "What was said against what happened")
-    told = [f"{agent.agent} {says_and_happens(agent.diagram, agent.scored)}." for agent in agents]
+    told = [f"{agent.agent}: {says_and_happens(agent.diagram, agent.scored)}." for agent in agents]
     band = (
         f"Shaded: where 90 of 100 calibrated forecasters would lie with the forecasts of {agents[0].agent}."
     )
@@ -410,19 +409,18 @@ def _in_reading(found: CohortCalibrations, reading: str) -> tuple[ForecasterCali
 
 
 def _standings(page: CohortPage, known: SeasonOverview, curves: Curves, colours: Mapping[str, str]) -> None:
-    drawn = looks(known.agents)
     if page.board is None:
-        show_money(page.money, drawn)
+        show_money(page.money, known.names)
         return
     every = [LeaderboardLine(row) for row in page.board.value.rows]
     ranked = [line for line in every if line.is_on_board]
     equity = {name: [point.dollars for point in points] for name, points in curves.items()}
     more = columns_of("return_pct", "bets", "resolved")
     put(short_board(ranked, known, equity, colours, page.board.value.bar, more), "standings")
-    show_unranked([line for line in every if not line.is_on_board], drawn)
+    show_unranked([line for line in every if not line.is_on_board], known.names)
     link("All columns, CSV", "leaderboard", cohort=page.line.number)
-    with st.expander("By the founding text"):
-        show_founding(every, [page.line], drawn)
+    with st.expander("Scores of the founding text"):
+        show_founding(every, [page.line])
 
 
 def _frozen(cohort: Cohort) -> None:

@@ -169,7 +169,7 @@ def _columns(duel: Duel) -> dict[str, HtmlColumn]:
         "b": number(_head(duel.b), "%.1f", "What the second said of it, on average."),
         "Price": number("Price %", "%.1f", "What the market said of it, on average."),
         "Ended": words("Ended", "How it ended."),
-        "Share": number("Share of the gap", "%+.4f", "The shares of all markets add up to the gap."),
+        "Share": number("Share of the gap", "%+.5f", "The shares of all markets add up to the gap."),
     }
 
 

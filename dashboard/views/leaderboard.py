@@ -1,8 +1,8 @@
 """All agents against the price: over every cohort, in one, or in a part of the season."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Container, Sequence
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -23,7 +23,6 @@ from dashboard.board import (
     show_money,
     show_unranked,
     stamps,
-    who,
 )
 from dashboard.columns import COLUMNS, OF_ALL, PART_COLUMNS, SHORT, LeaderboardColumn, columns_of, with_bar
 from dashboard.html import box
@@ -39,7 +38,7 @@ from dashboard.record import (
     leaderboard_page,
     season,
 )
-from dashboard.svg import CHOSEN, REST, AgentLook, looks, scatter
+from dashboard.svg import CHOSEN, REST, scatter
 from portfolio.rules import SEED
 
 
@@ -72,7 +71,6 @@ PARTS = {
 def show(record: RecordSource) -> None:
     """The page: what it comes to, what is going on, the figures, then skill against return."""
     known = season(record)
-    drawn = looks(known.agents)
     top = st.container()
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         options = {ALL: "All cohorts"} | {str(c.number): cohort_label(c) for c in reversed(known.cohorts)}
@@ -82,11 +80,11 @@ def show(record: RecordSource) -> None:
     with top:
         _lead(known, shown, chosen)
     if by != WHOLE:
-        _part(record, by, shown, drawn)
+        _part(record, by, shown, known.names)
     elif shown.board is None:
-        show_money(shown.money, drawn)
+        show_money(shown.money, known.names)
     else:
-        _whole(shown, drawn, chosen)
+        _whole(shown, known.names, chosen)
 
 
 def _lead(known: SeasonOverview, shown: LeaderboardPage, chosen: str) -> None:
@@ -102,7 +100,7 @@ def _lead(known: SeasonOverview, shown: LeaderboardPage, chosen: str) -> None:
         st.info(note, icon=":material/history:")
 
 
-def _whole(shown: LeaderboardPage, drawn: Mapping[str, AgentLook], chosen: str) -> None:
+def _whole(shown: LeaderboardPage, known: Container[str], chosen: str) -> None:
     """The board with all its figures, those that are not ranked, and the agents by skill and return."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         reading = choice("Reading", "reading", READINGS, "stated")
@@ -115,9 +113,9 @@ def _whole(shown: LeaderboardPage, drawn: Mapping[str, AgentLook], chosen: str) 
     wanted = COLUMNS if shown_columns == "all" else columns_of(*SHORT)
     columns = with_bar(wanted, shown.board.value.bar) if shown.board else wanted
     if ranked := [line for line in lines if line.is_on_board]:
-        _table(ranked, columns, drawn)
+        _table(ranked, columns, known)
         st.caption("\\* The score of the founding text.")
-    show_unranked([line for line in lines if not line.is_on_board], drawn)
+    show_unranked([line for line in lines if not line.is_on_board], known)
     if not lines:
         st.info("No agent has such a name. Clear the search to see all.", icon=":material/search_off:")
     every = [line.row.agent for line in shown.lines]
@@ -128,19 +126,19 @@ def _whole(shown: LeaderboardPage, drawn: Mapping[str, AgentLook], chosen: str) 
 
 
 def _table(
-    lines: Sequence[LeaderboardLine], columns: Sequence[LeaderboardColumn], drawn: Mapping[str, AgentLook]
+    lines: Sequence[LeaderboardLine], columns: Sequence[LeaderboardColumn], known: Container[str]
 ) -> None:
     names = [line.row.agent for line in lines]
     briefed = any(line.brief for line in lines)
     figures = cells(lines, [column for column in columns if briefed or column.key not in OF_ALL])
-    data = who(names, drawn)
+    data: dict[str, list[Any]] = {"agent": [*names]}
     for key, values in figures.items():
         data[key] = values
         if key == "skill":
             data["bar"] = bars([line.row for line in lines])
         if key == "pnl" and briefed:
             data["luck"] = bands(lines)
-    listing(data, "Leaderboard: one row an agent", config(columns), agent_ways(names, drawn))
+    listing(data, "Leaderboard: one row an agent", config(columns), agent_ways(names, known))
 
 
 def _download(text: str, name: str) -> None:
@@ -154,7 +152,7 @@ def _download(text: str, name: str) -> None:
     )
 
 
-def _part(record: RecordSource, by: str, shown: LeaderboardPage, drawn: Mapping[str, AgentLook]) -> None:
+def _part(record: RecordSource, by: str, shown: LeaderboardPage, known: Container[str]) -> None:
     """Every agent against the price in one part of the season."""
     entry = parts(record, by)
     if entry is None:
@@ -173,12 +171,12 @@ def _part(record: RecordSource, by: str, shown: LeaderboardPage, drawn: Mapping[
     rows = _surest(matching(here, words, lambda part: part.gain.agent))
     agents = [part.gain.agent for part in rows]
     data = (
-        who(agents, drawn)
+        {"agent": [*agents]}
         | {"bar": intervals([(part.gain.skill, part.gain.low, part.gain.high) for part in rows])}
         | cells(rows, PART_COLUMNS)
     )
     said = "One row an agent, in this part of the season"
-    listing(data, said, config(PART_COLUMNS), agent_ways(agents, drawn))
+    listing(data, said, config(PART_COLUMNS), agent_ways(agents, known))
     _download(as_csv(agents, rows, PART_COLUMNS), f"leaderboard-{by}.csv")
     returns = {line.row.agent: line.row.return_pct for line in shown.lines}
     points = [(part.gain.agent, part.gain.skill, returns.get(part.gain.agent)) for part in rows]

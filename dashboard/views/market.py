@@ -469,7 +469,7 @@ OF_HELD = ("held", "cost", "average", "price", "value")
 
 def _positions_of(page: MarketPage) -> None:
     """Every position that was ever held, those still open first."""
-    st.subheader("Positions", anchor=False)
+    st.subheader("Positions in all cohorts", anchor=False)
     if not page.positions:
         st.caption("No agent has bet on this market.")
         return

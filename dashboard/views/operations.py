@@ -254,10 +254,7 @@ def show_rounds(rounds: Sequence[RoundState]) -> None:
     if not rounds:
         st.caption("No round has begun. `arena round` plays the next one, `arena run` each in its time.")
         return
-    st.caption(
-        "Those of cohorts that play and of the newest decision time, the newest first, with their turns by "
-        "how they ended."
-    )
+    st.caption("Rounds of the cohorts that play and of the newest decision time, newest first.")
     newest = sorted(rounds, key=lambda one: (one.at, one.cohort), reverse=True)
     found = dict.fromkeys(status for one in newest for status in one.turns)
     data: dict[str, Any] = {
@@ -308,7 +305,7 @@ def show_spending(page: OperationsPage, budgets: Sequence[BudgetUse]) -> None:
     else:
         st.caption(f"No call of the last {DAYS} days has cost anything.")
     if page.spenders:
-        st.caption("In the cohorts that play and in the newest.")
+        st.caption("In the cohorts that play and in the newest one.")
         worst = "At their worst where it is unknown."
         columns = {
             "Spent $": number("Spent", "dollar", worst),
@@ -360,7 +357,7 @@ def show_jobs(status: Status) -> None:
     """How each job of `arena run` went last."""
     st.subheader("Jobs", anchor=False)
     if not status.jobs:
-        st.caption("None was done yet. `arena run` does them; `arena run --list` says which, and when next.")
+        st.caption("No job has run yet. `arena run` runs them; `arena run --list` shows which, and when.")
         return
     st.caption("What `arena run` does between rounds.")
     jobs = status.jobs
@@ -382,7 +379,7 @@ def show_incidents(incidents: Sequence[RecordedIncident]) -> None:
     if not incidents:
         st.caption("No incidents. `arena run` records them while it is at work.")
         return
-    st.caption("The newest. `watch.webhook` in the config has them told as they happen.")
+    st.caption("Newest first. With `watch.webhook` in the config they are sent as they happen.")
     data: dict[str, Any] = {
         "At": [told.incident.at for told in incidents],
         "What": [told.incident.text or told.incident.subject for told in incidents],

@@ -40,7 +40,6 @@ from dashboard.html import (
     box,
     folded,
     number,
-    picture,
     quotes,
     tiles,
     time,
@@ -49,7 +48,6 @@ from dashboard.html import (
 )
 from dashboard.pages import Way, choice, link, listing, long_text, put, step, way
 from dashboard.record import RecordSource, ask, cached, season
-from dashboard.svg import looks
 from dashboard.words import (
     code,
     count,
@@ -250,7 +248,6 @@ MEANT = {
 }
 
 LISTED = {
-    "look": picture(""),
     "agent": words("Agent", "Whose turn it was."),
     "at": time("Decided", "The round's decision time, in UTC."),
     "verdict": words("Status", " ".join(MEANT.values())),
@@ -275,10 +272,10 @@ def show_list(record: RecordSource) -> None:
     if not found:
         st.info(_none_listed(agent, status), icon=":material/search_off:")
         return
-    shown, drawn = found[:MOST], looks(agents)
+    shown = found[:MOST]
     more = f"The newest {MOST}" if len(found) > MOST else count(len(found), "turn")
     st.caption(f"{more}, newest first.")
-    rows = [_listed(turn) | {"look": drawn[turn.agent].badge} for turn in shown]
+    rows = [_listed(turn) for turn in shown]
     table = {key: [row[key] for row in rows] for key in LISTED}
     ways = [way("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent) for turn in shown]
     listing(table, "Turns: one row each", LISTED, ways)
@@ -409,8 +406,8 @@ def figures(page: TurnPage, invented: str) -> list[Tile]:
             f"{count(len(bought), 'purchase')}, fees included; caps are measured by the cash before.",
         ),
         Tile(
-            f"{sold:,} and {refused:,}",
-            "sales, and orders rejected",
+            f"{sold:,} sold, {refused:,} rejected",
+            "positions and orders",
             "Sales of positions, in full or in part; orders and items of the answer that were refused.",
         ),
         Tile(

@@ -70,7 +70,7 @@ def renamed(facts: ReportFacts, old: str, new: str) -> ReportFacts:
         ranking=replace(facts.ranking, rows=rows, sentence=f"{new} leads"),
         curves=tuple(curves),
         calibrations=tuple(agents),
-        looks={name.replace(old, new): look for name, look in facts.looks.items()},
+        known=frozenset(name.replace(old, new) for name in facts.known),
     )
 
 
