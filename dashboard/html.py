@@ -286,9 +286,11 @@ def html_table(
     return Markup(
         '<div class="table"><div class="scroll{}" role="region" tabindex="0" aria-label="{}">'
         '<table role="table" aria-label="{}"><thead role="rowgroup"><tr role="row">{}</tr></thead>\n'
-        '<tbody role="rowgroup">\n{}</tbody></table></div>{}</div>'
+        '<tbody role="rowgroup">\n{}</tbody></table></div>{}{}</div>'
     ).format(
-        " many" if rows > MANY else "", says, says, titles, body, _meanings([shown[key] for key in keys])
+        *(" many" if rows > MANY else "", says, says, titles, body),
+        Markup('<p class="quiet">{:,} rows: the table scrolls.</p>').format(rows) if rows > MANY else "",
+        _meanings([shown[key] for key in keys]),
     )
 
 

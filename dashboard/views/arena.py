@@ -254,7 +254,7 @@ def _percents(points: Sequence[PnlPoint]) -> list[tuple[float, float]]:
 def decisions(found: NewestDecisions, address: Address = in_app) -> Markup:
     """What was decided last, with a reason each, and the largest disagreements with the market."""
     trades = quotes(_trade(trade, address) for trade in found.trades) or Markup(
-        '<p class="quiet">No trades yet: arena round plays a round.</p>'
+        '<p class="quiet">Nobody has traded yet.</p>'
     )
     parts = [box("Newest decisions", trades)]
     if found.disputes:

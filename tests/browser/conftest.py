@@ -1,19 +1,56 @@
-"""One browser and one served record for all tests, and a fresh watched page for each."""
+"""One browser and one dashboard a record for all tests, and a fresh watched page for each."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Playwright, sync_playwright
 
-from tests.browser.watching import FLAGS, PATIENCE, Watched
+from tests.browser.watching import FLAGS, PATIENCE, Watched, apart
+from tests.dashboard.records import shared
 from tests.dashboard.serving import Served, serving
 from tests.records.seasons import shared_season
+
+SCREENS: dict[str, dict[str, Any]] = {
+    "desk": {"viewport": {"width": 1440, "height": 1000}},
+    "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
+}
+HELD = ExitStack()
+DRIVERS: list[Playwright] = []
+"""The one that runs, if one does."""
+OPEN: dict[str, BrowserContext] = {}
+"""Its windows by screen, which keep what they have compiled from one test to the next."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Iterator[None]:
+    """The browser ends with the last of its tests: beside it no other test could have an event loop."""
+    yield
+    if nextitem is None or nextitem.path.parent != Path(__file__).parent:
+        HELD.close()
+        DRIVERS.clear()
+        OPEN.clear()
+
+
+def window(screen: str, chromium: str, profile: Path) -> BrowserContext:
+    """A window of the browser, started if it does not run yet."""
+    if not DRIVERS:
+        DRIVERS.append(HELD.enter_context(sync_playwright()))
+    if screen not in OPEN:
+        found = DRIVERS[0].chromium.launch_persistent_context(
+            profile / screen, executable_path=chromium, args=FLAGS, **SCREENS[screen]
+        )
+        HELD.callback(found.close)
+        found.set_default_timeout(PATIENCE)
+        OPEN[screen] = found
+    return OPEN[screen]
 
 
 @pytest.fixture(scope="session")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return shared_season(tmp_path_factory)
+    return apart(shared_season, tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
@@ -23,43 +60,35 @@ def served(record: Path) -> Iterator[Served]:
 
 
 @pytest.fixture(scope="session")
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Served]]:
+    """Serves a record of some sort, until the end of all tests."""
+    found: dict[str, Served] = {}
+    with ExitStack() as held:
+
+        def serve(name: str) -> Served:
+            if name not in found:
+                found[name] = held.enter_context(serving(apart(shared, name, tmp_path_factory)))
+            return found[name]
+
+        yield serve
+
+
+@pytest.fixture(scope="session")
 def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the browser keeps what it has compiled of Streamlit's scripts, for the next file of tests too."""
+    """Where the browser keeps what it has compiled."""
     return tmp_path_factory.mktemp("profile")
 
 
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Playwright]:
-    """For a file of tests: as long as it runs, nothing else in this process can have an event loop."""
-    with sync_playwright() as playwright:
-        yield playwright
+@pytest.fixture
+def context(chromium: str, profile: Path) -> BrowserContext:
+    """A desk's browser."""
+    return window("desk", chromium, profile)
 
 
-@pytest.fixture(scope="module")
-def context(driver: Playwright, chromium: str, profile: Path) -> Iterator[BrowserContext]:
-    """A desk's browser, for a file of tests."""
-    kept = driver.chromium.launch_persistent_context(
-        profile / "desk", executable_path=chromium, args=FLAGS, viewport={"width": 1440, "height": 1000}
-    )
-    kept.set_default_timeout(PATIENCE)
-    yield kept
-    kept.close()
-
-
-@pytest.fixture(scope="module")
-def phone(driver: Playwright, chromium: str, profile: Path) -> Iterator[BrowserContext]:
-    """A phone's browser, for a file of tests."""
-    kept = driver.chromium.launch_persistent_context(
-        profile / "phone",
-        executable_path=chromium,
-        args=FLAGS,
-        viewport={"width": 390, "height": 844},
-        has_touch=True,
-        is_mobile=True,
-    )
-    kept.set_default_timeout(PATIENCE)
-    yield kept
-    kept.close()
+@pytest.fixture
+def phone(chromium: str, profile: Path) -> BrowserContext:
+    """A phone's browser."""
+    return window("phone", chromium, profile)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
-"""axe on every page, and on a report: nothing critical, nothing serious, whoever drew it."""
+"""axe on every page, on a report and on a site: nothing critical, nothing serious, and nothing sticks out."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -11,33 +12,41 @@ from playwright.sync_api import BrowserContext, Page
 from arena.record.schema.database import open_read_only, reading
 from dashboard.pages import pages
 from dashboard.site.standings import gather, report_page
-from tests.browser.watching import LOOKS, Watched, open_at
+from tests.browser.watching import LOOKS, Watched, apart, open_at
 from tests.builders import NOW
 from tests.dashboard.addresses import main_ones
 from tests.dashboard.records import shared
-from tests.dashboard.serving import Served, serving
+from tests.dashboard.serving import Served
+from tests.dashboard.sites import PublishedSite
 
 pytestmark = pytest.mark.browser
 
+ENDS = (LOOKS[0], LOOKS[-1])
+"""A screen in light and a phone in dark."""
 
-@pytest.fixture(scope="module")
+
+@pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return shared("demo", tmp_path_factory)
+    return apart(shared, "demo", tmp_path_factory)
 
 
-@pytest.fixture(scope="module")
-def shown(demo: Path) -> Iterator[Served]:
-    with serving(demo) as dashboard:
-        yield dashboard
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> PublishedSite:
+    """That of a season with failures, which has every sort of page."""
+    found = PublishedSite(tmp_path_factory.mktemp("axe") / "site")
+    found.publish(apart(shared, "all_failed", tmp_path_factory))
+    return found
 
 
-def faults(page: Page) -> list[str]:
-    """What axe finds critical or serious, on a screen in light and then on a phone in dark."""
+def faults(page: Page, looks: list[tuple[int, str]]) -> list[str]:
+    """What axe finds critical or serious in some looks, and where something sticks out."""
     found = list[str]()
-    for width, theme in LOOKS[:1] + LOOKS[-1:]:
+    for width, theme in looks:
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
         page.wait_for_timeout(200)  # colours change by and by
+        if page.evaluate("document.documentElement.scrollWidth") > width:
+            found.append(f"{page.url} sticks out at {width}")
         for fault in Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]:
             if fault["impact"] in ("critical", "serious"):
                 nodes = (node["html"][:200] for node in fault["nodes"])
@@ -45,24 +54,31 @@ def faults(page: Page) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.thorough)])
-def test_no_page_has_a_serious_fault(demo: Path, shown: Served, watched: Watched, every: bool) -> None:
-    asked = [("how", {}), ("glossary", {}), ("leaderboard", {"columns": "all"}), *main_ones(demo)]
-    chosen = {name: (name, address) for name, address in asked if name not in ("how", "duel", "markets")}
-    found = list[str]()
-    for name, address in asked if every else chosen.values():
-        open_at(watched.page, f"{shown.address}/{name}?{urlencode(address)}", pages()[name].title)
-        found += faults(watched.page)
+def test_no_page_has_a_serious_fault(
+    demo: Path, serve: Callable[[str], Served], watched: Watched, thorough: bool
+) -> None:
+    """Every sort of page in one of both looks, the next page in the other; all in both with THOROUGH=1."""
+    found, looks = list[str](), cycle(ENDS)
+    asked = [*main_ones(demo), ("leaderboard", {"columns": "all"})]
+    for name, address in asked if thorough else dict(asked).items():
+        open_at(watched.page, f"{serve('demo').address}/{name}?{urlencode(address)}", pages()[name].title)
+        found += faults(watched.page, [*ENDS] if thorough else [next(looks)])
     assert found == []
 
 
-def test_no_report_has_a_serious_fault(demo: Path, tmp_path: Path, context: BrowserContext) -> None:
+def test_no_report_and_no_page_of_a_site_has_a_serious_fault(
+    demo: Path, site: PublishedSite, tmp_path: Path, context: BrowserContext, thorough: bool
+) -> None:
     with open_read_only(str(demo)) as engine, reading(engine) as connection:
         facts = gather(connection, None)
     file = tmp_path / "report.html"
     file.write_text(report_page(facts, NOW), "utf-8")
-    page = context.new_page()
-    page.goto(file.as_uri())
-    found = faults(page)
+    folders = [sorted(site.folder.glob(f"{folder}*.html")) for folder in ("cohorts/", "agents/", "markets/")]
+    chosen = [file, *sorted(site.folder.glob("*.html")), *(pages[0] for pages in folders)]
+    assert len(chosen) > 7
+    page, found, looks = context.new_page(), list[str](), cycle(ENDS)
+    for place in chosen:
+        page.goto(place.as_uri())
+        found += faults(page, [*ENDS] if thorough or place == file else [next(looks)])
     page.close()
     assert found == []

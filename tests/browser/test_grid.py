@@ -1,76 +1,69 @@
 """Records of every sort at every width in both themes: the whole with THOROUGH=1, a sample of it always."""
 
 import re
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from markets.registry import load
-from tests.browser.watching import LOOKS, PATIENCE, Watched, in_look, open_at, settled
-from tests.dashboard.addresses import VIEWS, Address, addresses, path_of
+from tests.browser.watching import LOOKS, PATIENCE, Watched, apart, in_look, open_at, settled
+from tests.dashboard.addresses import FIGURES, VIEWS, Address, addresses, path_of
 from tests.dashboard.records import RECORDS, shared
-from tests.dashboard.serving import serving
+from tests.dashboard.serving import Served
 
 pytestmark = pytest.mark.browser
 
-SAMPLED, SAMPLE = ("demo", "all_failed", "a_replay"), 3
-"""Records of which so many pages each are opened in any case, each record's in another look."""
-
-
-@pytest.fixture(scope="session")
-def records(tmp_path_factory: pytest.TempPathFactory, thorough: bool) -> dict[str, Path]:
-    """Those that are opened, made before a browser runs: beside it nothing here can have an event loop."""
-    return {name: shared(name, tmp_path_factory) for name in (RECORDS if thorough else SAMPLED)}
+SAMPLED = ("all_failed", "a_replay")
+"""Records of which some pages each are opened in any case, each record's in another look."""
 
 
 def sample(place: int) -> list[tuple[Sequence[Address], tuple[int, str]]]:
-    """The next few pages for each next record, so that together all are opened, in the next look."""
-    views = [VIEWS[(SAMPLE * place + more) % len(VIEWS)] for more in range(SAMPLE)]
-    return [([(view, {}) for view in views], LOOKS[place])]
+    """The next few pages of figures for each next record, in the next of the looks that axe leaves out."""
+    return [([(view, {}) for view in FIGURES[place::3]], LOOKS[1 + place])]
 
 
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name in SAMPLED else pytest.mark.thorough) for name in RECORDS]
 )
 def test_nothing_sticks_out_or_goes_wrong(
-    name: str, records: dict[str, Path], context: BrowserContext, thorough: bool
+    name: str,
+    serve: Callable[[str], Served],
+    context: BrowserContext,
+    tmp_path_factory: pytest.TempPathFactory,
+    thorough: bool,
 ) -> None:
-    every = addresses(records[name])
-    with serving(records[name]) as dashboard:
-        played = [(every, look) for look in LOOKS] if thorough else sample(SAMPLED.index(name))
-        for chosen, (width, theme) in played:
-            watched = in_look(context, width, theme)
-            for view, shown in chosen:
-                title, here = load("dashboard.views", view).TITLE, path_of((view, shown))
-                open_at(watched.page, f"{dashboard.address}/{here}", title)
-                if not shown:
-                    path = watched.page.url.removeprefix(dashboard.address).strip("/")
-                    assert path.partition("?")[0] == here, "its link stays"
-                wide = watched.page.evaluate("document.documentElement.scrollWidth")
-                assert wide <= width, (view, shown, width)
-                app = watched.page.get_by_test_id("stApp")
-                ground = app.evaluate("app => getComputedStyle(app).backgroundColor")
-                light = sum(map(int, re.findall(r"\d+", ground)[:3]))
-                assert light > 600 if theme == "light" else light < 150, (view, theme)
-            watched.page.goto("about:blank")
-            watched.page.close()
-            assert (watched.errors, watched.strangers()) == ([], []), (width, theme)
+    every = addresses(apart(shared, name, tmp_path_factory))
+    dashboard = serve(name)
+    played = [(every, look) for look in LOOKS] if thorough else sample(SAMPLED.index(name))
+    for chosen, (width, theme) in played:
+        watched = in_look(context, width, theme)
+        for view, shown in chosen:
+            title, here = load("dashboard.views", view).TITLE, path_of((view, shown))
+            open_at(watched.page, f"{dashboard.address}/{here}", title)
+            if not shown:
+                path = watched.page.url.removeprefix(dashboard.address).strip("/")
+                assert path.partition("?")[0] == here, "its link stays"
+            wide = watched.page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= width, (view, shown, width)
+            app = watched.page.get_by_test_id("stApp")
+            ground = app.evaluate("app => getComputedStyle(app).backgroundColor")
+            light = sum(map(int, re.findall(r"\d+", ground)[:3]))
+            assert light > 600 if theme == "light" else light < 150, (view, theme)
+        watched.page.goto("about:blank")
+        watched.page.close()
+        assert (watched.errors, watched.strangers()) == ([], []), (width, theme)
 
 
-def test_every_page_is_reached_from_the_bar(records: dict[str, Path], watched: Watched) -> None:
-    page = watched.page
-    with serving(records["all_failed"]) as dashboard:
-        open_at(page, dashboard.address, "Arena")
-        named = [view for view in VIEWS if load("dashboard.views", view).ORDER is not None]
-        for view in (*named[1:], named[0]):
-            title = load("dashboard.views", view).TITLE
-            page.locator(".bar .links").get_by_role("link", name=title, exact=True).click()
-            expect(page).to_have_title(f"{title} · Paper Arena", timeout=PATIENCE)
-            settled(page)
-            here = page.url.removeprefix(dashboard.address).strip("/").partition("?")[0]
-            assert here == path_of((view, {}))
-        page.wait_for_load_state("networkidle")
-        page.goto("about:blank")
-        assert "pandas" not in dashboard.libraries()  # it takes as long to load as half of a first page
+def test_every_page_is_reached_from_the_bar(serve: Callable[[str], Served], watched: Watched) -> None:
+    page, dashboard = watched.page, serve("all_failed")
+    open_at(page, dashboard.address, "Arena")
+    named = [view for view in VIEWS if load("dashboard.views", view).ORDER is not None]
+    for view in (*named[1:], named[0]):
+        title = load("dashboard.views", view).TITLE
+        page.locator(".bar .links").get_by_role("link", name=title, exact=True).click()
+        expect(page).to_have_title(f"{title} · Paper Arena", timeout=PATIENCE)
+        settled(page)
+        here = page.url.removeprefix(dashboard.address).strip("/").partition("?")[0]
+        assert here == path_of((view, {}))
+    assert "pandas" not in dashboard.libraries()  # it takes as long to load as half of a first page

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from dashboard.words import JOINER
 from markets.registry import load
-from tests.browser.watching import PATIENCE, Watched, open_at, settled
+from tests.browser.watching import PATIENCE, Watched, apart, open_at, settled
 from tests.dashboard.addresses import addresses, path_of
 from tests.dashboard.hostile import TOGETHER, hostile
 from tests.dashboard.payloads import ELSEWHERE, HOSTILE_TEXTS
@@ -38,8 +38,10 @@ MADE = (
 )
 """What hostile texts would make on a page, and no page of ours has."""
 IN_A_TITLE = "a, img, svg, code, em, strong, del, b, h1, span[style*=color], [data-testid=stIconMaterial]"
-WORST = (1, 8, 14, 35, 44, 47)
+WORST = (1, 14, 44)
 """Texts in a question whose markets are opened in any case; those of the others with THOROUGH=1."""
+BARE = ("arena", "leaderboard", "cohort", "markets", "duel")
+"""Pages with words from outside that are opened in any case."""
 DETAILS = [
     ("turn", {"cohort": "1", "round": "1", "agent": "constant", "call": "final-1-1"}),
     ("turn", {"cohort": "1", "round": "1", "agent": "constant", "call": "final-1-2"}),
@@ -57,7 +59,7 @@ def flat(text: str, most: int) -> str:
 
 @pytest.fixture(scope="module")
 def spoiled(record: Path, tmp_path_factory: pytest.TempPathFactory) -> Spoiled:
-    return hostile(record, tmp_path_factory.mktemp("hostile"))
+    return apart(hostile, record, tmp_path_factory.mktemp("hostile"))
 
 
 @pytest.fixture(scope="module")
@@ -112,21 +114,21 @@ def test_every_other_page_does_nothing_with_them(
 ) -> None:
     page = watched.page
     page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
-    every = addresses(spoiled[0])
-    bare = [address for address in every if not address[1]]
-    for view, shown in [*(every if thorough else bare), *DETAILS]:
+    every = [one for one in addresses(spoiled[0]) if thorough or (one[0] in BARE and not one[1])]
+    for view, shown in [*every, *DETAILS]:
         open_at(page, f"{dashboard.address}/{path_of((view, shown))}", load("dashboard.views", view).TITLE)
         unfold(page)
         harmless(page)
+        if (view, shown) in DETAILS[:2]:
+            what_went_wrong_is_read_word_for_word(page, (view, shown) == DETAILS[0])
 
 
-def test_what_went_wrong_is_read_word_for_word(dashboard: Served, watched: Watched) -> None:
-    page = watched.page
-    open_at(page, f"{dashboard.address}/{path_of(DETAILS[0])}", "Turn")
+def what_went_wrong_is_read_word_for_word(page: Page, was_refused: bool) -> None:
     whole = (page.get_by_test_id("stMain").text_content() or "").replace(JOINER, "")
     assert f"Note: {flat(TOGETHER, 5_000)}" in whole
-    assert f"rate_limit: {flat(TOGETHER, 2_000)}" in whole
-    open_at(page, f"{dashboard.address}/{path_of(DETAILS[1])}", "Turn")
+    if was_refused:
+        assert f"rate_limit: {flat(TOGETHER, 2_000)}" in whole
+        return
     answer = page.get_by_test_id("stExpander").filter(has_text="Answer").get_by_test_id("stCode").first
     shown = re.sub(r"\s+", " ", answer.text_content() or "")
     assert re.sub(r"\s+", " ", TOGETHER)[:300] in shown

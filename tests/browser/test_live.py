@@ -2,16 +2,15 @@
 
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.watching import PATIENCE, Watched, open_at, settled
+from tests.browser.watching import PATIENCE, Watched, apart, open_at, settled
+from tests.dashboard.records import shared
 from tests.dashboard.serving import serving
-from tests.records.seasons import play, worked_out
+from tests.program.running import arena
 
 pytestmark = pytest.mark.browser
 
@@ -27,20 +26,17 @@ WATCH_TITLE = """() => {
 @pytest.fixture(scope="module")
 def growing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A season of which one round is played."""
-    return worked_out(play(tmp_path_factory.mktemp("growing"), times=1))
+    known = apart(shared, "one_round", tmp_path_factory)
+    record = tmp_path_factory.mktemp("growing") / known.name
+    shutil.copy(known, record)
+    config = (known.parent / "config.yaml").read_text("utf-8")
+    (record.parent / "config.yaml").write_text(config.replace(str(known), str(record)), "utf-8")
+    return record
 
 
 def play_a_round(record: Path) -> None:
     """The next one, in a process of its own, as an arena beside the dashboard does."""
-    command = [
-        sys.executable,
-        "-m",
-        "arena.cli.main",
-        "round",
-        "--config",
-        str(record.parent / "config.yaml"),
-    ]
-    said = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    said = arena(record.parent, "round")
     assert said.returncode == 0, said.stderr
 
 

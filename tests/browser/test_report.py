@@ -10,16 +10,16 @@ from dashboard.site.standings import gather, report_page
 from tests.browser.watching import LOOKS, in_look
 from tests.builders import NOW
 from tests.dashboard.test_report import MARKUP, renamed
-from tests.records.seasons import HOSTILE, play
+from tests.records.seasons import HOSTILE
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def file(record: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of a season with an agent whose name is markup."""
     folder = tmp_path_factory.mktemp("report")
-    with open_read_only(str(play(folder))) as engine, reading(engine) as connection:
+    with open_read_only(str(record)) as engine, reading(engine) as connection:
         facts = renamed(gather(connection, None), HOSTILE, MARKUP)
     found = folder / "report.html"
     found.write_text(report_page(facts, NOW), "utf-8")

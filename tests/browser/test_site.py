@@ -6,21 +6,20 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from tests.browser.watching import LOOKS, in_look, names_of
+from tests.browser.watching import LOOKS, apart, in_look, names_of
 from tests.dashboard.hostile import hostile
 from tests.dashboard.sites import PublishedSite
-from tests.records.seasons import shared_season
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> PublishedSite:
+def site(record: Path, tmp_path_factory: pytest.TempPathFactory) -> PublishedSite:
     """That of a season in which every word from outside is a hostile one."""
     folder = tmp_path_factory.mktemp("published")
-    record, _ = hostile(shared_season(tmp_path_factory), folder)
+    spoiled, _ = apart(hostile, record, folder)
     found = PublishedSite(folder / "site")
-    found.publish(record)
+    found.publish(spoiled)
     return found
 
 
@@ -31,7 +30,13 @@ def shown(site: PublishedSite) -> list[Path]:
     return [*some, *sorted(folder.glob("markets/*"))]
 
 
-@pytest.mark.parametrize(("width", "theme"), LOOKS)
+@pytest.mark.parametrize(
+    ("width", "theme"),
+    [
+        pytest.param(*look, marks=() if look in (LOOKS[0], LOOKS[-1]) else pytest.mark.thorough)
+        for look in LOOKS
+    ],
+)
 def test_it_opens_without_a_server_and_asks_for_nothing_else(
     site: PublishedSite, context: BrowserContext, width: int, theme: str
 ) -> None:

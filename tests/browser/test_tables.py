@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from dashboard.pages import pages
-from tests.browser.watching import Watched, follow, names_of, open_at, rows_of
+from tests.browser.watching import Watched, names_of, open_at, rows_of, settled
 from tests.dashboard.addresses import main_ones
 from tests.dashboard.serving import Served
 
@@ -92,7 +92,9 @@ def tapped(page: Page, header_of: Locator) -> None:
 
 
 @pytest.mark.parametrize("screen", SCREENS, indirect=True)
-def test_rows_are_put_in_order_and_put_back(served: Served, screen: Watched) -> None:
+def test_rows_are_put_in_order_and_put_back_and_enter_on_a_link_opens_it(
+    served: Served, screen: Watched
+) -> None:
     page = screen.page
     open_at(page, f"{served.address}/leaderboard", "Leaderboard")
     before = rows_of(page)
@@ -108,21 +110,14 @@ def test_rows_are_put_in_order_and_put_back(served: Served, screen: Watched) -> 
     values = page.locator(".table").first.locator("td[data-label=Skill]").all()
     known = [float(value) for cell in values if (value := cell.get_attribute("data-value"))]
     assert known == sorted(known, reverse=True)
-
-
-@pytest.mark.parametrize("screen", SCREENS, indirect=True)
-def test_enter_on_a_link_opens_it_and_a_reader_finds_the_figures(served: Served, screen: Watched) -> None:
-    page = screen.page
-    open_at(page, f"{served.address}/leaderboard", "Leaderboard")
     link = names_of(page).get_by_role("link").first
     assert (link.get_attribute("href") or "").startswith("agent?agent=")
     row = page.locator(".table").first.get_by_role("row").nth(1)
     row.scroll_into_view_if_needed()
-    skill = row.locator("td[data-label=Skill]").bounding_box()
-    assert skill is not None
-    assert 0 <= skill["x"] < page.evaluate("window.innerWidth")
+    place = row.locator("td[data-label=Skill]").bounding_box()
+    assert place is not None
+    assert 0 <= place["x"] < page.evaluate("window.innerWidth")
     link.focus()
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"/agent\?agent="))
-    open_at(page, f"{served.address}/markets", "Markets")
-    follow(page, 0, leads=r"/market\?market=")
+    settled(page)

@@ -1,7 +1,10 @@
 """What the tests in a real browser share: pages that are watched, and the ways to get about on them."""
 
 import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, expect
 
@@ -21,6 +24,9 @@ LOOKED_AT = 500
 LOOKS = [(width, theme) for width in (1440, 390) for theme in ("light", "dark")]
 PROBE = re.compile(r"http://127\.0\.0\.1:\d+/[a-z]+/_stcore/(health|host-config)")
 """Opened below the root, Streamlit first asks whether the server's own root is there, and is told 404."""
+
+
+Made = TypeVar("Made")
 
 
 @dataclass
@@ -49,6 +55,12 @@ class Watched:
         """Requests for anything but this machine's own."""
         own = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:http://127.0.0.1:")
         return [url for url in self.requests if not url.startswith(own)]
+
+
+def apart(make: Callable[..., Made], *words: object) -> Made:
+    """What is made in a thread of its own: beside a browser no other event loop can run in the first one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(make, *words).result()
 
 
 def in_look(context: BrowserContext, width: int, theme: str) -> Watched:

@@ -176,7 +176,7 @@ def test_the_histogram_counts_every_stated_probability(
     kept = PROFILE.read(connection, "random")
     assert kept is not None
     said = words(page)
-    assert f"cost of {sum(kept.value.histogram):,} forecasts stated" in said
+    assert f"{sum(kept.value.histogram):,} forecasts stated; it calls no model" in said
 
 
 def test_who_never_answered_is_told_so_and_not_that_nothing_resolved() -> None:

@@ -78,7 +78,7 @@ def test_money_that_a_simulation_invents_says_so(demo: Path, monkeypatch: pytest
     page = opened("arena", demo, monkeypatch)
     assert "Skill per $ (invented)" in "".join(markup(page))
     assert re.search(
-        r"cohorts? \((none|\d+(–\d+)?) playing\).*, calls cost \\\$\d+\.\d\d, invented\.", words(page)
+        r"cohorts? \((none|\d+(–\d+)?) playing\).*, calls cost \\\$\d+\.\d\d \(invented\)\.", words(page)
     )
 
 

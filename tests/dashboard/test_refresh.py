@@ -22,9 +22,9 @@ SHUT = "attempt to write a readonly database"
 
 
 @pytest.fixture
-def record(season: Path, tmp_path: Path) -> Path:
-    """A season of which nothing was worked out yet."""
-    copy = Path(shutil.copy(season, tmp_path / "season.db"))
+def record(first_round: Path, tmp_path: Path) -> Path:
+    """A round of which nothing was worked out yet."""
+    copy = Path(shutil.copy(first_round, tmp_path / "season.db"))
     with sqlite3.connect(copy) as base:
         base.execute("DELETE FROM rollup")
     base.close()

@@ -2,10 +2,12 @@
 
 import json
 import re
+import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from arena.cli.leaderboard import read
 from arena.record.schema.database import open_read_only, reading
 from dashboard.site.standings import COLUMNS, ReportFacts, gather, report_page
+from dashboard.site.write import report
 from tests.builders import NOW
 from tests.dashboard.opening import table_of
 from tests.program.running import arena
@@ -74,15 +77,28 @@ def renamed(facts: ReportFacts, old: str, new: str) -> ReportFacts:
     )
 
 
+def program(capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch, *words: object) -> Any:
+    """What the program that the command starts says last, and its exit status, in this process."""
+    patch.setattr(sys, "argv", ["report", *map(str, words)])
+    status = report()
+    return json.loads(capsys.readouterr().out.splitlines()[-1]), status
+
+
 @pytest.mark.parametrize("cohort", [None, 1])
 def test_its_figures_and_its_sentence_are_those_of_the_leaderboard(
-    season: Path, tmp_path: Path, cohort: int | None
+    season: Path,
+    tmp_path: Path,
+    cohort: int | None,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     file = tmp_path / "report.html"
-    chosen = [] if cohort is None else ["--cohort", str(cohort)]
-    done = run(season, "-o", str(file), "--json", *chosen)
-    assert done.returncode == 0, done.stderr
-    said, board = json.loads(done.stdout), read(str(season), cohort)
+    if cohort is None:
+        said, status = program(capsys, monkeypatch, season, file)
+        assert status == 0
+    else:
+        said = replaced(season, file, "--cohort", str(cohort))
+    board = read(str(season), cohort)
     assert board["sentence"] in file.read_text("utf-8")
     assert "Simulated season" in file.read_text("utf-8")
     tables = [table_of(html) for html in re.findall("<table.*?</table>", file.read_text("utf-8"), re.DOTALL)]
@@ -116,37 +132,45 @@ def test_nothing_in_it_acts_or_is_loaded_whatever_names_say(season: Path, tmp_pa
     assert "unsafe" not in policy
 
 
-def test_a_file_that_is_there_is_not_replaced_unless_that_is_wished(season: Path, tmp_path: Path) -> None:
-    file = tmp_path / "report.html"
+def replaced(season: Path, file: Path, *words: str) -> Any:
+    """What the command says that writes a file anew, which is there and replaced only if that is wished."""
     file.write_text("mine")
-    refused = run(season, "-o", str(file))
+    refused = run(season, "-o", str(file), *words)
     assert refused.returncode == 1
     assert "already exists" in refused.stderr
     assert file.read_text() == "mine"
-    assert run(season, "-o", str(file), "--force").returncode == 0
+    done = run(season, "-o", str(file), "--force", "--json", *words)
+    assert done.returncode == 0, done.stderr
     assert file.read_text("utf-8").startswith("<!doctype html>")
-    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+    assert [path.name for path in file.parent.iterdir()] == ["report.html"]
+    return json.loads(done.stdout)
 
 
 def test_what_cannot_be_reported_is_said_and_leaves_no_file(
-    season: Path, empty: Path, tmp_path: Path
+    season: Path,
+    empty: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for record, more, why in (
-        (empty, (), "no cohort yet"),
-        (season, ("--cohort", "9"), "no cohort 9"),
-        (tmp_path / "none.db", (), "no record"),
-    ):
-        done = run(record, "-o", str(tmp_path / "report.html"), *more)
-        assert done.returncode == 1
-        assert why in done.stderr
-        assert "Traceback" not in done.stderr
+    file = tmp_path / "report.html"
+    for record, why in ((empty, "no cohort yet"), (tmp_path / "none.db", "no record")):
+        said, status = program(capsys, monkeypatch, record, file)
+        assert status == 1
+        assert why in said["error"]["message"]
+    done = run(season, "-o", str(file), "--cohort", "9")
+    assert done.returncode == 1
+    assert "no cohort 9" in done.stderr
+    assert "Traceback" not in done.stderr
     assert run(season, "-o", str(tmp_path / "no" / "report.html")).returncode == 1
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_season_without_results_says_so_and_draws_what_there_is(first_round: Path, tmp_path: Path) -> None:
+def test_a_season_without_results_says_so_and_draws_what_there_is(
+    first_round: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "report.html"
-    assert run(first_round, "-o", str(file)).returncode == 0
+    assert program(capsys, monkeypatch, first_round, file)[1] == 0
     found = parts(file)
     assert file.read_text("utf-8").count('class="wide chart"') == 1
     assert "img" not in found.tags

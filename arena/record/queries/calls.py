@@ -207,7 +207,7 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class FailedTurn:
-    """A turn without a usable answer: whose, when, and what the last call of it was told."""
+    """A turn without a usable answer: whose, when, and what its last call was told, or its rule said."""
 
     cohort: int
     round: int
@@ -232,7 +232,7 @@ FAILED_TURNS = (
         at=RoundRow.at,
         status=TurnRow.status,
         code=CallRow.error_code,
-        message=CallRow.error_message,
+        message=func.coalesce(CallRow.error_message, TurnRow.note),
     )
     .select_from(joined(TurnRow, EntrantRow, RoundRow, CohortRow))
     .outerjoin(CallRow, CallRow.id == LAST_CALL)
