@@ -55,7 +55,17 @@ def read_holdings(connection: Connection, name: str) -> tuple[Holding, ...]:
     )
 
 
-def _held(connection: Connection, stored: StoredCohort, name: str) -> Collection[Position]:
+def read_all_holdings(connection: Connection) -> dict[str, tuple[Holding, ...]]:
+    """The same of every agent that holds something: each cohort is read once for all of them."""
+    found: dict[str, tuple[Holding, ...]] = {}
+    for one in reversed(read_cohorts(connection)):
+        for position in _held(connection, one) if one.ended_at is None else ():
+            mine = found.get(position.agent, ())
+            found[position.agent] = (*mine, Holding(one.cohort.number, position))
+    return found
+
+
+def _held(connection: Connection, stored: StoredCohort, name: str | None = None) -> Collection[Position]:
     marked = read_marked_cohort(connection, stored.id, name)
     if marked is None:
         return []

@@ -17,18 +17,21 @@ from arena.record.queries.markets import BEGINNING, read_last_shown, read_newest
 from arena.record.queries.progress import season_version
 from arena.record.schema.database import Connection
 from arena.record.write.rollups import read_rollup_text
-from arena.scores.comparisons import MARKET
+from arena.scores.cache import CacheEntry
+from arena.scores.comparisons import COMPARISONS, MARKET, Comparisons
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard, LeaderboardRow, read_leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS
 from arena.scores.profiles.detailed_profile import FIGURES
 from dashboard.html import badge
 from dashboard.markets import MOST, MarketFilter, MarketLine, all_markets, market_lines, read_market_list
 from dashboard.pages import Address
+from dashboard.profile import Holding, read_all_holdings
 from dashboard.record import LeaderboardLine, PnlPoint, SeasonOverview, read_season, read_summed_curves
 from dashboard.site import pages
 from dashboard.site.addresses import FIXED, address_from, file_name
 from dashboard.site.shell import drawn_by, look_files, site_page
 from dashboard.site.standings import gather, no_cohort
+from dashboard.views.agent import evidence_of
 from dashboard.views.arena import INSTANTS
 from dashboard.views.cohort import read_cohort_returns
 from dashboard.views.markets import PILLS
@@ -74,6 +77,16 @@ class SeasonSite:
     def curves(self) -> dict[str, tuple[PnlPoint, ...]]:
         """What all accounts of each agent together had made, over time."""
         return read_summed_curves(self.connection, [name for name, _ in self.known.agents], INSTANTS)
+
+    @cached_property
+    def holdings(self) -> dict[str, tuple[Holding, ...]]:
+        """What each agent holds now."""
+        return read_all_holdings(self.connection)
+
+    @cached_property
+    def comparisons(self) -> CacheEntry[Comparisons] | None:
+        """Every agent against the market, with its evidence over time: read once for all of them."""
+        return COMPARISONS.read(self.connection)
 
     @cached_property
     def states(self) -> dict[MarketId, MarketState]:
@@ -174,7 +187,9 @@ class SeasonSite:
 
     def _agent(self, name: str, address: Address) -> Iterator[str | Markup]:
         line = next((line for line in self.lines if line.row.agent == name), None)
-        yield from pages.one_agent(self.connection, self.known, line, self.curves[name], name, address)
+        curve, held = self.curves[name], self.holdings.get(name, ())
+        evidence = evidence_of(self.comparisons, name)
+        yield from pages.one_agent(self.connection, self.known, line, curve, held, evidence, name, address)
         if self.with_prompts:
             yield from pages.prompts_of(self.connection, name)
 

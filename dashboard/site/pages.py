@@ -17,7 +17,7 @@ from dashboard.columns import UNRANKED, columns_of
 from dashboard.html import bold, columns, folded, lines, pills, points, tiles
 from dashboard.markets import MarketLine, market_table
 from dashboard.pages import Address
-from dashboard.profile import holdings_table, read_holdings
+from dashboard.profile import Holding, holdings_table
 from dashboard.record import LeaderboardLine, PnlPoint, SeasonOverview, cache_note
 from dashboard.rules import rules
 from dashboard.site.standings import ReportFacts, heading, standings
@@ -122,6 +122,8 @@ def one_agent(
     known: SeasonOverview,
     line: LeaderboardLine | None,
     curve: Sequence[PnlPoint],
+    held: Sequence[Holding],
+    evidence: agent.AgentEvidence | None,
     name: str,
     address: Address,
 ) -> Iterator[str | Markup]:
@@ -129,7 +131,6 @@ def one_agent(
     yield name
     page, entry = agent.read_agent_page(connection, name), PROFILE.read(connection, name)
     found = None if entry is None else entry.value
-    evidence = agent.read_agent_evidence(connection, name)
     yield agent.chips(name, page, line, known)
     yield Markup("<p>{}</p>").format(bold(agent.said_of(page, found, line, evidence)))
     numbers = {stay.cohort for stay in page.stays}
@@ -140,7 +141,7 @@ def one_agent(
     yield agent.evidence_chart(evidence)
     yield heading("Cohort by cohort")
     yield agent.cohort_by_cohort(page.stays, found, address)
-    if held := read_holdings(connection, name):
+    if held:
         yield heading("Open positions")
         yield holdings_table(held, address)
 

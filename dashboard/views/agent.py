@@ -26,7 +26,7 @@ from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_prompt
 from arena.record.queries.market_history import read_event_questions, read_questions
 from arena.record.schema.database import Connection
 from arena.scores.cache import CacheEntry
-from arena.scores.comparisons import COMPARISONS, MARKET, RankedAgent, p_value_text
+from arena.scores.comparisons import COMPARISONS, MARKET, Comparisons, RankedAgent, p_value_text
 from arena.scores.profiles.detailed_profile import PROFILE, DetailedProfile
 from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.gain import Gain
@@ -114,7 +114,11 @@ def agent_evidence(record: RecordSource, name: str) -> AgentEvidence | None:
 
 def read_agent_evidence(connection: Connection, name: str) -> AgentEvidence | None:
     """The same, of a record that is open."""
-    entry = COMPARISONS.read(connection)
+    return evidence_of(COMPARISONS.read(connection), name)
+
+
+def evidence_of(entry: CacheEntry[Comparisons] | None, name: str) -> AgentEvidence | None:
+    """The same, of what is cached of all agents."""
     standing = None if entry is None else entry.value.of(name)
     if entry is None or standing is None:
         return None
