@@ -236,7 +236,7 @@ def at_manifold(folder: Path, server: VenueServer, count: int) -> Path:
     for n in range(count):
         name, ended = f"m{n}", ended_at(n)
         closed = None if ended is None else int(ended.timestamp()) * 1000
-        times = {"resolutionTime": closed, "closeTime": closed} if closed else {}
+        times: dict[str, Any] = {"resolutionTime": closed, "closeTime": closed} if closed else {}
         made = manifold.an_end if ended else manifold.a_market
         wire.markets.append(made(name, volume=90_000 + n, **times))
         wire.bets += [
