@@ -29,6 +29,7 @@ KNOWN_ERRORS = (
     ),
     ("is not a database", "not_a_record", "{} is not a record", "name another file with --database", 1),
     ("disk image is malformed", "damaged", "{} is damaged", "restore a backup", 1),
+    ("malformed database schema", "damaged", "{} is damaged", "restore a backup", 1),
     (
         "readonly database",
         "read_only",
