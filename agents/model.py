@@ -309,7 +309,8 @@ class Given:
 
     The world's truth where it has one, the texts of prompts by name, and how to read a file or import a
     module beside the config; what can't be had that way is `Unreadable`. And how to run a program there: its
-    words, what it reads, for how many seconds at most, and which variables it sees.
+    words, what it reads, for how many seconds at most, and which variables it sees; and whether there is one
+    of a name.
     """
 
     truth: Truth | None = None
@@ -317,6 +318,7 @@ class Given:
     read: Callable[[str], str] = _no_folder
     load: Callable[[str], Any] = _no_folder
     run: Callable[[Sequence[str], str, float, Sequence[str]], Awaitable[Ran]] = _no_program
+    has_program: Callable[[str], bool] = bool
 
 
 class TokenPrice(BaseModel):

@@ -33,7 +33,6 @@ it does.
 """
 
 from collections.abc import Iterator
-from shutil import which
 from typing import Annotated
 
 from pydantic import Field
@@ -80,7 +79,7 @@ class Settings(Common):
     def faults(self, given: Given) -> Iterator[tuple[str, str]]:
         """Whether there is such a program; one beside the config is looked for when it is run."""
         name = self.command[0]
-        if "/" not in name and which(name) is None:
+        if "/" not in name and not given.has_program(name):
             yield (
                 "command",
                 f"there is no program {name} here. Install it, or give its path, such as ./{name}",

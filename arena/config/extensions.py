@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from shutil import which
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -88,7 +89,8 @@ SOURCES = AdapterChoice("evidence", "from", "agents.research", "research", "sour
 def check_agent_files(document: Document, agents: Mapping[int, AgentConfig]) -> None:
     """Note every file and every function that an agent could not use, before it would fail a turn."""
     folder = Path(document.file).parent
-    given = Given(read=partial(registry.read_file, folder), load=partial(registry.load_module, folder))
+    read, load = partial(registry.read_file, folder), partial(registry.load_module, folder)
+    given = Given(read=read, load=load, has_program=lambda name: which(name) is not None)
     for place, agent in agents.items():
         for name, words in agent.settings.faults(given):
             value = document.get("agents", place, name)
