@@ -19,8 +19,8 @@ GUARD = re.compile(r"\w+_no_(update|delete|replace)")
 """The name of a trigger by which the arena keeps facts as they are."""
 WRITES = re.compile(r"\bBEGIN\b.*\b(RAISE|INSERT|UPDATE|DELETE|REPLACE)\b", re.DOTALL | re.IGNORECASE)
 GUARDS = {
-    "sqlite": "79de9ff5930a81feb9f11b95b8b9e755e8232ce8f9d85625d89f37587b3178ab",
-    "postgresql": "abb960c949d665e36ddd561a3c91e5570ea0263e785eb5020476931be5041521",
+    "sqlite": "bb4c167507e6bebedf4c200893a8781afd5acdd638b8d92306b9e11075f24e16",
+    "postgresql": "abe792c57fcc268ec5c82b03edd445fcea5b8760b596bab7305d4825a0d51f80",
 }
 """The hash of all guards: of each its name, table and words."""
 TABLES = {

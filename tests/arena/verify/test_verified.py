@@ -86,7 +86,7 @@ def test_what_is_new_and_wrong_is_found(record: Path) -> None:
     statement = "UPDATE forecast SET probability = 7 WHERE rowid = (SELECT max(rowid) FROM forecast)"
     with closing(sqlite3.connect(record, isolation_level=None)) as database, unguarded(database):
         database.execute(statement)
-    assert verified(unverified, status=1) > 0
+    assert verified(record, status=1) > 0
 
 
 OF_OLD = "round_id = (SELECT min(id) FROM round)"
@@ -105,12 +105,12 @@ BY_COUNT = {
 
 @pytest.mark.parametrize("change", BY_COUNT)
 def test_of_what_was_verified_nothing_is_gone_and_to_no_old_round_something_came(
-    change: str, unverified: Path
+    change: str, record: Path
 ) -> None:
     """The schema is as it was when the note was made, so nothing but the chain gives it away."""
     with closing(sqlite3.connect(record, isolation_level=None)) as database, unguarded(database):
         assert database.execute(BY_COUNT[change]).rowcount
-    assert verified(unverified, status=1) > 0
+    assert verified(record, status=1) > 0
 
 
 def test_a_copy_or_a_spoilt_note_is_verified_whole(record: Path) -> None:
