@@ -63,7 +63,7 @@ Reason = Annotated[str, AfterValidator(_one_line)]
 Options = Annotated[dict[str, Probability], Field(min_length=1)]
 
 
-class Document(BaseModel):
+class EpisodeDocument(BaseModel):
     """What all of them have in common: nothing that is not named here, and nothing that changes."""
 
     model_config = ConfigDict(
@@ -71,7 +71,7 @@ class Document(BaseModel):
     )
 
 
-class PricePoint(Document):
+class EarlierPrice(EpisodeDocument):
     """An earlier price of a market."""
 
     at: datetime
@@ -80,7 +80,7 @@ class PricePoint(Document):
     """That of a share of the first option."""
 
 
-class EvidenceItem(Document):
+class EvidenceItem(EpisodeDocument):
     """An article about a market."""
 
     source: str
@@ -95,7 +95,7 @@ class EvidenceItem(Document):
     """The latest moment at which it can have been published."""
 
 
-class MarketDocument(Document):
+class MarketDocument(EpisodeDocument):
     """A market, and its prices at the time of the view; a figure that the venue does not give is null."""
 
     market: str
@@ -126,13 +126,13 @@ class MarketDocument(Document):
     """The last trade."""
     volume: float | None
     """Dollars traded until now."""
-    history: tuple[PricePoint, ...] = ()
+    history: tuple[EarlierPrice, ...] = ()
     """Earlier prices, oldest first."""
     evidence: tuple[EvidenceItem, ...] = ()
     """Articles about it."""
 
 
-class Position(Document):
+class HeldShares(EpisodeDocument):
     """Shares that the agent holds."""
 
     market: str
@@ -147,18 +147,18 @@ class Position(Document):
     """What one is worth; null where nobody knows."""
 
 
-class AccountDocument(Document):
+class AccountDocument(EpisodeDocument):
     """The agent's money."""
 
     cash: float
     """Dollars that can be spent."""
     total: float
     """Cash and all positions at their price."""
-    positions: tuple[Position, ...]
+    positions: tuple[HeldShares, ...]
     """What it holds."""
 
 
-class ResultDocument(Document):
+class ResultDocument(EpisodeDocument):
     """How a market ended that the agent had stated a forecast for."""
 
     version: Literal[1] = 1
@@ -179,7 +179,7 @@ class ResultDocument(Document):
     """What a share of each option paid; null while it is open, and where it was refunded or split."""
 
 
-class ViewDocument(Document):
+class ViewDocument(EpisodeDocument):
     """All that an agent may know when it decides."""
 
     version: Literal[1] = 1
@@ -206,7 +206,7 @@ class ViewDocument(Document):
     """Those of its forecasts whose markets have ended since its last round."""
 
 
-class MarketItem(Document):
+class MarketItem(EpisodeDocument):
     """An item of a decision that is about a market."""
 
     market: str
@@ -269,7 +269,7 @@ class SaleDocument(MarketItem):
         return self
 
 
-class DecisionDocument(Document):
+class DecisionDocument(EpisodeDocument):
     """What an agent believes and wants. An item that makes no sense is refused, and the others stand."""
 
     version: Literal[1] = 1
@@ -282,7 +282,7 @@ class DecisionDocument(Document):
     """What it sells."""
 
 
-DOCUMENTS: Mapping[str, type[Document]] = {
+DOCUMENTS: Mapping[str, type[EpisodeDocument]] = {
     "view": ViewDocument,
     "decision": DecisionDocument,
     "result": ResultDocument,
@@ -303,7 +303,7 @@ def view_document(view: View) -> ViewDocument:
     held = {listing.market.id: listing for listing in view.snapshot}
     offered = {listing.market.id for listing in view.snapshot.shown}
     positions = tuple(
-        Position(
+        HeldShares(
             market=market,
             option=_option(side),
             shares=_float(lot.shares),
@@ -343,7 +343,7 @@ def _market(listing: Listing, view: View, offered: bool) -> MarketDocument:
         offered=offered,
         **{name: None if quote is None else _maybe(getattr(quote, name)) for name in figures},
         history=tuple(
-            PricePoint(at=earlier.at, price=_float(earlier.price))
+            EarlierPrice(at=earlier.at, price=_float(earlier.price))
             for earlier in view.history.get(market.id, ())
             if earlier.price is not None
         ),

@@ -7,18 +7,21 @@ behind, are compared with the others, and nobody with them.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from arena.record.model.columns import Floats, ForecastColumns, Ints, take_rows
 from arena.record.queries.forecasts import read_ends
 from arena.record.schema.database import Connection
-from arena.scores.files.tournament import TournamentForecasts
 from arena.scores.rules._columns import none_for_nan
 from arena.scores.rules.comparisons.mean_interval import mean_intervals
 from arena.scores.rules.metaculus.grid import GRID_SCORES, ForecastGrid, grid_scores
 from arena.scores.rules.metaculus.table import COMMUNITY
 from markets.millionths import ONE
+
+if TYPE_CHECKING:
+    from arena.scores.files.tournament import TournamentForecasts
 
 BASELINES = frozenset({"constant", "crowd", "favourite", "market", "random"})
 """Kinds of agents that have no view of their own."""
@@ -130,11 +133,13 @@ def metaculus_scores(
     return tuple(sorted(found, key=lambda one: (one.peer is None, -(one.peer or 0), one.agent)))
 
 
-def tournament_entries(rows: ForecastColumns, known: Floats, hidden: int) -> TournamentForecasts:
+def tournament_entries(rows: ForecastColumns, known: Floats, hidden: int) -> "TournamentForecasts":
     """The markets of a cohort as a tournament's questions: what was stated stands until the next.
 
     The first `hidden` rounds in which a market was shown are its hidden period.
     """
+    from arena.scores.files.tournament import TournamentForecasts  # pages have no use for it
+
     ended = take_rows(rows, np.flatnonzero(rows.outcome >= 0))
     spans = question_spans(ended, ended.market, known)
     instants = np.unique(ended.market * (1 << 34) + ended.at)

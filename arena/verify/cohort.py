@@ -161,7 +161,7 @@ def _listed(source: Any, first: Any, where: Any, *parts: RowPart, again: bool) -
 
 
 PLACE = (
-    RowPart(MarketVersionRow, "market_id", "at", "hash"),
+    RowPart(MarketVersionRow, "market_id", "hash"),
     RowPart(QuoteRow, "market_id", "at", "bid", "ask", "mid", "last", "hash"),
     RowPart(SnapshotRow, "at"),
 )
@@ -214,7 +214,6 @@ class ListedPlace(NamedTuple):
     quoted_at: str | None
     shown: int
     page_market: str | None
-    page_at: str | None
     page_hash: str | None
     quote_market: str | None
     quote_at: str | None

@@ -183,10 +183,6 @@ def check_snapshot(cohort: CheckedCohort, row: Row, places: Sequence[ListedPlace
     for x in places:
         if x.page_market != x.market_id and x.page_market is not None:
             yield _of_another(x.item, "version_id", x.page_market)
-        if x.page_at is not None and x.page_at > row["taken_at"]:
-            yield x.item.differs(
-                "version_id", "a page from before", f"that one was first seen at {x.page_at}"
-            )
         quoted = x.quoted_at
         fits = quoted is None if x.quote_id is None else quoted is not None and quoted >= (x.quote_at or "")
         if not fits or (x.quote_market != x.market_id and x.quote_market is not None):

@@ -98,7 +98,10 @@ def test_another_package_called_agents_is_noticed(tmp_path: Path, flag: list[str
         (("leaderboard", "--cohort", "x"), "Invalid value for '--cohort': expected a whole number"),
         (("leaderbord",), "No such command 'leaderbord'. Did you mean 'leaderboard'?"),
         (("duel", "sharp"), "Missing argument 'B'."),
-        (("leaderboard", "--by", "price", "--provisional"), "--by and --provisional can't be combined"),
+        (
+            ("leaderboard", "--by", "price", "--provisional"),
+            "--by, --provisional and --metaculus can't be combined",
+        ),
     ],
 )
 def test_a_wrong_command_line_is_told_in_text_or_json_with_a_status_of_its_own(

@@ -27,7 +27,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Record, WR
         return kept[-1][1]
 
     monkeypatch.setattr(full_record.Season, "turn", keep)
-    return full_record.build(tmp_path / "record.db"), kept
+    return full_record.build_anew(tmp_path / "record.db"), kept
 
 
 def told(turn: Turn) -> Turn:

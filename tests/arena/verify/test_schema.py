@@ -33,8 +33,6 @@ STRAY = {
         "it seals what the row says"
     ),
     f"UPDATE market SET first_seen_at = {LAST_SYNC} WHERE id = 'sky:fog'": "its first page was seen then",
-    "UPDATE market_version SET at = (SELECT max(taken_at) FROM snapshot) WHERE market_id = 'sim:wind' "
-    "AND version = 1": "that one was first seen at",
 }
 
 
