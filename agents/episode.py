@@ -132,7 +132,7 @@ class MarketDocument(EpisodeDocument):
     """Articles about it."""
 
 
-class HeldShares(EpisodeDocument):
+class HeldPosition(EpisodeDocument):
     """Shares that the agent holds."""
 
     market: str
@@ -154,7 +154,7 @@ class AccountDocument(EpisodeDocument):
     """Dollars that can be spent."""
     total: float
     """Cash and all positions at their price."""
-    positions: tuple[HeldShares, ...]
+    positions: tuple[HeldPosition, ...]
     """What it holds."""
 
 
@@ -303,7 +303,7 @@ def view_document(view: View) -> ViewDocument:
     held = {listing.market.id: listing for listing in view.snapshot}
     offered = {listing.market.id for listing in view.snapshot.shown}
     positions = tuple(
-        HeldShares(
+        HeldPosition(
             market=market,
             option=_option(side),
             shares=_float(lot.shares),

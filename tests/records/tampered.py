@@ -67,7 +67,7 @@ class TamperedRecord:
         self.driver.executemany(put, self._triggers)
         try:
             with suppress(_Enough):
-                find(self.connection, None, tell, published=heads)
+                find(self.connection, None, tell, published=heads or None)
         finally:
             self.driver.execute(f"DELETE FROM sqlite_master WHERE {GUARDS}")
         return found
