@@ -117,11 +117,11 @@ class MarketDocument(EpisodeDocument):
     offered: bool
     """Whether it can be bet on; one that cannot is in the view because it is held."""
     price: float | None
-    """The middle between bid and ask, which a forecast is compared with."""
+    """The middle between bid and ask; without one, the last trade."""
     bid: float | None
-    """What a buyer pays for a share at once."""
+    """What a share can be sold for at once."""
     ask: float | None
-    """What a seller takes for a share at once."""
+    """What a share can be bought for at once."""
     last: float | None
     """The last trade."""
     volume: float | None

@@ -265,8 +265,9 @@ def table_of(files: Sequence[Path], named: dict[str, str], bench: BenchSets) -> 
     from arena.scores.files.forecasts import COLUMNS, REQUIRED_COLUMNS, check_forecasts, read_forecasts
 
     if len(files) == 1 and is_export_at(files[0]):
-        columns = forecasts_of_export(files[0])
-        return check_forecasts(cells_of(str(files[0]), columns, REQUIRED_COLUMNS, COLUMNS))
+        columns, as_of = forecasts_of_export(files[0])
+        table = check_forecasts(cells_of(str(files[0]), columns, REQUIRED_COLUMNS, COLUMNS))
+        return table if as_of is None else replace(table, as_of=as_of.timestamp())
     texts = [(str(file), text_of(file)) for file in files]
     if bench.questions or bench.resolutions or all(is_bench(text) for _, text in texts):
         return bench_table(texts, bench)

@@ -24,8 +24,8 @@ def is_export_at(place: Path) -> bool:
     return is_export(place) if place.is_dir() else place.is_file() and is_zipped_export(place)
 
 
-def forecasts_of_export(place: Path) -> Columns:
-    """A row for every forecast that an agent stated, or skipped, of a market it was shown.
+def forecasts_of_export(place: Path) -> tuple[Columns, datetime | None]:
+    """A row for every forecast that an agent stated, or skipped, of a market it was shown; as of when it is.
 
     A market's life begins when it was first shown, and ends when it closed or its end was known; it is an
     event of its own, unless pages name its story or its event. Cohorts that decide at the same instant are
@@ -41,6 +41,7 @@ def forecasts_of_export(place: Path) -> Columns:
         for row in _rows(folder, manifest, "resolutions"):  # versions come in order
             known = ends.get(row["market_id"], row)["known_at"]
             ends[row["market_id"]] = {**row, "known_at": known}
+        as_of = max((row["at"] for row in _rows(folder, manifest, "snapshots")), default=None)
         scores = _rows(folder, manifest, "scores", SCORE_COLUMNS)
         stated = [row for row in scores if row["reading"] == "stated"]
         times = [instants[row["cohort"], row["round"]] for row in stated]
@@ -59,15 +60,16 @@ def forecasts_of_export(place: Path) -> Columns:
         found["event"].append(page["story"] or page["event_id"])
         found["category"].append(page["category"])
         found["time"].append(at.isoformat())
-        for name, time in zip(("open", "close", "scheduled_close", "resolved"), life, strict=True):
+        for name, time in zip(("open", "close", "scheduled_close"), life, strict=True):
             found[name].append(time.isoformat())
-    return dict(found)
+        found["resolved"].append("" if end is None else max(end["known_at"], life[2]).isoformat())
+    return dict(found), as_of
 
 
 def _lives(
     stated: list[Row], times: list[datetime], pages: Mapping[str, Row], ends: Mapping[str, Row]
-) -> dict[str, tuple[datetime, datetime, datetime, datetime]]:
-    """When each market was first shown, closed, was to close, and had an outcome that counts."""
+) -> dict[str, tuple[datetime, datetime, datetime]]:
+    """When each market was first shown, closed and was to close."""
     first: dict[str, datetime] = {}
     last: dict[str, datetime] = {}
     for row, at in zip(stated, times, strict=True):
@@ -79,7 +81,7 @@ def _lives(
         planned = max(pages[market]["closes_at"], last[market], opened + timedelta(seconds=1))
         known = ends[market]["known_at"] if market in ends else planned
         closed = max(min(planned, known), last[market])
-        lives[market] = opened, closed, planned, max(known, planned)
+        lives[market] = opened, closed, planned
     return lives
 
 

@@ -38,7 +38,7 @@ def test_an_export_is_scored_as_the_record_is(season: Path, board: Any) -> None:
         row = rows[line["agent"]]
         assert row["brier"] == pytest.approx(line["brier_stated"], abs=1e-12)
         if line["ranked"]:
-            for name in ("skill", "skill_low", "skill_high", "events_effective"):
+            for name in ("skill", "skill_low", "skill_high", "events_effective", "evidence"):
                 assert row[name] == pytest.approx(line[name], abs=1e-9), name
 
 

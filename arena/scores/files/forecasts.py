@@ -1,5 +1,6 @@
 """A file of forecasts as a table that is right in itself: every question has one end and one life."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -59,8 +60,9 @@ class ForecastTable:
     `outcome` is NaN while a question is open, `market` where no price is known. Times are None where the file
     has no such column, and `dated` says whether they are dates or plain numbers. `event_column` says whether
     events come from the file: else a question is its own. `forms` are the questions that are not of yes or
-    no, `ignored` the columns that were not read, and `notes` what else was left out. Rows are sorted by
-    question, forecaster and time.
+    no, `ignored` the columns that were not read, and `notes` what else was left out. `as_of` is the newest
+    time of a record that goes on: what counts only later is open in it. Rows are sorted by question,
+    forecaster and time.
     """
 
     name: str
@@ -87,6 +89,7 @@ class ForecastTable:
     forms: tuple[FormQuestion, ...] = ()
     ignored: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    as_of: float = math.inf
 
     def take(self, rows: Ints, category: str | None = None) -> "ForecastTable":
         """Some of the rows, and the forms of one category; the names stay."""

@@ -487,6 +487,7 @@ def _standings(table: ForecastTable, seed: int, ranked: Ints) -> Standings | Non
     who, agent = np.unique(priced.forecaster, return_inverse=True)
     names = [priced.forecasters[place] for place in who.tolist()]
     made, known = _times(table)
+    known = np.where(known <= table.as_of, known, np.inf)
     season = check_season(
         names,
         [priced.events[place] for place in used.tolist()],
@@ -521,7 +522,7 @@ def _times(table: ForecastTable, whole: ForecastTable | None = None) -> tuple[Fl
     """When each forecast was made, and from when on its outcome counts: infinite while it is open.
 
     That is when it was resolved, or else closed, and not before it was to close; without either, after the
-    last forecast of the whole file.
+    last forecast of the whole file. What was resolved without an outcome was called off, and is not open.
     """
     made = np.zeros(table.outcome.size) if table.time is None else table.time
     ends = table.close if table.resolved is None else table.resolved
@@ -530,7 +531,8 @@ def _times(table: ForecastTable, whole: ForecastTable | None = None) -> tuple[Fl
         ends = np.full(made.size, every.max(initial=0.0))
     elif table.scheduled_close is not None:
         ends = np.maximum(ends, np.nan_to_num(table.scheduled_close, nan=-np.inf))
-    return made, np.where(np.isnan(table.outcome), np.inf, ends)
+    is_open = np.isnan(table.outcome) if table.resolved is None else np.isnan(table.resolved)
+    return made, np.where(is_open, np.inf, ends)
 
 
 LARGE = 1e8
