@@ -581,10 +581,20 @@ def paper_lines(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
 
 
 def csv_text(lines: Sequence[Sequence[str]]) -> str:
-    """Lines as CSV."""
+    """Lines as CSV; names that a spreadsheet takes for formulas are quoted.
+
+    >>> csv_text([["=1+1", "-0.5"]])
+    "'=1+1,-0.5\\n"
+    """
+    from arena.exports.forms.cells import text_cell
+
     out = io.StringIO(newline="")
-    csv.writer(out, lineterminator="\n").writerows(lines)
+    quoted = ([cell if FIGURE.fullmatch(cell) else text_cell(cell) for cell in line] for line in lines)
+    csv.writer(out, lineterminator="\n").writerows(quoted)
     return out.getvalue()
+
+
+FIGURE = re.compile(r"-?[\d.]+(?:e-?\d+)?")
 
 
 def html_text(lines: Sequence[Sequence[str]], title: str) -> str:
