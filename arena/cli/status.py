@@ -18,6 +18,7 @@ from markets.millionths import ONE
 
 if TYPE_CHECKING:
     from arena.operations.status import RoundCalendar, Status
+    from arena.operations.today import Task
     from arena.record.model.incident import RecordedIncident
     from arena.record.model.status import RoundState
 
@@ -37,9 +38,13 @@ CLOCKS = {
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 
-def print_status(status: "Status") -> None:
-    """All of it."""
-    print(status.word)
+def print_status(status: "Status", tasks: "Sequence[Task]") -> None:
+    """All of it: first what is to be done."""
+    print("Today: " + (f"{count_text(len(tasks), 'thing')} to do" if tasks else "nothing to do"))
+    wide = max((len(task.text) for task in tasks), default=0)
+    for task in tasks:
+        print(f"  {task.text:<{wide}}  {program()} {task.command}")
+    print(f"\nHealth: {status.word}")
     for reason in status.reasons:
         print(f"  {reason.text}")
     print()
@@ -192,30 +197,27 @@ def status(
 ) -> None:
     """Show how the arena stands: is it running, what is due, what it cost, what is old or broken.
 
-    The first word is its health: ok; waiting, for something that comes by itself; late with a round; or
-    trouble that needs you. The lines after it say why. The exit status is always 0. Without a config it shows
-    only what the record knows: no budgets and no future cohorts.
+    It begins with what is to be done today, each with its command, then says how its health is: ok; waiting,
+    for something that comes by itself; late with a round; or trouble that needs you. The lines after it say
+    why. The exit status is always 0. Without a config it shows only what the record knows: no budgets, keys
+    or future cohorts.
 
     Example: arena status --json
 
     Next: arena watch list shows recent incidents.
     """
-    from arena.operations.status import status_data
-
-    found = read_status(chosen, clock)
-    chosen.answer(status_data(found), print_status, found)
-
-
-def read_status(chosen: Options, clock: Path | None = None) -> "Status":
-    """How the arena of the command line stands now, or by a rehearsal's clock."""
     from arena.clock import PretendedClock, SystemClock
-    from arena.operations.status import read_status_by_config
+    from arena.operations.status import read_status_by_config, status_data
+    from arena.operations.today import read_tasks, task_data
     from arena.record.schema.database import open_read_only, reading
 
     config, at = chosen.known(), (PretendedClock.read(clock) if clock else SystemClock()).now()
     address = chosen.record() if config is None else config.database
     with open_read_only(address) as engine, reading(engine) as connection:
-        return read_status_by_config(connection, at, config, pretended=clock is not None)
+        found = read_status_by_config(connection, at, config, pretended=clock is not None)
+        tasks = read_tasks(connection, found, config)
+    today = {"today": [task_data(task) for task in tasks]}
+    chosen.answer(today | status_data(found), print_status, found, tasks)
 
 
 watch = typer.Typer(help=HELP, no_args_is_help=True)

@@ -202,7 +202,18 @@ def next_start(
 
 
 JOB_NAMES = (
-    *("quotes", "resolutions", "marks", "boards", "scores", "catalogue", "publish", "retention", "backup"),
+    *(
+        "quotes",
+        "resolutions",
+        "marks",
+        "boards",
+        "scores",
+        "catalogue",
+        "publish",
+        "retention",
+        "backup",
+        "digest",
+    ),
 )
 """The jobs, in the order in which they are done where several are due at the same time."""
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(minutes=1), timedelta(hours=1)

@@ -398,6 +398,8 @@ class RunSection(ConfigSection):
     """Make a backup, as `arena db backup` does, and delete the oldest."""
     publish: When = cadence("1h")
     """Bring the web site of `publish` up to date, where something has changed."""
+    digest: When = cadence("mon 08:00")
+    """Send the webhook what is to be done and the leaderboard, where `watch` names a webhook."""
     retention: When = Cadence()
     """Delete old quotes that nothing depends on, as `arena db prune` does."""
     keep_quotes: Seconds = int(timedelta(days=90).total_seconds())

@@ -18,15 +18,18 @@ from arena.config import Config
 from arena.errors import ArenaError, count_text
 from arena.operations.due import Due
 from arena.operations.page_programs import draw_pages, published_version
+from arena.operations.status import read_status_by_config
+from arena.operations.today import read_tasks, weekly_digest
 from arena.record.files.backup import Backup
 from arena.record.files.backup import backup as make_backup
 from arena.record.model.cohort import RoundReport
+from arena.record.model.incident import Incident
 from arena.record.queries.cohorts import StoredCohort, has_marks, read_followed_markets, read_newest_time
 from arena.record.queries.progress import CohortProgress, season_version
 from arena.record.record import Record
-from arena.record.schema.database import open_read_only
+from arena.record.schema.database import Connection, open_read_only
 from arena.record.write.listings import add_quotes, prune_quotes
-from arena.record.write.operations import LeaseLost
+from arena.record.write.operations import LeaseLost, add_incidents
 from arena.record.write.sync import VenueSource, last_synced_at
 from arena.rounds.error_text import error_text
 from arena.rounds.round import close_round, play_round, track_cohort
@@ -34,6 +37,7 @@ from arena.rounds.season import begin_due_cohort, end_cohort_if_over, open_cohor
 from arena.rounds.settlement import settle_ended
 from arena.rounds.sync import sync_resolutions, sync_venue
 from arena.rounds.world import World
+from arena.scores.leaderboard import read_leaderboard
 from arena.scores.refresh import refresh_cache, refresh_leaderboards
 from arena.verify.content import verified_content
 from markets.hashes import canonical
@@ -173,6 +177,21 @@ async def publish(context: JobContext, _at: datetime) -> str:
     return f"{count_text(drawn['files'], 'file')}, {drawn['written']:,} written, {drawn['removed']:,} removed"
 
 
+async def digest(context: JobContext, at: datetime) -> str:
+    """Tell the operator what is to be done and who leads, where there is a webhook."""
+    config, record = context.config, context.record
+    if config.watch.webhook is None and config.watch.webhook_env is None:
+        return "no webhook"
+
+    def read(connection: Connection) -> Incident:
+        status = read_status_by_config(connection, context.world.now(), config)
+        return weekly_digest(at, read_tasks(connection, status, config), read_leaderboard(connection))
+
+    found = await asyncio.to_thread(record.read, read)
+    add_incidents(record.engine, [found])
+    return found.text
+
+
 class Stopped(Exception):
     """A job was broken off, for the arena is to stop. It is due again."""
 
@@ -190,7 +209,7 @@ class Unanswered(ArenaError):
 JobFunction = Callable[[JobContext, datetime], Awaitable[str]]
 JOB_FUNCTIONS: Mapping[str, JobFunction] = {
     job.__name__: job
-    for job in (quotes, resolutions, marks, boards, scores, catalogue, publish, retention, backup)
+    for job in (quotes, resolutions, marks, boards, scores, catalogue, publish, retention, backup, digest)
 }
 """The jobs by name; each says in a few words what it did."""
 

@@ -69,11 +69,12 @@ is over its time; something does not pass by itself."""
 
 @dataclass(frozen=True, slots=True)
 class HealthReason:
-    """Why health is no better than a word; `code` is for programs."""
+    """Why health is no better than a word; `code` is for programs, `about` names the agent or job."""
 
     word: HealthWord
     code: str
     text: str
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,11 +228,12 @@ def _troubles(status: Status) -> Iterator[HealthReason]:
     for told in status.incidents:
         if told.ended_at is None and told.incident.kind != "cost_unknown":
             word: HealthWord = "waiting" if told.incident.kind == "agent_waiting" else "trouble"
-            yield HealthReason(word, told.incident.kind, told.incident.text)
+            about = str(told.incident.data.get("agent", ""))
+            yield HealthReason(word, told.incident.kind, told.incident.text, about)
     for job in status.jobs:
         if job.failures >= FAILURES:
             words = f"the job {job.name} has failed {job.failures} times in a row"
-            yield HealthReason("trouble", "job_failing", words)
+            yield HealthReason("trouble", "job_failing", words, job.name)
 
 
 def _unproven(status: Status) -> Iterator[HealthReason]:
@@ -240,7 +242,8 @@ def _unproven(status: Status) -> Iterator[HealthReason]:
     for number, names in status.unproven.items():
         if names:
             word: HealthWord = "trouble" if rounds[number] >= FAILURES else "waiting"
-            yield HealthReason(word, "no_good_turn", f"in cohort {number} {unproven_hint(names)}")
+            words = f"in cohort {number} {unproven_hint(names)}"
+            yield HealthReason(word, "no_good_turn", words, min(names))
 
 
 def _waits(status: Status) -> Iterator[HealthReason]:

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
-from arena.cli.options import Options
-from arena.cli.status import read_status
+from arena.clock import now
+from arena.config import load
+from arena.operations.status import read_status_by_config
 from arena.record.model.cohort import JobState
 from arena.record.model.incident import Incident
 from arena.record.queries.calls import (
@@ -16,7 +17,7 @@ from arena.record.queries.calls import (
     read_failed_turns,
     record_size,
 )
-from arena.record.schema.database import connect
+from arena.record.schema.database import connect, reading
 from arena.record.write.operations import add_incidents, put_job
 from arena.record.write.quarantine import quarantine_records
 from markets.venue import QuarantinedRecord
@@ -126,7 +127,8 @@ def test_beside_a_config_it_knows_the_budgets_and_what_is_to_come(
         config.read_text(encoding="utf-8") + "\nbudget: {day: 2, arena: 50}\n", encoding="utf-8"
     )
     monkeypatch.setenv("ARENA_CONFIG", str(config))
-    status = read_status(Options(config=config, database=str(troubled)))
+    with reading(connect(troubled)) as connection:
+        status = read_status_by_config(connection, now(), load(config))
     page = opened("operations", troubled, monkeypatch)
     assert [limit.scope for limit in status.spend.limits] == ["day", "arena"]
     assert [bar.text for bar in page.get("progress")] == [

@@ -30,6 +30,7 @@ IncidentKind = Literal[
     "site_unpublished",
     "ping_failed",
     "cohort_finished",
+    "weekly_digest",
 ]
 LASTING_KINDS: frozenset[IncidentKind] = frozenset(
     {

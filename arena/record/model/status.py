@@ -35,6 +35,15 @@ class RoundState:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentAnswers:
+    """How many of an agent's turns had an answer, and how many of these could not be read."""
+
+    agent: str
+    answers: int
+    malformed: int
+
+
+@dataclass(frozen=True, slots=True)
 class CallsUnderWay:
     """Calls that are being made, and those that were lost with their worker; what they may cost at most."""
 

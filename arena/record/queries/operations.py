@@ -13,7 +13,15 @@ from sqlalchemy import BindParameter, Connection, bindparam, func
 from sqlalchemy.orm import aliased
 from sqlmodel import case
 
-from arena.record.model.status import CatalogueRead, LeaderStatus, OpenPositions, QuarantineCount, RoundState
+from agents.model import DECIDED_STATUSES
+from arena.record.model.status import (
+    AgentAnswers,
+    CatalogueRead,
+    LeaderStatus,
+    OpenPositions,
+    QuarantineCount,
+    RoundState,
+)
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.dialects import NOW
 from arena.record.schema.ledger import EntryRow, MarkRow
@@ -136,6 +144,27 @@ def read_turn_outcomes(connection: Connection, rounds: int) -> list[TurnOutcome]
     """How the turns of the newest rounds ended, of so many rounds, by cohort, round and agent."""
     ids = list(connection.scalars(NEWEST_ROUNDS.limit(rounds)))
     return read_nouns(TurnOutcome, connection.execute(TURN_OUTCOMES, {"ids": ids}))
+
+
+ANSWERS = (
+    select_as(
+        agent=EntrantRow.name,
+        answers=func.count(),
+        malformed=total(case((TurnRow.status == "malformed", 1), else_=0)),
+    )
+    .select_from(joined(RoundRow, TurnRow, EntrantRow))
+    .where(
+        RoundRow.at >= bindparam("since", type_=column_of(RoundRow.at).type),
+        col(TurnRow.status).in_(DECIDED_STATUSES),
+    )
+    .group_by(EntrantRow.name)
+    .order_by(EntrantRow.name)
+)
+
+
+def read_agent_answers(connection: Connection, since: datetime) -> list[AgentAnswers]:
+    """How many answers of each agent could not be read, in the rounds since an instant."""
+    return read_nouns(AgentAnswers, connection.execute(ANSWERS, {"since": since}))
 
 
 LAST_SYNC = select(func.max(SyncRow.at)).where(col(SyncRow.venue).in_(VENUE_NAMES))

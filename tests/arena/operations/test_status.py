@@ -243,7 +243,8 @@ def test_the_command_says_it_in_words_and_as_json(record: Record, tmp_path: Path
     database = ["--database", str(tmp_path / "arena.db")]
     told = CliRunner().invoke(app, ["status", *database])
     assert told.exit_code == 0, told.output
-    assert told.output.startswith("late\n")
+    assert told.output.startswith("Today: ")
+    assert "\n\nHealth: late\n" in told.output
     assert "1 of cohort 1: 1 failed, 2 played" in told.output
     found = json.loads(CliRunner().invoke(app, ["status", *database, "--json"]).output)
     assert found["health"] == "late"

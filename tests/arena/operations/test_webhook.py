@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 import threading
-from dataclasses import replace
+from dataclasses import MISSING, fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, get_args
@@ -16,6 +16,7 @@ from arena.cli.main import app
 from arena.config.sections import WatchSection
 from arena.errors import ArenaError
 from arena.operations.incidents import note_rounds, note_venue
+from arena.operations.today import Task, weekly_digest
 from arena.operations.webhook import (
     Webhook,
     WebhookReply,
@@ -49,6 +50,7 @@ from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.operations import MOST_TRIES, read_recent_incidents
 from arena.rounds.round import play_round
+from arena.scores.leaderboard import Leaderboard, LeaderboardRow
 from markets.hashes import timestamp_text
 from markets.venue import VenueError
 from tests.arena.config_files import SMALL, mistakes, write
@@ -334,6 +336,12 @@ def test_a_record_that_can_not_be_used_is_said_and_stops_nothing(tmp_path: Path)
     assert "messages could not be sent" in said[0]
 
 
+NOBODY = "Nothing is resolved yet, so nobody leads."
+NOTHING_YET = LeaderboardRow(
+    **dict.fromkeys((f.name for f in fields(LeaderboardRow) if f.default is MISSING), None)  # all unknown
+)
+
+
 def test_the_page_shows_every_message_as_it_is_sent() -> None:
     """The examples of docs/watching.md, each made by what makes it."""
     due = datetime(2026, 1, 11, tzinfo=UTC)
@@ -348,6 +356,8 @@ def test_the_page_shows_every_message_as_it_is_sent() -> None:
     lasting = [
         agent_incident(kind, "fable", f"fable{words}", end, due + 6 * HOUR) for kind, words in told.items()
     ]
+    task = Task("malformed", "claude: 12 of 40 answers malformed", "agents show claude")
+    claude = replace(NOTHING_YET, agent="claude", pnl=12.0)
     usual = CatalogueRead("polymarket", due, 11_988, {}, 12)
     rejected = records_rejected([replace(usual, markets=2_880, rejected=9_120), usual], due + 6 * HOUR)
     assert rejected is not None
@@ -362,6 +372,7 @@ def test_the_page_shows_every_message_as_it_is_sent() -> None:
         site_unpublished(due, ArenaError("no_folder", "there is no folder /srv")),
         ping_failed(due, "https://hc.example", "can't be reached"),
         cohort_finished(1, due, 5, 3),
+        weekly_digest(due + 32 * HOUR, [task], Leaderboard(NOBODY, None, None, 20.0, None, (claude,))),
     ]
     page = (Path(__file__).resolve().parents[3] / "docs" / "watching.md").read_text("utf-8")
     shown = [json.loads(block.partition("```")[0]) for block in page.split("```json\n")[1:]]

@@ -1,0 +1,184 @@
+"""What is to be done today: the few things that an operator can mend, each with the command that helps.
+
+Once a week the webhook hears of them too, with the leaderboard.
+"""
+
+import os
+import shutil
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from arena.errors import count_text
+from arena.operations.status import Status
+from arena.record.model.incident import Incident
+from arena.record.model.status import AgentAnswers
+from arena.record.queries.calls import record_size
+from arena.record.queries.operations import read_agent_answers
+from arena.record.schema.database_errors import sqlite_path
+from arena.scores.leaderboard import Leaderboard, LeaderboardRow
+from markets.hashes import timestamp_text
+
+if TYPE_CHECKING:
+    from arena.config import Config
+    from arena.record.schema.database import Connection
+
+WEEK = timedelta(days=7)
+MALFORMED_SHARE, MALFORMED_LEAST = 0.1, 2
+"""More than this share of an agent's answers, and at least so many, are worth a look."""
+LEAST_FREE = 1_000_000_000
+"""So many bytes should be free beside the record, or twice its size: backups and the log need room."""
+CLOCK_TOLERANCE = timedelta(minutes=2)
+BACKUP_AGE = timedelta(days=2)
+MOST_TASKS = 7
+PASSING = ("due", "playing", "failed_turns", "missed", "paused", "agent_waiting")
+"""Why health is no better, where nothing is to be done; missing keys are told by the config."""
+COMMANDS: Mapping[str, str] = {
+    "late": "run",
+    "not_running": "run",
+    "nothing_begun": "run",
+    "unfinished": "round",
+    "budget_spent": "check",
+    "all_agents_failed": "check --live",
+    "agent_failing": "agents show {}",
+    "cost_unknown": "agents show {}",
+    "no_good_turn": "agents try {}",
+    "venue_down": "check --live",
+    "records_rejected": "markets rejected",
+    "verify_failed": "verify --all",
+    "heads_unpublished": "config",
+    "site_unpublished": "publish",
+    "ping_failed": "watch list",
+    "job_failing": "watch list",
+}
+"""The command that helps against a reason, or shows more of it, by its code; `{}` is whom it is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Something to do: a code for programs, why in words, and the command that helps."""
+
+    code: str
+    text: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the record does not know: keys that are not set, by agent, and room in bytes where it lies."""
+
+    missing_keys: Mapping[str, str] = field(default_factory=dict)
+    size: int = 0
+    free: int | None = None
+    expects_backups: bool = False
+
+
+def tasks_for(status: Status, answers: Sequence[AgentAnswers], around: Surroundings) -> list[Task]:
+    """What is to be done as an arena stands, the worst first; nothing that passes by itself.
+
+    >>> from datetime import UTC
+    >>> calm = Status(datetime(2026, 1, 4, tzinfo=UTC))
+    >>> tasks_for(calm, [AgentAnswers("claude", 40, 12)], Surroundings())[0].text
+    'claude: 12 of 40 answers malformed'
+    """
+    reasons = [reason for reason in status.reasons if reason.code not in PASSING]
+    found = [
+        *(Task(x.code, x.text, COMMANDS[x.code].format(x.about)) for x in reasons),
+        *_missing_keys(around),
+        *_malformed(answers),
+        *_machine(status, around),
+    ]
+    return found[:MOST_TASKS]
+
+
+def _missing_keys(around: Surroundings) -> Iterator[Task]:
+    for variable in dict.fromkeys(around.missing_keys.values()):
+        agents = [name for name, missing in around.missing_keys.items() if missing == variable]
+        yield Task("missing_key", f"{variable} is not set: {', '.join(agents)} will not play", "check")
+
+
+def _malformed(answers: Sequence[AgentAnswers]) -> Iterator[Task]:
+    for one in sorted(answers, key=lambda one: -one.malformed):
+        if one.malformed >= MALFORMED_LEAST and one.malformed > MALFORMED_SHARE * one.answers:
+            words = f"{one.agent}: {one.malformed:,} of {count_text(one.answers, 'answer')} malformed"
+            yield Task("malformed", words, f"agents show {one.agent}")
+
+
+def _machine(status: Status, around: Surroundings) -> Iterator[Task]:
+    """Room, clock and backups."""
+    if around.free is not None and around.free < max(LEAST_FREE, 2 * around.size):
+        words = f"{_megabytes(around.free)} are free beside a record of {_megabytes(around.size)}"
+        yield Task("disk", words, "db prune")
+    if status.clock == "real" and status.looked_at and status.looked_at > status.at + CLOCK_TOLERANCE:
+        words = f"this machine's clock is behind: prices were read at {status.looked_at:%Y-%m-%d %H:%M} UTC"
+        yield Task("clock", words, "check --live")
+    if around.expects_backups and status.calendar.cohorts and status.calendar.live:
+        last = None if status.backup is None else status.backup.ended_at
+        if last is None or status.at - last > BACKUP_AGE:
+            words = (
+                f"the last backup is {(status.at - last).days} days old" if last else "there is no backup yet"
+            )
+            yield Task("backup", words, "db backup")
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
+
+
+def read_tasks(connection: "Connection", status: Status, config: "Config | None") -> list[Task]:
+    """What is to be done, by the record, the config, the keys that are set and the disk."""
+    newest = max((round.at for round in status.rounds), default=status.at)
+    answers = read_agent_answers(connection, newest - WEEK)
+    return tasks_for(status, answers, _surroundings(connection, config))
+
+
+def _surroundings(connection: "Connection", config: "Config | None") -> Surroundings:
+    path = sqlite_path(connection.engine.url)
+    free = shutil.disk_usage(Path(path).parent).free if path else None
+    size = record_size(connection)
+    if config is None:
+        return Surroundings(size=size, free=free)
+    from arena.config import environment
+    from arena.config.environment import missing_keys
+
+    missing = missing_keys(config.agents, environment(config.folder, os.environ))
+    return Surroundings(missing, size, free, bool(config.run.backup))
+
+
+def task_data(task: Task) -> dict[str, Any]:
+    """A task for programs; the command as it is typed after `arena`."""
+    return {"code": task.code, "text": task.text, "command": task.command}
+
+
+BOARD_WIDTH = 80
+LONGEST_NAME = 24
+
+
+def weekly_digest(at: datetime, tasks: Sequence[Task], board: Leaderboard) -> Incident:
+    """What the operator hears of once a week: what is to be done, and who leads."""
+    count = count_text(len(tasks), "thing") if tasks else "Nothing"
+    data = {
+        "today": [f"{task.text}; arena {task.command}" for task in tasks],
+        "board": board_lines(board),
+    }
+    words = f"{count} to do. {board.sentence}"
+    return Incident("weekly_digest", timestamp_text(at), at, words, data)
+
+
+def board_lines(board: Leaderboard) -> list[str]:
+    """The leaderboard as text of 80 columns: what it says, then a line for each agent."""
+    head = f"{'rank':<7}{'agent':<{LONGEST_NAME}}{'skill':>9}  {'95% interval':<20}{'P/L':>14}"
+    return [*textwrap.wrap(board.sentence, BOARD_WIDTH), head, *map(_board_line, board.rows)]
+
+
+def _board_line(row: LeaderboardRow) -> str:
+    name = row.agent if len(row.agent) <= LONGEST_NAME else f"{row.agent[: LONGEST_NAME - 2]}…"
+    best, worst = row.place_best, row.place_worst
+    rank = "–" if best is None else f"{best}" if best == worst else f"{best}-{worst}"
+    skill = "–" if row.skill is None else f"{row.skill:+.4f}"
+    interval = "–" if row.skill_low is None else f"{row.skill_low:+.4f} to {row.skill_high:+.4f}"
+    money = "–" if row.pnl is None else f"{'−' if row.pnl < 0 else '+'}${abs(row.pnl):,.0f}"
+    return f"{rank:<7}{name:<{LONGEST_NAME}}{skill:>9}  {interval:<20}{money:>14}"

@@ -1,0 +1,123 @@
+"""What is to be done today, and what the webhook hears of once a week."""
+
+import asyncio
+import json
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from arena.cli.main import app
+from arena.config import load
+from arena.operations.jobs import JobContext, digest
+from arena.operations.status import HealthReason, Status
+from arena.operations.today import (
+    BOARD_WIDTH,
+    COMMANDS,
+    PASSING,
+    Surroundings,
+    board_lines,
+    tasks_for,
+)
+from arena.record.model.cohort import JobState
+from arena.record.model.incident import LASTING_KINDS
+from arena.record.model.status import AgentAnswers
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.write.operations import read_recent_incidents
+from arena.record.write.sync import VenueSource
+from arena.rounds.round import play_round
+from arena.scores.leaderboard import Leaderboard, LeaderboardRow, read_leaderboard
+from tests.arena.config_files import SMALL, write
+from tests.builders import NOW
+from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, live, says
+
+DAY = timedelta(days=1)
+
+
+def texts(status: Status, *answers: AgentAnswers, **around: object) -> dict[str, str]:
+    found = tasks_for(status, answers, replace(Surroundings(), **around))
+    return {task.text: task.command for task in found}
+
+
+def test_nothing_is_to_be_done_where_all_is_well_or_passes_by_itself() -> None:
+    waits = tuple(HealthReason("waiting", code, code) for code in PASSING)
+    assert texts(Status(NOW, reasons=waits), AgentAnswers("ann", 40, 4), free=10**12) == {}
+
+
+def test_every_lasting_incident_has_a_command_that_there_is() -> None:
+    assert set(LASTING_KINDS) <= {*COMMANDS, *PASSING}
+    commands = get_command(app).commands  # type-checked by use: a group has commands
+    for text in COMMANDS.values():
+        assert text.split()[0] in commands
+
+
+def test_each_thing_names_its_command() -> None:
+    reasons = (
+        HealthReason("trouble", "agent_failing", "ann: all its turns of late have failed", "ann"),
+        HealthReason("late", "late", "round 1 is late"),
+    )
+    around = {"missing_keys": {"bob": "A_KEY", "cy": "A_KEY"}, "size": 10**9, "free": 15 * 10**8}
+    assert texts(Status(NOW, reasons=reasons), AgentAnswers("claude", 40, 12), **around) == {
+        "ann: all its turns of late have failed": "agents show ann",
+        "round 1 is late": "run",
+        "A_KEY is not set: bob, cy will not play": "check",
+        "claude: 12 of 40 answers malformed": "agents show claude",
+        "1.5 GB are free beside a record of 1.0 GB": "db prune",
+    }
+
+
+def test_a_clock_that_is_behind_and_a_backup_that_is_old_are_told() -> None:
+    status = Status(NOW, looked_at=NOW + DAY, jobs=(JobState("backup", NOW, NOW, NOW - 3 * DAY, 0, ""),))
+    status = replace(status, calendar=replace(status.calendar, cohorts=1))
+    assert list(texts(status, expects_backups=True)) == [
+        "this machine's clock is behind: prices were read at 2026-01-05 12:00 UTC",
+        "the last backup is 3 days old",
+    ]
+    assert "there is no backup yet" in texts(replace(status, jobs=()), expects_backups=True)
+    assert texts(replace(status, clock="pretended", jobs=()), expects_backups=False) == {}
+
+
+def test_the_command_begins_with_it(record: Record, tmp_path: Path) -> None:
+    stored = begun(record, live(a_cohort(["ann"])))
+    asyncio.run(play_round(stored, 1, a_world(LittleVenue(), {"ann": says("0.7")}, now=NOW), record))
+    database = ["--database", str(tmp_path / "arena.db")]
+    told = CliRunner().invoke(app, ["status", *database]).output.splitlines()
+    found = json.loads(CliRunner().invoke(app, ["status", "--json", *database]).output)["today"]
+    assert told[0] == f"Today: {len(found)} things to do"
+    assert {"code": "not_running", "command": "run"}.items() <= found[1].items()
+    assert all(task["text"] in line for task, line in zip(found, told[1:], strict=False))
+
+
+ROW = LeaderboardRow(
+    *("ann", "llm", 1, 5, 0, 0, 0, 0, 3, 0, 9, 9, 9, 4, 0, 0, 1.0, 0.2, 0.2, 0.2, 0.21, 0.01, 0.05),
+    *(-1234.4, -12.3, 0.5, 1.0, 0.1),
+)
+
+
+def test_the_board_has_eighty_columns() -> None:
+    sure = replace(ROW, agent="b" * 40, place_best=1, place_worst=2, skill_low=-0.01, skill_high=0.03)
+    lines = board_lines(Leaderboard("Nobody leads " * 12, None, None, 20.0, None, (sure, ROW)))
+    assert max(map(len, lines)) <= BOARD_WIDTH
+    assert lines[-2].split() == ["1-2", "b" * 22 + "…", "+0.0100", "-0.0100", "to", "+0.0300", "−$1,234"]
+    assert lines[-1].split() == ["–", "ann", "+0.0100", "–", "−$1,234"]
+
+
+def test_once_a_week_the_webhook_hears_of_it(record: Record, tmp_path: Path) -> None:
+    stored = begun(record, live(a_cohort(["ann"])))
+    world = a_world(LittleVenue(), {"ann": says("0.7")}, now=NOW)
+    asyncio.run(play_round(stored, 1, world, record))
+    without = load(write(tmp_path, SMALL))
+    context = JobContext(without, world, record, VenueSource("sky", "live"), LittleVenue())
+    assert asyncio.run(digest(context, NOW)) == "no webhook"
+    told = load(write(tmp_path, SMALL + "watch: {webhook: 'https://hooks.example/T'}\n"))
+    said = asyncio.run(digest(replace(context, config=told), NOW))
+    asyncio.run(digest(replace(context, config=told), NOW))  # done twice, it is told once
+    with reading(record.engine) as connection:
+        [one] = read_recent_incidents(connection, 9)
+        board = read_leaderboard(connection)
+    assert (one.incident.kind, one.incident.text, one.told_at) == ("weekly_digest", said, None)
+    assert one.incident.data["board"] == board_lines(board)
+    assert [line for line in one.incident.data["today"] if line.endswith("arena run")]
