@@ -34,11 +34,10 @@ from tests.builders import NOW
 from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, live, says
 
 DAY = timedelta(days=1)
+ROOM = Surroundings(free=10**12)
 
 
-def texts(
-    status: Status, *answers: AgentAnswers, around: Surroundings = Surroundings(free=10**12)
-) -> dict[str, str]:
+def texts(status: Status, *answers: AgentAnswers, around: Surroundings = ROOM) -> dict[str, str]:
     return {task.text: task.command for task in tasks_for(status, answers, around)}
 
 
