@@ -337,9 +337,8 @@ def test_a_record_that_can_not_be_used_is_said_and_stops_nothing(tmp_path: Path)
 
 
 NOBODY = "Nothing is resolved yet, so nobody leads."
-NOTHING_YET = LeaderboardRow(
-    **dict.fromkeys((f.name for f in fields(LeaderboardRow) if f.default is MISSING), None)  # all unknown
-)
+UNKNOWN: dict[str, Any] = dict.fromkeys(f.name for f in fields(LeaderboardRow) if f.default is MISSING)
+NOTHING_YET = LeaderboardRow(**UNKNOWN)
 
 
 def test_the_page_shows_every_message_as_it_is_sent() -> None:
