@@ -312,4 +312,5 @@ def _range(spread: ForecastSpread | None, price: int | None) -> Markup | None:
 def status_cell(status: Status, market: ListedMarket) -> HtmlCell:
     """How a market stands, in a word: how it resolved, once it has."""
     said = outcome(market.ended, market.payout) or {"waiting": "closed"}.get(status, status)
+    said = f"paid {said}" if said.endswith("¢") else said
     return HtmlCell(tag(said, said.lower()), said)

@@ -132,8 +132,8 @@ def _skill(found: DetailedProfile, by: str) -> None:
         {
             "Skill": number("Skill", "%+.4f", "Brier points better than the price in this part."),
             "Drawn": picture("95% interval", "Line: the price."),
-            "From": number("from", "%+.4f", "The lower end of the 95% interval."),
-            "To": number("to", "%+.4f", "The upper end."),
+            "From": number("CI from", "%+.4f", "The lower end of the 95% interval."),
+            "To": number("CI to", "%+.4f", "The upper end."),
         },
     )
 

@@ -216,8 +216,10 @@ COLUMNS = {
     "Skill": number(
         "Skill", "%+.4f", "Market Brier minus its own, on the same forecasts; above 0 beats the price."
     ),
-    "from": number("from", "%+.4f", "The lower end of the 95% interval; a dash under 20 effective events."),
-    "to": number("to", "%+.4f", "The upper end of the 95% interval."),
+    "from": number(
+        "CI from", "%+.4f", "The lower end of the 95% interval; a dash under 20 effective events."
+    ),
+    "to": number("CI to", "%+.4f", "The upper end of the 95% interval."),
     "Events": number("Events", "localized", "Resolved ones. Markets of one event move together."),
     "Brier": number("Brier", "%.4f", "The mean over markets of its squared error; lower is better."),
     "P/L": number("P/L", "gain", "Profit or loss in dollars, open positions at mid."),
@@ -377,7 +379,9 @@ def figures(
         ),
         Tile(
             told,
-            f"when 70% sure or more: {below}" if told.startswith("says") else below or "calibration",
+            f"of the likelier side, at 70% or more: {below}"
+            if told.startswith("says")
+            else below or "calibration",
             "Of forecasts that gave one side 70% or more.",
         ),
         Tile(

@@ -175,7 +175,8 @@ def what_this_is(known: SeasonOverview, board: Leaderboard | None) -> str:
     live = [line.number for line in known.cohorts if line.ended_at is None]
     which = f"{live[0]}–{live[-1]}" if len(live) > 1 else f"{live[0]}" if live else "none"
     cohorts = f"{count(len(known.cohorts), 'cohort')} ({which} playing)"
-    said = f"{count(len(known.agents), 'agent')}, play money, {cohorts}"
+    agents = count(sum(kind != MARKET for _, kind in known.agents), "agent")
+    said = f"{agents} and the market, play money, {cohorts}"
     events = max((row.events for row in board.rows), default=0) if board else 0
     spent = sum(row.cost_usd or 0.0 for row in board.rows) if board else 0.0
     said += f", {count(events, 'event')} resolved" if events else ""
@@ -210,13 +211,13 @@ def figures(board: Leaderboard) -> list[Tile]:
     found = [Tile(f"{proven + ahead} of {len(ranked)}", said)]
     if surest is not None and surest.skill is not None:
         help = "Brier points better than the price on the same forecasts."
-        found.append(Tile(written(surest.skill, "%+.4f"), f"surest skill, {surest.agent}", help))
+        found.append(Tile(written(surest.skill, "%+.4f"), f"skill of {surest.agent}, the surest", help))
     if board.leader:
-        found.append(Tile("Decided", f"{board.leader} leads, proven"))
+        found.append(Tile("Lead decided", f"{board.leader} leads, proven"))
     elif board.events_needed:
         found.append(Tile(f"≈ {board.events_needed:,} events", "more until the lead is decided"))
     else:
-        found.append(Tile("Undecided", "too early to say how many more events it takes"))
+        found.append(Tile("Lead open", "too early to say how many more events would decide it"))
     return found
 
 

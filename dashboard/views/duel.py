@@ -169,7 +169,7 @@ def _columns(duel: Duel) -> dict[str, HtmlColumn]:
         "b": number(_head(duel.b), "%.1f", "What the second said of it, on average."),
         "Price": number("Price %", "%.1f", "What the market said of it, on average."),
         "Ended": words("Ended", "How it ended."),
-        "Share": number("Share of the gap", "%+.5f", "The shares of all markets add up to the gap."),
+        "Share": number("Part of the gap", "%+.5f", "The shares of all markets add up to the gap."),
     }
 
 
@@ -195,8 +195,8 @@ def _others(every: Sequence[DuelDetails], a: str, b: str) -> None:
     }
     columns = {
         "Gap": number("Gap", "%+.4f", "In Brier points; above 0 the first is closer."),
-        "from": number("from", "%+.4f", "The lower end of the 95% interval."),
-        "to": number("to", "%+.4f", "The upper end of the 95% interval."),
+        "from": number("CI from", "%+.4f", "The lower end of the 95% interval."),
+        "to": number("CI to", "%+.4f", "The upper end of the 95% interval."),
         "p": words("p", "How often chance alone makes a gap as large."),
         "adjusted": words("p (Holm-adjusted)", "The same for as many duels as there are."),
         "Winner": words("Winner", "By more than chance would explain, after Holm."),

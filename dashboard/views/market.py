@@ -328,7 +328,7 @@ def _figures(
     page: MarketPage, opinions: Sequence[int], middle: int | None, price: int | None
 ) -> Iterator[Tile]:
     if middle is not None:
-        gap = f", {abs(middle - price) / 10_000:.0f} pp from the price" if price is not None else ""
+        gap = f", {abs(middle - price) / 10_000:.0f} pp from the last price" if price is not None else ""
         yield Tile(_percent(middle), f"agents’ median{gap}", "Without agents that hold no opinion.")
     if len(opinions) > 1:
         apart = (max(opinions) - min(opinions)) / 10_000
@@ -380,7 +380,7 @@ def _reasons(stated: Sequence[LastForecast], price: int | None, address: Address
 
 def _quotation(one: LastForecast, price: int | None, address: Address) -> Quotation:
     apart = 0 if price is None else round((one.probability - price) / 10_000)
-    far = "" if price is None else f", {abs(apart)} pp {'above' if apart > 0 else 'below'} the price"
+    far = "" if price is None else f", {abs(apart)} pp {'above' if apart > 0 else 'below'} the last price"
     return Quotation(
         who=one.agent,
         did=f"says {_percent(one.probability)}{far if apart else ''}",
@@ -440,7 +440,7 @@ def _steps(known: Sequence[tuple[float, float]], until: float) -> list[tuple[flo
 
 
 def _about_chart(found: History) -> str:
-    said = "The price is of YES, as far as it was read." if found.prices.points else "No price was read."
+    said = "The price is that of YES." if found.prices.points else "No price was read."
     if found.prices.thinned or found.thinned:
         said += " More is stored than fits: what is drawn is evenly spaced."
     return said
@@ -599,7 +599,7 @@ def _related(record: RecordSource, market: Market) -> None:
     if lines:
         st.subheader("Related markets", anchor=False)
         put(market_table(lines, ("question", "price", "trend", "spread", "status", "closes")), "related")
-        step("Search among them", "markets", event=market.event_id)
+        step("Search these markets", "markets", event=market.event_id)
 
 
 FIELDS = {
@@ -632,7 +632,7 @@ def _texts(page: MarketPage) -> None:
         else:
             st.caption("The venue gives none.")
     if len(page.pages) > 1:
-        with st.expander(f"How its page changed: {count(len(page.pages), 'version')}"):
+        with st.expander(f"Earlier versions of its page: {count(len(page.pages), 'version')}"):
             _changes(page)
 
 

@@ -502,7 +502,7 @@ def show_fills(page: TurnPage) -> None:
     gains = [held_until_now(fill, claims[fill.market_id]) for fill in page.fills]
     known = [gain for gain in gains if gain is not None]
     if known:
-        st.caption(f"Held until now or their end, its purchases would have made {plain(gained(sum(known)))}.")
+        st.caption(f"Kept until now or the end, what it bought would have made {plain(gained(sum(known)))}.")
     rows = [row for fill, gain in zip(page.fills, gains, strict=True) for row in _levels(page, fill, gain)]
     table = {key: [row[key] for row in rows] for key in FILLS}
     ways = [_way(page, str(row["market"])) for row in rows]
@@ -639,7 +639,8 @@ def show_calls(record: RecordSource, page: TurnPage) -> None:
     failed = sum(attempt.error_code is not None for attempt in page.attempts)
     st.caption(f"{count(len(page.attempts), 'attempt')}, {failed} of them without an answer.")
     rows = [_attempt(attempt) for attempt in page.attempts]
-    listing({key: [row[key] for row in rows] for key in CALLS}, "Calls: one row an attempt", CALLS)
+    told = [key for key in CALLS if any(row[key] not in (None, "") for row in rows)]
+    listing({key: [row[key] for row in rows] for key in told}, "Calls: one row an attempt", CALLS)
     named = {_call_key(attempt): attempt for attempt in page.attempts}
     options = {key: _call_name(attempt) for key, attempt in named.items()}
     answered = [key for key, attempt in named.items() if attempt.error_code is None]

@@ -108,9 +108,9 @@ def test_the_heading_is_the_verdict(verdicts: tuple[str, ...], said: str) -> Non
 def test_tiles_count_who_is_ahead_and_what_is_missing() -> None:
     first, surest, needed = figures(a_board("proven", "ahead", "close", events_needed=140))
     assert (first.value, first.label) == ("2 of 3", "ahead of the market, 1 proven")
-    assert (surest.value, surest.label) == ("+0.0100", "surest skill, a0")
+    assert (surest.value, surest.label) == ("+0.0100", "skill of a0, the surest")
     assert needed.value == "≈ 140 events"
-    assert figures(a_board("proven", leader="a0"))[-1].value == "Decided"
+    assert figures(a_board("proven", leader="a0"))[-1].value == "Lead decided"
 
 
 def test_calibration_is_told_in_words_and_called_off_only_where_chance_does_not_do_it() -> None:

@@ -227,7 +227,7 @@ def missing_text(gain: Gain, verdict: Verdict, bar: float) -> str:
         return f"too early, {gain.weeks} of {ENOUGH_WEEKS} weeks"
     if verdict.reached is None:
         return f"evidence {times_text(verdict.evidence)} of {times_text(bar)}"
-    return "held week against week, its lead may be chance"
+    return "its evidence is enough, but compared week by week its lead may be chance"
 
 
 def _unproven(judged: Sequence[Gain], field: _Field) -> LeadStatement:

@@ -139,8 +139,8 @@ SENTENCES = {
     "one is ahead, but not by weeks": (
         led([gain("ann", 0.03, by_week=-0.01)]),
         (
-            f"ann is ahead of the market by 0.0300 {CI}, not yet proven: held week against week, "
-            "its lead may be chance."
+            f"ann is ahead of the market by 0.0300 {CI}, not yet proven: its evidence is enough, "
+            "but compared week by week its lead may be chance."
         ),
     ),
     "several are ahead": (
