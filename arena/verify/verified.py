@@ -1,8 +1,10 @@
 """How far a record was verified, kept beside its file so that the next time goes on from there.
 
 That of a server's record is kept beside the config. It is worth nothing for another file or database, once
-the head is gone, and once the schema was touched: whoever wants to change facts must take their triggers away
-first. (A superuser of PostgreSQL need not: then `--all` alone finds it.)
+the head is gone, and once the version of the schema is another, as it is after any trigger was taken away.
+
+It saves time and is no proof: whoever writes into SQLite's own tables (`writable_schema`), is a superuser of
+PostgreSQL or forges the note changes what was verified before unseen, and `--all` alone finds that.
 """
 
 import json

@@ -72,6 +72,22 @@ TOUCHED = {
         ),
         {("triggers", "guards")},
     ),
+    "texts that are alike in capitals": (
+        (
+            "PRAGMA writable_schema = ON",
+            "UPDATE sqlite_master SET sql = replace(sql, 'stage TEXT', 'stage TEXT COLLATE NOCASE') "
+            "WHERE name = 'forecast'",
+        ),
+        {("forecast", "columns")},
+    ),
+    "an index that leaves rows out": (
+        (
+            "CREATE INDEX bold ON forecast (turn_id, probability) WHERE probability > 500000",
+            "PRAGMA writable_schema = ON",
+            "UPDATE sqlite_master SET sql = substr(sql, 1, instr(sql, ' WHERE')) WHERE name = 'bold'",
+        ),
+        {("forecast", "index")},
+    ),
     "ends that are not kept": (
         ("CREATE TRIGGER t BEFORE INSERT ON resolution BEGIN SELECT RAISE(IGNORE); END",),
         {("resolution", "trigger")},

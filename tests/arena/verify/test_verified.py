@@ -89,6 +89,14 @@ def test_what_is_new_and_wrong_is_found(record: Path) -> None:
     assert verified(record, status=1) > 0
 
 
+def test_a_guard_put_out_of_work_is_found_though_the_version_of_the_schema_is_as_it_was(record: Path) -> None:
+    with closing(sqlite3.connect(record, isolation_level=None)) as database:
+        database.execute("PRAGMA writable_schema = ON")
+        words = "UPDATE sqlite_master SET sql = replace(sql, 'BEGIN', 'WHEN 0 BEGIN') WHERE name = ?"
+        assert database.execute(words, ("forecast_no_update",)).rowcount
+    assert verified(record, status=1) > 0
+
+
 OF_OLD = "round_id = (SELECT min(id) FROM round)"
 CALL = ", ".join(column.name for column in CallRow.__table__.c if column.name not in ("id", "attempt"))
 BY_COUNT = {
