@@ -58,7 +58,7 @@ OTHERWISE = {
     WHERE a.attgenerated <> '' AND pg_table_is_visible(t.oid)""",
 }
 READS_OTHERWISE = re.compile(r"\b(COLLATE|GENERATED|AS\s*\()", re.IGNORECASE)
-"""A column that is computed, or texts that are alike by other rules: nothing of the arena's is declared so."""
+"""Computed columns, and texts that are alike by other rules: nothing of the arena's is declared so."""
 INDEXED = """
     SELECT tbl_name FROM sqlite_master WHERE type = 'index'
     AND (tbl_name <> 'quote' OR sql NOT NULL AND name <> 'ix_quote_volume_unknown')"""
@@ -88,7 +88,7 @@ def check_schema(facts: RecordReader) -> Found:
             yield Difference("schema", name, "key", None, expected, "no row is there twice")
     for table, name, text in _read(facts.connection, OTHERWISE):
         if table in KEYS and READS_OTHERWISE.search(text):
-            yield Difference("schema", table, "columns", name, None, "values are stored, and compared as they are")
+            yield Difference("schema", table, "columns", name, None, "values are kept as they are")
     yield from _check_triggers(facts.connection, triggers)
 
 

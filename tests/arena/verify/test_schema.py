@@ -75,8 +75,10 @@ TOUCHED = {
     "texts that are alike in capitals": (
         (
             "PRAGMA writable_schema = ON",
-            "UPDATE sqlite_master SET sql = replace(sql, 'stage TEXT', 'stage TEXT COLLATE NOCASE') "
-            "WHERE name = 'forecast'",
+            (
+                "UPDATE sqlite_master SET sql = replace(sql, 'stage TEXT', 'stage TEXT COLLATE NOCASE') "
+                "WHERE name = 'forecast'"
+            ),
         ),
         {("forecast", "columns")},
     ),
