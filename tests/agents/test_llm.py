@@ -210,13 +210,12 @@ def test_an_answer_that_came_while_the_process_was_paused_is_kept() -> None:
             while server.requests.total() < 2:
                 time.sleep(0.01)
 
-        async def pause() -> None:
+        async def go() -> Call:
+            answer = asyncio.ensure_future(asking(PROMPT))
             await asyncio.to_thread(wait_until_asked)
             Event().wait(2.5)
-
-        async def go() -> Call:
             try:
-                return (await asyncio.gather(asking(PROMPT), pause()))[0]
+                return await answer
             finally:
                 await close()
 

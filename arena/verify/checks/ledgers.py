@@ -1,8 +1,6 @@
 """Ledgers added up again, entry by entry: numbers, chain, balances, and what each kind may do.
 
-What a market's end pays for a lot, and what a correction takes back.
-
-Fills and the entries that post them: one to one, and of the same money.
+What a market's end pays for a lot, and what a correction takes back. Fills and the entries that post them.
 
 Profit by lot, worked out again from shares and cash alone, and the profit of every mark.
 
