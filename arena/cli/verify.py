@@ -78,7 +78,7 @@ def verify(
             progress=told,
         )
         if not found.count:
-            keep_verified(connection, beside)
+            keep_verified(connection, beside, before)
         same = check_draws(connection, found, told) if draws else None
     data = {
         "from_head": before.number,

@@ -1,7 +1,7 @@
 """An entrant's ledger, one at a time, and what of it the checks of turns and marks need to know."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sqlalchemy import Text, bindparam, cast
@@ -63,8 +63,8 @@ def read_ledgers(
         yield entrant, entries.of(id), fills.of(id)
 
 
-def ledger_sums(cohort: CheckedCohort, lines: list[Line]) -> LedgerSums:
-    """What a ledger says to others."""
+def ledger_sums(rounds: Iterable[Row], lines: list[Line]) -> LedgerSums:
+    """What a ledger says to others, of some rounds."""
     rows = [row for row, _ in lines]
     given = sum(row["cash"] for row in rows if row["kind"] == "deposit")
     held = {row["ref"]: row["held"] - row["shares"] for row in rows if row["kind"] == "sell"}
@@ -73,7 +73,7 @@ def ledger_sums(cohort: CheckedCohort, lines: list[Line]) -> LedgerSums:
         if row["kind"] in ("buy", "sell"):
             traded[row["ref"]] = sums[row["market_id"]]
             sums[row["market_id"]] += abs(row["cash"])
-    cash = {round["number"]: _cash_before(round, rows) for round in cohort.rounds}
+    cash = {round["number"]: _cash_before(round, rows) for round in rounds}
     return LedgerSums(given, cash, held, traded)
 
 

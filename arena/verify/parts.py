@@ -31,7 +31,7 @@ from arena.verify.checks.heads import check_chain
 from arena.verify.checks.markets import check_markets, check_prices, check_resolutions
 from arena.verify.checks.marks import UNPAID
 from arena.verify.checks.rows import check_own_hashes, check_parents, check_stray_rows
-from arena.verify.checks.schema import check_schema
+from arena.verify.checks.schema import check_indexes, check_schema
 from arena.verify.checks.syncs import check_catalogues, check_prunes, check_rejected, check_syncs
 from arena.verify.checks.turns import check_attempts, check_calls
 from arena.verify.differences import Difference, Differences, Found
@@ -40,7 +40,7 @@ from arena.verify.row_names import named
 from arena.verify.verified import NUMBERED
 
 WHOLE = (
-    check_schema,
+    check_indexes,
     check_parents,
     check_stray_rows,
     check_markets,
@@ -52,6 +52,7 @@ WHOLE = (
 CHECKS: dict[str, Callable[[RecordReader], Found]] = {
     check.__name__: check
     for check in (
+        check_schema,
         *WHOLE,
         check_own_hashes,
         check_prices,

@@ -1,8 +1,10 @@
 """How far a record was verified, kept beside its file so that the next time goes on from there.
 
 That of a server's record is kept beside the config. It is worth nothing for another file or database, once
-the head is gone, and once the schema was touched: whoever wants to change facts must take their triggers away
-first. (A superuser of PostgreSQL need not: then `--all` alone finds it.)
+the head is gone, and once the version of the schema is another, as it is after any trigger was taken away.
+
+It saves time and is no proof: whoever writes into SQLite's own tables (`writable_schema`), is a superuser of
+PostgreSQL or forges the note changes what was verified before unseen, and `--all` alone finds that.
 """
 
 import json
@@ -11,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from urllib.parse import unquote
 
-from sqlalchemy import Connection, func
+from sqlalchemy import Connection, bindparam, exists, func
 from sqlalchemy.exc import DBAPIError
 
 from arena.record.schema.chain import HeadRow
@@ -36,8 +38,8 @@ TRIGGERS = """
     SELECT md5(string_agg(concat_ws(' ', oid, xmin, tgenabled), ',' ORDER BY oid))
     FROM pg_trigger WHERE NOT tgisinternal"""
 """A text that is another once a trigger was made, taken away, or put out of work for a while."""
-UNMARKED = select(func.min(SnapshotRow.id)).where(col(SnapshotRow.id).not_in(select(MarkRow.snapshot_id)))
-"""All marks are gone through once: no index leads from a snapshot to its marks."""
+ITS_MARKS = select(1).where(MarkRow.at == SnapshotRow.at, MarkRow.snapshot_id == SnapshotRow.id)
+UNMARKED = select(func.min(SnapshotRow.id)).where(SnapshotRow.id > bindparam("after"), ~exists(ITS_MARKS))
 
 
 def read_verified(connection: Connection, config: Path) -> VerifiedHead:
@@ -51,14 +53,14 @@ def read_verified(connection: Connection, config: Path) -> VerifiedHead:
     return noted if is_same else NOTHING_VERIFIED
 
 
-def keep_verified(connection: Connection, config: Path) -> None:
-    """Note that all of a record was verified as it is now."""
+def keep_verified(connection: Connection, config: Path, before: VerifiedHead = NOTHING_VERIFIED) -> None:
+    """Note that all of a record was verified as it is now, and what of it `before`."""
     note, last = _note(connection, config), next(iter(connection.execute(LAST)), None)
     if last is None:
         return
     ids = {row.__tablename__: connection.scalar(select(func.max(row.id))) or 0 for row in NUMBERED}
     round, look, at = next(iter(connection.execute(OPEN_ROUNDS)))
-    unmarked = connection.scalar(UNMARKED)
+    unmarked = connection.scalar(UNMARKED, {"after": before.ids.get(SnapshotRow.__tablename__, 0)})
     entry = connection.scalar(select(func.min(EntryRow.id)).where(EntryRow.at >= at)) if round else None
     for row, first in ((RoundRow, (round,)), (SnapshotRow, (look, unmarked)), (EntryRow, (entry,))):
         newest = connection.scalar(select(func.max(row.id))) or 0

@@ -2,7 +2,9 @@
 
 import asyncio
 import socket
+import time
 from collections.abc import Iterator
+from threading import Event
 from typing import Any
 
 import pytest
@@ -195,6 +197,30 @@ def test_a_hanging_server_is_left_after_the_timeout(provider: FaultyProvider) ->
     assert (call.error.code, call.error.retry) == ("timeout", True)
     assert call.cost is None, "nobody knows what was answered into the void"
     assert 300 <= call.latency_ms < 5_000
+
+
+def test_an_answer_that_came_while_the_process_was_paused_is_kept() -> None:
+    """It was paid for, and lay there before the loop woke and found its time over."""
+    with faulty(1) as server:
+        ask("good", server.url)  # so that nothing is loaded meanwhile
+        settings = ModelSettings(model="openai/good", base_url=server.url, price=DOLLARS, timeout=2)
+        asking = make_ask(settings, timer, {"OPENAI_API_KEY": CANARY})
+
+        def wait_until_asked() -> None:
+            while server.requests.total() < 2:
+                time.sleep(0.01)
+
+        async def go() -> Call:
+            answer = asyncio.ensure_future(asking(PROMPT))
+            await asyncio.to_thread(wait_until_asked)
+            Event().wait(2.5)
+            try:
+                return await answer
+            finally:
+                await close()
+
+        call = asyncio.run(go())
+        assert (call.reply, call.error, server.requests.total()) == ("{}", None, 2)
 
 
 def test_nobody_at_home_is_worth_another_try() -> None:

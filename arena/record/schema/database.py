@@ -5,7 +5,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -377,12 +377,10 @@ def _sqlite_side_files(file: Path) -> list[Path]:
 
 def _remove_side_files(file: Path) -> None:
     """Let SQLite take away what a connection that may not write had to leave; what is in use stays."""
-    try:
-        last = sqlite3.connect(f"{file.resolve().as_uri()}?mode=rw", uri=True, isolation_level=None)
-    except sqlite3.OperationalError:  # the record is gone, or not ours to write: nothing to be taken away
-        return
-    try:
+    address = f"{file.resolve().as_uri()}?mode=rw"
+    with (
+        suppress(sqlite3.DatabaseError),  # gone, damaged or not ours to write: nothing to be taken away
+        closing(sqlite3.connect(address, uri=True, isolation_level=None)) as last,
+    ):
         last.execute("PRAGMA query_only = ON")
         last.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    finally:
-        last.close()

@@ -151,12 +151,13 @@ def _books(
     facts: RecordReader, cohort: CheckedCohort
 ) -> Generator[AnyDifference, None, dict[int, LedgerSums]]:
     """The ledgers, one after the other."""
-    found = dict[int, LedgerSums]()
+    found, after = dict[int, LedgerSums](), facts.after(RoundRow)
+    rounds = [round for round in cohort.rounds if round["id"] > after]
     for entrant, lines, fills in read_ledgers(facts, cohort):
         yield from check_ledger(facts, entrant, lines, cohort.frozen)
         yield from check_profits(facts, entrant, lines)
         yield from check_postings(facts, lines, fills)
-        found[entrant["id"]] = ledger_sums(cohort, lines)
+        found[entrant["id"]] = ledger_sums(rounds, lines)
     return found
 
 

@@ -1,12 +1,8 @@
 """Fills against their levels and the snapshot that they were done on.
 
-The levels of a fill: fee and amount of each, and whether such a price was there to be had.
-
-How much of a market's volume they are, and its book, where the rules know no other depth.
-
-How much there was at a price is for all fills of a turn together: see `depth`.
-
-What the fills of one turn took out of a book together, and whether they took the best of it first.
+The levels of a fill: fee and amount of each, and whether such a price was there to be had. How much of a
+market's volume they are, and its book, where the rules know no other depth. What the fills of one turn took
+out of a book together, and whether they took the best of it first.
 
 A share of NO is the other end of one of YES: who buys YES or sells NO takes the asks, who sells YES or
 buys NO takes the bids, and each level is there once for all fills of a turn. Turns take nothing from

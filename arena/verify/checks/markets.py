@@ -1,7 +1,5 @@
 """Markets, their pages and quotes against the times at which somebody looked.
 
-The database looks for odd ones.
-
 Stored prices one by one. Of nothing else is there as much, so that here a little haste pays.
 
 The hash of a price is taken over JSON with an object for each level of the book. Where the book is stored as

@@ -1,6 +1,4 @@
-"""Marks worked out again, snapshot by snapshot in the order of time, with what everyone held by then.
-
-Marks worked out again from the ledger and the quotes of their snapshot.
+"""Marks worked out again from ledgers and quotes, snapshot by snapshot, with what everyone held by then.
 
 A lot is worth its shares at the mid, or at the last trade where there is no mid, or its cost where there
 is neither; sold at once it brings its shares at the bid, or nothing. The price of a NO share is 1 less

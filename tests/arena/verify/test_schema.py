@@ -72,6 +72,15 @@ TOUCHED = {
         ),
         {("triggers", "guards")},
     ),
+    "texts that are alike in capitals, and an index that leaves rows out": (
+        (
+            "CREATE INDEX bold ON turn (id) WHERE verdict = 'failed'",
+            "PRAGMA writable_schema = ON",
+            "UPDATE sqlite_master SET sql = substr(sql, 1, instr(sql, ' WHERE')) WHERE name = 'bold'",
+            "UPDATE sqlite_master SET sql = replace(sql, 'stage TEXT', 'stage TEXT COLLATE NOCASE')",
+        ),
+        {("turn", "index"), ("forecast", "columns"), ("call", "columns")},
+    ),
     "ends that are not kept": (
         ("CREATE TRIGGER t BEFORE INSERT ON resolution BEGIN SELECT RAISE(IGNORE); END",),
         {("resolution", "trigger")},
