@@ -25,8 +25,8 @@ agents: [{kind: constant}, {kind: random}, {kind: oracle}, {kind: oracle, name: 
 LARGE, SMALL = "weeks: 8, markets: 45, events: 20", "weeks: 5, markets: 24, events: 12"
 RULES = (
     pytest.param("realistic", marks=pytest.mark.thorough),  # all the other tests play by them
-    "replay",
-    "seed",
+    pytest.param("replay", marks=pytest.mark.thorough),
+    pytest.param("seed", marks=pytest.mark.thorough),
     "reference",
     "{from: realistic, fill: quote, fee: none, max_bet: 0.4}",
 )

@@ -83,10 +83,10 @@ def test_one_cohort_can_be_looked_at_alone(season: Any, folder: Path) -> None:
 def test_playing_it_again_ends_in_the_same_hash_whatever_the_time_zone_and_hash_seed(
     season: Any, tmp_path: Path, thorough: bool
 ) -> None:
-    """The whole season as it comes with THOROUGH=1, two decision times in a small world otherwise."""
+    """The whole season as it comes with THOROUGH=1, one decision time in a small world otherwise."""
     words = ["demo", "--headless"]
     if not thorough:
-        words += ["--rounds", "2", "--config", str(small_demo(tmp_path))]
+        words += ["--rounds", "1", "--config", str(small_demo(tmp_path))]
     here: dict[str, Any] = {"PYTHONHASHSEED": "1", "TZ": "Pacific/Auckland"}
     there: dict[str, Any] = {"TZ": "America/Los_Angeles"}  # by the seed of the process that it is forked from
     hashes = [arena_json(tmp_path, *words, **where)["state_hash"] for where in (here, there)]
@@ -122,7 +122,7 @@ def test_before_anything_is_resolved_scores_are_null_and_never_zero(tmp_path: Pa
 
 
 def test_without_a_terminal_it_prints_the_board_and_says_how_to_open_the_dashboard(tmp_path: Path) -> None:
-    done = arena(tmp_path, "demo", "--rounds", "1")
+    done = arena(tmp_path, "demo", "--rounds", "1", "--config", str(small_demo(tmp_path)))
     assert done.returncode == 0
     assert "oracle-noisy" in done.stdout
     assert "arena dashboard --database" in done.stdout

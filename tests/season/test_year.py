@@ -13,7 +13,7 @@ from tests.season.yearlong import A_YEAR, NEW, OLD, SOME_WEEKS, Stage, Year, kil
 
 
 def test_some_weeks_with_every_mishap_end_in_one_hash_killed_or_not(tmp_path: Path, forked: Forks) -> None:
-    play_twice(SOME_WEEKS, 2, tmp_path, forked)
+    play_twice(SOME_WEEKS, 1, tmp_path, forked)
 
 
 @pytest.mark.thorough
