@@ -38,9 +38,9 @@ MADE = (
 )
 """What hostile texts would make on a page, and no page of ours has."""
 IN_A_TITLE = "a, img, svg, code, em, strong, del, b, h1, span[style*=color], [data-testid=stIconMaterial]"
-WORST = (1, 14, 44)
+WORST = (1, 44)
 """Texts in a question whose markets are opened in any case; those of the others with THOROUGH=1."""
-BARE = ("arena", "leaderboard", "cohort", "markets", "duel")
+BARE = ("arena", "leaderboard", "markets")
 """Pages with words from outside that are opened in any case."""
 DETAILS = [
     ("turn", {"cohort": "1", "round": "1", "agent": "constant", "call": "final-1-1"}),

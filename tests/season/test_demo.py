@@ -33,7 +33,7 @@ def test_it_is_a_whole_season(season: Any, thorough: bool) -> None:
     assert (season["markets"], season["events"]) == ((600, 220) if thorough else (150, 55))
     assert season["turns"] == season["rounds"] * len(season["leaderboard"])
     assert season["settlements"] > (800 if thorough else 200)
-    assert season["fills"] > 1000
+    assert season["fills"] > (1_000 if thorough else 400)
     assert season["entries"] > season["fills"]
 
 
@@ -56,10 +56,12 @@ def test_who_knows_more_scores_better(season: Any) -> None:
     assert all(gap > 0 for [gap] in gaps([rows]).values())
 
 
-def test_models_cost_what_their_tokens_do_and_rules_cost_nothing(season: Any) -> None:
+def test_models_cost_what_their_tokens_do_and_rules_cost_nothing(season: Any, thorough: bool) -> None:
     rows = agents_of(season["leaderboard"])
     assert rows["oracle"]["cost_usd"] == 0
-    assert all(rows[name]["cost_usd"] > 0.1 for name in ("sharp", "hasty", "blind", "clumsy"))
+    assert all(
+        rows[name]["cost_usd"] > (0.1 if thorough else 0.04) for name in ("sharp", "hasty", "blind", "clumsy")
+    )
 
 
 def test_the_record_verifies(season: Any, folder: Path) -> None:
