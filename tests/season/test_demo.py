@@ -30,7 +30,7 @@ def season(folder: Path) -> Any:
 def test_it_is_a_whole_season(season: Any, thorough: bool) -> None:
     assert season["cohorts"] >= 3
     assert season["decision_times"] == 20
-    assert (season["markets"], season["events"]) == ((600, 220) if thorough else (150, 55))
+    assert (season["markets"], season["events"]) == ((600, 220) if thorough else (143, 55))
     assert season["turns"] == season["rounds"] * len(season["leaderboard"])
     assert season["settlements"] > (800 if thorough else 200)
     assert season["fills"] > (1_000 if thorough else 400)
