@@ -29,7 +29,7 @@ RULES = (
     pytest.param("realistic", marks=pytest.mark.thorough),  # all the other tests play by them
     pytest.param("replay", marks=pytest.mark.thorough),
     pytest.param("seed", marks=pytest.mark.thorough),
-    "reference",
+    pytest.param("reference", marks=pytest.mark.thorough),
     "{from: realistic, fill: quote, fee: none, max_bet: 0.4}",
 )
 
@@ -97,7 +97,7 @@ def test_money_and_scores_go_by_one_version_at_every_moment(
     assert arena_json(tmp_path, "verify").items() >= AGREES.items()
 
 
-@pytest.mark.parametrize("once", [False, True])
+@pytest.mark.parametrize("once", [False, pytest.param(True, marks=pytest.mark.thorough)])
 def test_arena_run_pays_corrections_too(tmp_path: Path, config: str, once: bool) -> None:
     jobs = "marks: 1w, resolutions: 4d, boards: 1w, scores: off, catalogue: off, quotes: off, backup: off"
     text = f"{config.replace('RULES', 'realistic')}run: {{{jobs}}}\n"
