@@ -93,6 +93,7 @@ def test_money_and_scores_go_by_one_version_at_every_moment(
             days.append(newest)
             _agrees(tmp_path, "x")
     assert "every round " in done.stdout + done.stderr
+    _agrees(tmp_path, "x")
     assert unpaid(tmp_path / "x") == []
     assert arena_json(tmp_path, "verify").items() >= AGREES.items()
 
