@@ -41,7 +41,6 @@ def gc_frozen() -> Iterator[None]:
     ...     library = [[] for _ in range(1_000)]
     >>> gc.get_freeze_count() > before + 1_000
     True
-    >>> gc.unfreeze()
     """
     with gc_paused():
         yield

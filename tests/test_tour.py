@@ -3,8 +3,6 @@
 import re
 import shutil
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.dashboard.opening import opened, tables
+from tests.program.running import arena
 from tests.season.demo import SIX_ROUNDS, six_rounds
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -19,11 +18,6 @@ TOUR = (ROOT / "docs" / "tour.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```\n(.*?)^```$", TOUR, re.MULTILINE | re.DOTALL)
 ASKED = [found for x in BLOCKS if (found := re.fullmatch(r'\$ sqlite3 tour\.db "(.*?)"\n(.*)', x, re.DOTALL))]
 PLAYED = [found for x in BLOCKS if (found := re.fullmatch(r"\$ arena (.*?)\n(.*)", x, re.DOTALL))]
-
-
-def arena(command: str, folder: Path) -> str:
-    line = [sys.executable, "-m", "arena.cli.main", *command.split()]
-    return subprocess.run(line, cwd=folder, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +43,7 @@ def test_the_questions_to_the_record_are_answered_as_shown(folder: Path) -> None
 
 def test_the_commands_say_what_is_shown(folder: Path) -> None:
     for command, shown in (found.groups() for found in PLAYED[1:]):
-        assert arena(command, folder) == shown
+        assert arena(folder, *command.split()).stdout == shown
 
 
 def test_the_pages_show_the_three_figures(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

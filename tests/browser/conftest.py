@@ -22,16 +22,21 @@ DRIVERS: list[Playwright] = []
 """The one that runs, if one does."""
 OPEN: dict[str, BrowserContext] = {}
 """Its windows by screen, which keep what they have compiled from one test to the next."""
+DASHBOARDS: dict[Path, Served] = {}
+"""Those that run, by record."""
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Iterator[None]:
-    """The browser ends with the last of its tests: beside it no other test could have an event loop."""
+    """The browser ends with the last of its tests: beside it no other test could have an event loop.
+
+    So do the dashboards, each of which looks at its record again and again.
+    """
     yield
     if nextitem is None or nextitem.path.parent != Path(__file__).parent:
         HELD.close()
-        DRIVERS.clear()
-        OPEN.clear()
+        for held in (DRIVERS, OPEN, DASHBOARDS):
+            held.clear()
 
 
 def window(screen: str, chromium: str, profile: Path) -> BrowserContext:
@@ -53,24 +58,22 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return apart(shared_season, tmp_path_factory)
 
 
-@pytest.fixture(scope="session")
-def served(record: Path) -> Iterator[Served]:
-    with serving(record) as dashboard:
-        yield dashboard
+def dashboard_of(record: Path) -> Served:
+    """The dashboard of a record, started if it does not run yet."""
+    if record not in DASHBOARDS:
+        DASHBOARDS[record] = HELD.enter_context(serving(record))
+    return DASHBOARDS[record]
 
 
-@pytest.fixture(scope="session")
-def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Served]]:
-    """Serves a record of some sort, until the end of all tests."""
-    found: dict[str, Served] = {}
-    with ExitStack() as held:
+@pytest.fixture
+def served(record: Path) -> Served:
+    return dashboard_of(record)
 
-        def serve(name: str) -> Served:
-            if name not in found:
-                found[name] = held.enter_context(serving(apart(shared, name, tmp_path_factory)))
-            return found[name]
 
-        yield serve
+@pytest.fixture
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Served]:
+    """Serves a record of some sort."""
+    return lambda name: dashboard_of(apart(shared, name, tmp_path_factory))
 
 
 @pytest.fixture(scope="session")

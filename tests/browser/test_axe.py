@@ -57,10 +57,10 @@ def faults(page: Page, looks: list[tuple[int, str]]) -> list[str]:
 def test_no_page_has_a_serious_fault(
     demo: Path, serve: Callable[[str], Served], watched: Watched, thorough: bool
 ) -> None:
-    """Every sort of page in one of both looks, the next page in the other; all in both with THOROUGH=1."""
+    """Every second sort of page, by turns in both looks; all in both with THOROUGH=1."""
     found, looks = list[str](), cycle(ENDS)
     asked = [*main_ones(demo), ("leaderboard", {"columns": "all"})]
-    for name, address in asked if thorough else dict(asked).items():
+    for name, address in asked if thorough else [*dict(asked).items()][::2]:
         open_at(watched.page, f"{serve('demo').address}/{name}?{urlencode(address)}", pages()[name].title)
         found += faults(watched.page, [*ENDS] if thorough else [next(looks)])
     assert found == []
@@ -77,7 +77,7 @@ def test_no_report_and_no_page_of_a_site_has_a_serious_fault(
     chosen = [file, *sorted(site.folder.glob("*.html")), *(pages[0] for pages in folders)]
     assert len(chosen) > 7
     page, found, looks = context.new_page(), list[str](), cycle(ENDS)
-    for place in chosen:
+    for place in chosen if thorough else chosen[::2]:
         page.goto(place.as_uri())
         found += faults(page, [*ENDS] if thorough or place == file else [next(looks)])
     page.close()

@@ -14,7 +14,7 @@ from tests.dashboard.serving import Served
 
 pytestmark = pytest.mark.browser
 
-SAMPLED = ("all_failed", "a_replay")
+SAMPLED = ("all_failed",)
 """Records of which some pages each are opened in any case, each record's in another look."""
 
 

@@ -7,7 +7,7 @@ from playwright.sync_api import BrowserContext
 
 from arena.record.schema.database import open_read_only, reading
 from dashboard.site.standings import gather, report_page
-from tests.browser.watching import LOOKS, in_look
+from tests.browser.watching import SAMPLED_LOOKS, in_look
 from tests.builders import NOW
 from tests.dashboard.test_report import MARKUP, renamed
 from tests.records.seasons import HOSTILE
@@ -26,7 +26,7 @@ def file(record: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-@pytest.mark.parametrize(("width", "theme"), LOOKS)
+@pytest.mark.parametrize(("width", "theme"), SAMPLED_LOOKS)
 def test_it_opens_from_disk_and_asks_for_nothing(
     file: Path, context: BrowserContext, width: int, theme: str
 ) -> None:

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+import pytest
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, expect
 
 FLAGS = [
@@ -22,6 +23,10 @@ expect.set_options(timeout=PATIENCE)
 LOOKED_AT = 500
 """Milliseconds for which a page is looked at before it is left."""
 LOOKS = [(width, theme) for width in (1440, 390) for theme in ("light", "dark")]
+SAMPLED_LOOKS = [
+    pytest.param(*look, marks=() if look in (LOOKS[0], LOOKS[-1]) else pytest.mark.thorough) for look in LOOKS
+]
+"""A screen in light and a phone in dark, and the others with THOROUGH=1."""
 PROBE = re.compile(r"http://127\.0\.0\.1:\d+/[a-z]+/_stcore/(health|host-config)")
 """Opened below the root, Streamlit first asks whether the server's own root is there, and is told 404."""
 

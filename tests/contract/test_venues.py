@@ -1,11 +1,8 @@
 """What holds for every venue in markets/venues, and for those that need nothing from outside."""
 
-import asyncio
-from collections.abc import Awaitable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import ModuleType
-from typing import TypeVar
 
 import pytest
 from pydantic import BaseModel
@@ -14,18 +11,10 @@ import markets.venues
 from markets.model import Listing, MarketId, Resolution
 from markets.registry import load, names
 from markets.venue import Venue
-from tests.builders import listed
+from tests.builders import listed, result_of
 
 HOME = Path(markets.venues.__path__[0])
 SUNDAYS = [datetime(2026, 1, 4, tzinfo=UTC) + timedelta(weeks=n) for n in range(0, 22, 3)]
-T = TypeVar("T")
-
-
-def get(answer: Awaitable[T]) -> T:
-    async def waited() -> T:
-        return await answer
-
-    return asyncio.run(waited())
 
 
 EVERY = [load("markets.venues", name) for name in names(HOME)]
@@ -46,7 +35,7 @@ def venue(module: ModuleType) -> Venue:
 
 
 def catalogue(venue: Venue, at: datetime) -> list[Listing]:
-    return get(listed(venue, at))
+    return result_of(listed(venue, at))
 
 
 def seen(venue: Venue) -> list[MarketId]:
@@ -88,7 +77,7 @@ def test_the_catalogue_holds_open_markets_once_each(module: ModuleType, venue: V
 
 def test_quotes_belong_to_their_market_and_are_never_from_the_future(venue: Venue) -> None:
     for at in SUNDAYS:
-        for listing in get(venue.listings(at, seen(venue))):
+        for listing in result_of(venue.listings(at, seen(venue))):
             if listing.quote is not None:
                 assert listing.quote.market_id == listing.market.id
                 assert listing.quote.at <= min(at, listing.market.closes_at)
@@ -98,19 +87,19 @@ def test_listings_agree_with_the_catalogue_in_the_order_asked_for(venue: Venue) 
     for at in SUNDAYS:
         listed = catalogue(venue, at)
         backwards = [x.market.id for x in reversed(listed)]
-        assert get(venue.listings(at, backwards)) == list(reversed(listed))
+        assert result_of(venue.listings(at, backwards)) == list(reversed(listed))
 
 
 def test_what_was_shown_can_be_asked_for_ever_after(venue: Venue) -> None:
     shown = [x.market.id for x in catalogue(venue, SUNDAYS[0])]
     for at in SUNDAYS:
-        assert [x.market.id for x in get(venue.listings(at, shown))] == shown
+        assert [x.market.id for x in result_of(venue.listings(at, shown))] == shown
 
 
 def test_resolutions_come_after_the_close_and_stay(venue: Venue) -> None:
     known: list[Resolution] = []
     for at in SUNDAYS:
-        now = get(venue.resolutions(at, seen(venue)))
+        now = result_of(venue.resolutions(at, seen(venue)))
         assert all(end.known_at <= at for end in now)
         assert set(known) <= set(now)
         open_now = {x.market.id for x in catalogue(venue, at)}
@@ -121,10 +110,10 @@ def test_resolutions_come_after_the_close_and_stay(venue: Venue) -> None:
 
 def test_only_what_was_asked_for_is_answered(venue: Venue) -> None:
     last, one = SUNDAYS[-1], seen(venue)[0]
-    assert {x.market.id for x in get(venue.listings(last, [one]))} <= {one}
-    assert {x.market_id for x in get(venue.resolutions(last, [one]))} <= {one}
-    assert get(venue.listings(last, [])) == []
-    assert get(venue.resolutions(last, [])) == []
+    assert {x.market.id for x in result_of(venue.listings(last, [one]))} <= {one}
+    assert {x.market_id for x in result_of(venue.resolutions(last, [one]))} <= {one}
+    assert result_of(venue.listings(last, [])) == []
+    assert result_of(venue.resolutions(last, [])) == []
 
 
 def test_the_same_question_has_the_same_answer_whatever_was_asked_between(

@@ -6,6 +6,8 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from tests.faults.forking import forking
@@ -54,10 +56,12 @@ def times(cadence: str, until: datetime) -> list[datetime]:
 def test_over_a_leap_day_and_nights_of_23_hours_each_thing_is_done_once(
     database: str, tmp_path: Path, thorough: bool
 ) -> None:
-    """Two hundred and fifty ticks, a thousand with THOROUGH=1."""
+    """A hundred and sixty ticks on a file; a thousand, and on a server too, with THOROUGH=1."""
+    if not thorough and "postgresql" in database:
+        pytest.skip("THOROUGH=1 plays this too")
     config, log, context = tmp_path / "config.yaml", tmp_path / "done", forking()
     config.write_text(CONFIG, "utf-8")
-    step = 4 if thorough else 16
+    step = 4 if thorough else 24
     clocks = [range(ahead, HOURS, step) for ahead in range(len(ZONES))]
     together = context.Barrier(len(ZONES))
     machines = [

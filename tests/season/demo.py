@@ -30,7 +30,7 @@ def the_demo(folders: pytest.TempPathFactory) -> Path:
 
 def small_demo(folder: Path) -> Path:
     """A config of the demo with a quarter of its markets."""
-    return demo_config(folder, show=40, markets=150, events=55)
+    return demo_config(folder, show=20, markets=150, events=55)
 
 
 def the_small_demo(folders: pytest.TempPathFactory) -> Path:

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
+from tests.program.in_process import run, said
 from tests.provider.replies import GOOD, fails, says
 from tests.provider.server import FaultyProvider, faulty
 
@@ -49,18 +50,6 @@ def write(folder: Path, *agents: str, count: int = 2) -> None:
     """A config of these agents."""
     lines = "\n".join(f"  - {agent}" for agent in agents)
     (folder / "config.yaml").write_text(CONFIG.format(count=count, agents=lines), "utf-8")
-
-
-def run(folder: Path, *words: str) -> Any:
-    """What the command line answers."""
-    return CliRunner().invoke(app, [*words, "--config", str(folder / "config.yaml")])
-
-
-def said(folder: Path, *words: str, status: int = 0) -> Any:
-    """The answer as JSON."""
-    answer = run(folder, *words, "--json")
-    assert answer.exit_code == status, answer.output
-    return json.loads(answer.stdout)
 
 
 def agents(folder: Path) -> dict[str, Any]:

@@ -11,11 +11,10 @@ from time import sleep
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from agents.prompts.answer_schema import answer_schema
-from arena.cli.main import app
 from arena.clock import now
+from tests.program.in_process import run, said
 from tests.program.running import loaded
 from tests.provider.replies import GOOD, says
 from tests.provider.server import FaultyProvider, faulty
@@ -57,18 +56,6 @@ def write(
 def asks(model: str, server: FaultyProvider, more: str = "") -> str:
     """An agent called eve that asks the faulty provider."""
     return f'{{name: eve, model: openai/{model}, base_url: "{server.url}", {PRICE}, timeout: 20s{more}}}'
-
-
-def run(folder: Path, *words: str) -> Any:
-    """What the command line answers."""
-    return CliRunner().invoke(app, [*words, "--config", str(folder / "config.yaml")])
-
-
-def said(folder: Path, *words: str, status: int = 0) -> Any:
-    """The answer as JSON."""
-    answer = run(folder, *words, "--json")
-    assert answer.exit_code == status, answer.output
-    return json.loads(answer.stdout)
 
 
 def tried(folder: Path, *words: str, status: int = 0) -> Any:

@@ -48,7 +48,7 @@ def test_every_agent_with_a_model_has_its_calls_tokens_and_dollars(tmp_path: Pat
 
 def test_the_estimate_holds_for_a_season_that_is_played(tmp_path: Path) -> None:
     """The demo's models answer in full; what they cost lies between low and high."""
-    demo_config(tmp_path, rounds=3, count=1, show=40)
+    demo_config(tmp_path, rounds=3, count=1, show=12, markets=60, events=25)
     here = ("--database", "arena.db")
     cost = arena_json(tmp_path, "check", *here)["cost"]
     arena_json(tmp_path, "demo", "--headless", "--config", "config.yaml", *here)

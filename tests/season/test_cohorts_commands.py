@@ -14,6 +14,7 @@ from arena.cli.main import app
 from arena.record.record import Record
 from markets.hashes import digest
 from tests.arena.record.older import old_record
+from tests.program.in_process import run, said
 from tests.program.running import AGREES
 from tests.records.full_record import Season, play_on
 
@@ -38,18 +39,6 @@ def write(folder: Path, *agents: str, **more: object) -> str:
     text = CONFIG.format(agents=lines, **({"venue": "simulator", "show": 4, "count": 2} | more))
     (folder / "config.yaml").write_text(text, "utf-8")
     return text
-
-
-def run(folder: Path, *words: str, keys: str | None = None) -> Any:
-    """What the command line answers."""
-    return CliRunner().invoke(app, [*words, "--config", str(folder / "config.yaml")], input=keys)
-
-
-def said(folder: Path, *words: str, status: int = 0) -> Any:
-    """The answer as JSON."""
-    answer = run(folder, *words, "--json")
-    assert answer.exit_code == status, answer.output
-    return json.loads(answer.stdout)
 
 
 def error(folder: Path, *words: str, status: int = 1) -> tuple[str, str]:

@@ -30,10 +30,10 @@ def season(folder: Path) -> Any:
 def test_it_is_a_whole_season(season: Any, thorough: bool) -> None:
     assert season["cohorts"] >= 3
     assert season["decision_times"] == 20
-    assert (season["markets"], season["events"]) == ((600, 220) if thorough else (150, 55))
+    assert (season["markets"], season["events"]) == ((600, 220) if thorough else (143, 55))
     assert season["turns"] == season["rounds"] * len(season["leaderboard"])
     assert season["settlements"] > (800 if thorough else 200)
-    assert season["fills"] > 1000
+    assert season["fills"] > (1_000 if thorough else 400)
     assert season["entries"] > season["fills"]
 
 
@@ -56,10 +56,12 @@ def test_who_knows_more_scores_better(season: Any) -> None:
     assert all(gap > 0 for [gap] in gaps([rows]).values())
 
 
-def test_models_cost_what_their_tokens_do_and_rules_cost_nothing(season: Any) -> None:
+def test_models_cost_what_their_tokens_do_and_rules_cost_nothing(season: Any, thorough: bool) -> None:
     rows = agents_of(season["leaderboard"])
     assert rows["oracle"]["cost_usd"] == 0
-    assert all(rows[name]["cost_usd"] > 0.1 for name in ("sharp", "hasty", "blind", "clumsy"))
+    assert all(
+        rows[name]["cost_usd"] > (0.1 if thorough else 0.04) for name in ("sharp", "hasty", "blind", "clumsy")
+    )
 
 
 def test_the_record_verifies(season: Any, folder: Path) -> None:
@@ -83,10 +85,10 @@ def test_one_cohort_can_be_looked_at_alone(season: Any, folder: Path) -> None:
 def test_playing_it_again_ends_in_the_same_hash_whatever_the_time_zone_and_hash_seed(
     season: Any, tmp_path: Path, thorough: bool
 ) -> None:
-    """The whole season as it comes with THOROUGH=1, two decision times in a small world otherwise."""
+    """The whole season as it comes with THOROUGH=1, one decision time in a small world otherwise."""
     words = ["demo", "--headless"]
     if not thorough:
-        words += ["--rounds", "2", "--config", str(small_demo(tmp_path))]
+        words += ["--rounds", "1", "--config", str(small_demo(tmp_path))]
     here: dict[str, Any] = {"PYTHONHASHSEED": "1", "TZ": "Pacific/Auckland"}
     there: dict[str, Any] = {"TZ": "America/Los_Angeles"}  # by the seed of the process that it is forked from
     hashes = [arena_json(tmp_path, *words, **where)["state_hash"] for where in (here, there)]
@@ -122,7 +124,7 @@ def test_before_anything_is_resolved_scores_are_null_and_never_zero(tmp_path: Pa
 
 
 def test_without_a_terminal_it_prints_the_board_and_says_how_to_open_the_dashboard(tmp_path: Path) -> None:
-    done = arena(tmp_path, "demo", "--rounds", "1")
+    done = arena(tmp_path, "demo", "--rounds", "1", "--config", str(small_demo(tmp_path)))
     assert done.returncode == 0
     assert "oracle-noisy" in done.stdout
     assert "arena dashboard --database" in done.stdout

@@ -32,8 +32,8 @@ PACKAGES = ("markets", "portfolio", "agents", "arena", "dashboard")
 
 def plays(folder: Path, home: Path = ROOT) -> None:
     """The demo's season, shortened, with the new kind in the line-up."""
-    config = demo_config(folder, LINE_UP, show=40, markets=150, events=55)
-    words = ("demo", "--headless", "--rounds", "5", "--config", str(config))
+    config = demo_config(folder, LINE_UP, show=20, markets=100, events=40)
+    words = ("demo", "--headless", "--rounds", "4", "--config", str(config))
     rows = agents_of(arena_json(folder, *words, home=home)["leaderboard"])
     assert rows["contrarian"]["kind"] == "contrarian"
     assert rows["contrarian"]["coverage"] == 1

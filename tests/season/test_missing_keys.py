@@ -37,7 +37,13 @@ def test_a_config_without_keys_is_valid_and_warned_of(folder: Path) -> None:
     assert "Waiting for a key: ann for ANN_KEY.\n" in arena(folder, "check", **BOB).stdout
 
 
-@pytest.mark.parametrize("words", [("round",), ("run", "--once"), ("cohorts", "start")])
+STARTS = [
+    ("run", "--once"),
+    *(pytest.param(x, marks=pytest.mark.thorough) for x in (("round",), ("cohorts", "start"))),
+]
+
+
+@pytest.mark.parametrize("words", STARTS)
 def test_where_no_model_has_a_key_a_cohort_starts_only_if_asked_for(
     folder: Path, words: tuple[str, ...]
 ) -> None:

@@ -125,7 +125,7 @@ def test_calls_under_way_are_paid_once_when_the_lease_cannot_be_renewed(
 
 def test_prices_read_between_rounds_are_no_reason_to_refuse_a_backup(tmp_path: Path, thorough: bool) -> None:
     """Every second day with THOROUGH=1, twice a week otherwise."""
-    often = "quotes: 12h, backup: 2d" if thorough else "quotes: 1d, backup: 4d"
+    often = "quotes: 12h, backup: 2d" if thorough else "quotes: 2d, backup: 4d"
     jobs = f"{{{often}, marks: 1w, boards: 1w, scores: 1w, catalogue: off, resolutions: off}}"
     an_arena(tmp_path, jobs, rounds=2, count=1)
     board, events = rehearse(tmp_path)

@@ -182,7 +182,7 @@ def test_a_turn_that_failed_is_tried_again_for_six_hours_and_then_is_over(
     [
         ("latest", [1, 3]),
         ("all", [1, 2, 3]),
-        ("none", [1]),
+        pytest.param("none", [1], marks=pytest.mark.thorough),
     ],
 )
 def test_rounds_that_were_missed_are_caught_up_as_the_config_says(

@@ -86,7 +86,7 @@ def test_killed_again_and_again_it_does_everything_once_and_ends_in_the_same_has
     tmp_path: Path, thorough: bool, forked: Forks
 ) -> None:
     """Each life ends soon after some sign of it: a line that it said, or a question that it asked."""
-    kills, chance, log = 200 if thorough else 3, Random("when to kill"), tmp_path / "requests"
+    kills, chance, log = 200 if thorough else 2, Random("when to kill"), tmp_path / "requests"
     long = LONG.format(**(MANY_WEEKS if thorough else FEW_WEEKS))
     whole, killed = (a_folder(tmp_path / name, long) for name in ("whole", "killed"))
     words = ("run", "--log", "json", "--clock", "clock", "--database", "arena.db")

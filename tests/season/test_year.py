@@ -12,6 +12,14 @@ from tests.program.rehearsal import content, rows
 from tests.season.yearlong import A_YEAR, NEW, OLD, SOME_WEEKS, Stage, Year, kills, staged
 
 
+def test_some_weeks_with_every_mishap_end_in_a_record_that_agrees(tmp_path: Path, forked: Forks) -> None:
+    """What is killed in the midst of it: see tests/season/test_run_process.py."""
+    with staged(SOME_WEEKS, forked.start) as stage:
+        stage.play(tmp_path / "whole")
+        befell(stage, content(tmp_path / "whole"))
+
+
+@pytest.mark.thorough
 def test_some_weeks_with_every_mishap_end_in_one_hash_killed_or_not(tmp_path: Path, forked: Forks) -> None:
     play_twice(SOME_WEEKS, 2, tmp_path, forked)
 

@@ -1,6 +1,5 @@
 """A turn is played by one worker, whoever else thinks so too; and nothing that is written at once is lost."""
 
-import multiprocessing
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -19,6 +18,7 @@ from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
 from arena.verify import verify
 from portfolio.rules import REALISTIC
 from tests.builders import NOW, usd
+from tests.faults.forking import forking
 from tests.records.full_record import LEASE, SUN, Season, a_cohort, decides, said, the_book
 
 OVER = timedelta()
@@ -167,7 +167,7 @@ def _answer(path: str, entrant: int) -> None:
 def test_two_processes_that_write_at_once_lose_nothing(record: Record) -> None:
     """All of one entrant's calls: each counts the attempts before it, then writes one more."""
     path = str(record.engine.url.database)
-    context = multiprocessing.get_context("spawn")
+    context = forking()
     workers = [context.Process(target=_answer, args=(path, 1)) for _ in range(PROCESSES)]
     for worker in workers:
         worker.start()

@@ -366,7 +366,12 @@ OF_CACHES: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
+EVERY_SECOND = [
+    pytest.param(name, marks=pytest.mark.thorough if place % 2 else ()) for place, name in enumerate(ATTACKS)
+]
+
+
+@pytest.mark.parametrize("attack", EVERY_SECOND)
 def test_an_attack_is_found_whatever_is_written_back(
     attack: str, attacked: TamperedRecord, heads: list[str]
 ) -> None:

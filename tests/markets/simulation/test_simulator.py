@@ -25,7 +25,8 @@ from tests.builders import listed
 START = datetime(2026, 1, 4, tzinfo=UTC)
 END = START + timedelta(weeks=21)
 SUNDAYS = [START + timedelta(weeks=n) for n in range(20)]
-HOURS = [START + timedelta(hours=53 * n) for n in range(66)]
+THOROUGH = os.environ.get("THOROUGH") == "1"
+HOURS = [START + timedelta(hours=53 * n) for n in range(0, 66, 1 if THOROUGH else 3)]
 LOOKS = [START + timedelta(hours=149 * n) for n in range(24)]
 """Often enough to see every market: none is open for less than a week."""
 LINE = re.compile(
@@ -95,7 +96,7 @@ def test_seasons_of_one_seed_draw_alike_whatever_else_is_set() -> None:
 def test_hash_seed_and_time_zone_do_not_matter() -> None:
     code = "import runpy, sys; print(runpy.run_path(sys.argv[1])['fingerprint'](3))"
     here = fingerprint(3)
-    for hash_seed, zone in (("1", "Asia/Kolkata"), ("2", "America/St_Johns")):
+    for hash_seed, zone in (("1", "Asia/Kolkata"), ("2", "America/St_Johns"))[: 2 if THOROUGH else 1]:
         env = {**os.environ, "PYTHONHASHSEED": hash_seed, "TZ": zone, "PYTHONPATH": os.pathsep.join(sys.path)}
         done = subprocess.run([sys.executable, "-c", code, __file__], env=env, capture_output=True, text=True)
         assert (done.stdout.strip(), done.stderr) == (here, "")
@@ -198,7 +199,7 @@ def test_100_dollars_mostly_fill_at_two_levels_and_500_not_always(world: Simulat
 
 def test_prices_and_truths_move_within_the_day_and_little_by_little(world: Simulator) -> None:
     ids = [x.market.id for x in catalogue(world, SUNDAYS[3]) if x.market.closes_at > SUNDAYS[4]][:20]
-    quarters = [SUNDAYS[3] + timedelta(minutes=15 * n) for n in range(4 * 24 * 2 + 1)]
+    quarters = [SUNDAYS[3] + timedelta(minutes=15 * n) for n in range(4 * 24 + 9)]
     for market in ids:
         truths = [world.truth(market, at) for at in quarters]
         assert len(set(truths)) > 0.95 * len(quarters)
@@ -297,7 +298,10 @@ def test_evidence_is_only_ever_added_and_volume_only_grows(world: Simulator) -> 
     assert sum(page.count("\n- ") for page in pages.values()) / len(pages) > 4
 
 
-@pytest.mark.parametrize("days", [0, 1, 17, 60, 118])
+DAYS = [1, 60, *(pytest.param(day, marks=pytest.mark.thorough) for day in (0, 17, 118))]
+
+
+@pytest.mark.parametrize("days", DAYS)
 def test_nothing_that_is_shown_depends_on_a_later_day(days: int) -> None:
     """Two worlds that draw alike up to a day, and each on its own from then on, look alike till then."""
     last = START.date() + timedelta(days)

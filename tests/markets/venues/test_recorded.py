@@ -1,11 +1,9 @@
 """A recording as a venue: the contract of all venues, and nobody knows more than could be known."""
 
-import asyncio
-from collections.abc import Awaitable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -14,21 +12,13 @@ from markets.model import Listing, MarketId, Resolution
 from markets.venue import Venue, VenueError
 from markets.venues import simulator
 from markets.venues.recorded import LATEST_END, NO_BET, RecordedVenue, Settings, stamp, venue
-from tests.builders import listed, usd
+from tests.builders import listed, result_of, usd
 from tests.bundles import a_bundle, ended, page, simulated
 
 A, B = MarketId("v:a"), MarketId("v:b")
 START = datetime(2026, 1, 4, tzinfo=UTC)
 TIMES = [START + timedelta(hours=31 * n) for n in range(60)]
 DAILY = [f"v,a,2026-01-{day:02},0.{day:02}" for day in range(3, 20)]
-T = TypeVar("T")
-
-
-def get(answer: Awaitable[T]) -> T:
-    async def waited() -> T:
-        return await answer
-
-    return asyncio.run(waited())
 
 
 def on(day: int, hour: int = 0, month: int = 1) -> datetime:
@@ -42,7 +32,7 @@ def recorded(folder: Path, *lines: Any, **more: Any) -> RecordedVenue:
 
 def offered(world: Venue, at: datetime) -> dict[MarketId, int | None]:
     """The markets on offer with their mids."""
-    return {x.market.id: x.mid for x in get(listed(world, at))}
+    return {x.market.id: x.mid for x in result_of(listed(world, at))}
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +46,7 @@ def world(folder: Path) -> RecordedVenue:
 
 
 def everything(world: Venue, at: datetime, ids: list[MarketId]) -> tuple[list[Listing], list[Resolution]]:
-    return get(world.listings(at, ids)), get(world.resolutions(at, ids))
+    return result_of(world.listings(at, ids)), result_of(world.resolutions(at, ids))
 
 
 def test_it_says_what_its_results_are_worth() -> None:
@@ -88,11 +78,11 @@ def test_nothing_is_known_early_and_the_answers_do_not_depend_on_what_was_asked_
 
 
 def test_listings_come_in_the_order_asked_for_and_only_those(world: RecordedVenue) -> None:
-    shown = [x.market.id for x in get(listed(world, TIMES[5]))]
+    shown = [x.market.id for x in result_of(listed(world, TIMES[5]))]
     assert len(shown) > 3
     asked = [*reversed(shown), MarketId("v:unknown")]
-    assert [x.market.id for x in get(world.listings(TIMES[5], asked))] == shown[::-1]
-    assert get(world.resolutions(TIMES[-1], [MarketId("v:unknown")])) == []
+    assert [x.market.id for x in result_of(world.listings(TIMES[5], asked))] == shown[::-1]
+    assert result_of(world.resolutions(TIMES[-1], [MarketId("v:unknown")])) == []
 
 
 def test_a_daily_price_is_shown_from_the_day_after(tmp_path: Path) -> None:
@@ -115,17 +105,17 @@ def test_a_market_is_on_offer_while_it_is_open_and_its_price_is_fresh(tmp_path: 
 
 def test_before_it_opens_nobody_knows_a_market_and_afterwards_it_stays_known(tmp_path: Path) -> None:
     world = recorded(tmp_path, [page(open="2026-01-06", close="2026-01-08")], DAILY)
-    assert get(world.listings(on(5), [A])) == []
-    late = get(world.listings(on(1, month=6), [A]))
+    assert result_of(world.listings(on(5), [A])) == []
+    late = result_of(world.listings(on(1, month=6), [A]))
     assert [(x.market.id, x.mid) for x in late] == [(A, usd("0.19"))]
 
 
 def test_once_its_end_is_known_a_market_is_off_and_a_correction_is_known_at_its_time(tmp_path: Path) -> None:
     ends = ["v:a,2,2026-01-15T10:00:00Z,0,"]
     world = recorded(tmp_path, [page(**ended("2026-01-09", 1))], DAILY, ends=ends)
-    assert get(world.resolutions(on(9, 23), [A])) == []
-    assert [end.payout for end in get(world.resolutions(on(10), [A]))] == [usd(1)]
-    assert [end.payout for end in get(world.resolutions(on(15, 10), [A]))] == [usd(1), 0]
+    assert result_of(world.resolutions(on(9, 23), [A])) == []
+    assert [end.payout for end in result_of(world.resolutions(on(10), [A]))] == [usd(1)]
+    assert [end.payout for end in result_of(world.resolutions(on(15, 10), [A]))] == [usd(1), 0]
     assert A in offered(world, on(9, 23))
     assert A not in offered(world, on(10))
 
@@ -136,7 +126,7 @@ def test_one_that_ends_more_than_seven_days_after_its_last_price_is_shown_and_ta
 ) -> None:
     assert timedelta(days=7) == LATEST_END
     world = recorded(tmp_path, [page(**ended(end, 1))], DAILY)
-    (listing,) = get(listed(world, on(10)))
+    (listing,) = result_of(listed(world, on(10)))
     assert listing.market.min_shares == (0 if bets else NO_BET)
 
 
@@ -144,7 +134,7 @@ def test_where_every_time_is_exact_a_late_end_is_one_that_came_late(tmp_path: Pa
     exact = ["v,a,2026-01-09T12:00:00Z,0.4"]
     for known_at, least in (("2026-01-30T12:00:00Z", 0), ("2026-01-30", NO_BET)):
         world = recorded(tmp_path, [page()], exact, ends=[f"v:a,1,{known_at},1,"])
-        assert [x.market.min_shares for x in get(listed(world, on(10)))] == [least]
+        assert [x.market.min_shares for x in result_of(listed(world, on(10)))] == [least]
 
 
 def a_month(folder: Path, from_day: int, luck: str) -> RecordedVenue:
