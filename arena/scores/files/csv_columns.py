@@ -120,30 +120,28 @@ class Cells:
         return replace(self, columns=columns, line_of=lambda row: self.line_of(int(rows[row])))
 
 
-def decode(name: str, data: bytes) -> str:
+def decode(name: str, data: bytes, *, exact: bool = False) -> str:
     """The text of a file in UTF-8 or UTF-16, with or without a mark at its beginning, packed with gzip or
-    not.
+    not; `exact` is UTF-8 to the letter, of which the mark is one.
 
     >>> decode("f", b"a,b"), decode("f", "a,b".encode("utf-16")), decode("f", "a,b".encode("utf-16-le"))
     ('a,b', 'a,b', 'a,b')
     """
     if data[:2] == b"\x1f\x8b":
         data = _unpacked(name, data)
-    encoding = "utf-8-sig"
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    encoding = "utf-8" if exact else "utf-8-sig"
+    if not exact and data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encoding = "utf-16"
-    elif len(data) > 3 and data[1:4:2] == b"\0\0":
+    elif not exact and len(data) > 3 and data[1:4:2] == b"\0\0":
         encoding = "utf-16-le"
-    elif len(data) > 3 and data[:4:2] == b"\0\0":
+    elif not exact and len(data) > 3 and data[:4:2] == b"\0\0":
         encoding = "utf-16-be"
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        kind = "UTF-8" if encoding == "utf-8-sig" else "UTF-16"
-        raise ArenaError(
-            "bad_file", f"{name}:{line}: this is not {kind}", "save the file as UTF-8"
-        ) from error
+        what = f"{name}:{line}: this is not UTF-{'8' if encoding.startswith('utf-8') else '16'}"
+        raise ArenaError("bad_file", what, "save the file as UTF-8") from error
 
 
 def _unpacked(name: str, data: bytes) -> bytes:

@@ -7,12 +7,10 @@ in: files are read where commands are.
 """
 
 import csv
-import gzip
 import io
 import json
 import math
 import re
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -105,14 +103,6 @@ class QuestionSet:
     name: str
     due: str
     questions: tuple[BenchQuestion, ...]
-
-    def as_data(self) -> dict[str, Any]:
-        """The set as its file has it."""
-        return {
-            "forecast_due_date": self.due,
-            "question_set": self.name,
-            "questions": [dict(question.texts) for question in self.questions],
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -463,24 +453,6 @@ def is_day(text: object) -> bool:
 
 
 HALF_LETTER = re.compile(r"\\u[dD][89a-fA-F]")
-MOST_BYTES = 1 << 30
-
-
-def unpacked(name: str, data: bytes) -> str:
-    """The text of a file, packed with gzip or not, as it is: a mark at its beginning stays."""
-    if data[:2] == b"\x1f\x8b":
-        try:
-            with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-                data = packed.read(MOST_BYTES + 1)
-        except (OSError, EOFError, zlib.error) as error:
-            raise ArenaError("bad_file", f"{name} can't be unpacked: {error}", "fetch it again") from error
-    if len(data) > MOST_BYTES:
-        raise ArenaError("bad_file", f"{name} has more than {MOST_BYTES:,} bytes", "name another file")
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ArenaError("bad_file", f"{name}:{line}: this is not UTF-8", "save the file as UTF-8") from error
 
 
 class _Reader:

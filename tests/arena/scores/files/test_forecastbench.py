@@ -70,11 +70,11 @@ def published(shared_data: Path, name: str) -> str:
 
 
 @pytest.mark.parametrize("name", ["2026-03-01", "2026-05-24"])
-def test_published_sets_are_read_and_written_back_equal(shared_data: Path, name: str) -> None:
+def test_published_sets_are_read_whole(shared_data: Path, name: str) -> None:
     text = published(shared_data, f"question_sets/{name}-llm.json.gz")
     asked, wrong = read_question_set("q.json", text)
     assert not wrong
-    assert json.dumps(asked.as_data(), indent=4) == text.rstrip()
+    assert [question.texts for question in asked.questions] == json.loads(text)["questions"]
     assert coverage(set(), asked)["market"] == (0, 250)
     resolutions, wrong = read_resolution_set(
         "r.json", published(shared_data, f"resolution_sets/{name}_resolution_set.json.gz")
