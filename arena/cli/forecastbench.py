@@ -17,12 +17,12 @@ from arena.cli.options import DEFAULT, Options, command
 from arena.cli.output import plain
 from arena.cli.score import text_of
 from arena.cli.table import TableChoice, TableColumn, print_table
-from arena.errors import ArenaError, count_text
+from arena.errors import ArenaError, FileFault, FileFaults, count_text
 
 if TYPE_CHECKING:
     from arena.record.model.benchmark import BenchmarkFile
     from arena.rounds.benchmark_rounds import ResolvedRound
-    from arena.scores.files.forecastbench import Fault, QuestionSet
+    from arena.scores.files.forecastbench import QuestionSet
     from arena.scores.files.forecastbench_board import BenchBoard, Forecasters
 
 HELP = """Play, check and score ForecastBench's rounds.
@@ -175,7 +175,7 @@ def file(
 
     Next: arena forecastbench check FILE
     """
-    from arena.scores.files.forecastbench import Submitter, bad_file, submission
+    from arena.scores.files.forecastbench import Submitter, submission
 
     if not TEAM.fullmatch(organization):
         what = f"{organization!r} can't be part of a file's name"
@@ -188,7 +188,7 @@ def file(
     by = Submitter(organization, model, lab or organization, number)
     data, filed, faults = submission(str(answers), text_of(answers), by, asked)
     if faults:
-        raise bad_file(faults)
+        raise FileFaults(faults)
     target = folder / f"{asked.due}.{organization}.{number}.json"
     write_file(target, f"{json.dumps(data, indent=2, ensure_ascii=False)}\n", "choose another --n")
     words = f"{target}: {count_text(len(filed.rows), 'forecast')} for {asked.name}, due {asked.due}"
@@ -273,39 +273,33 @@ def check(
 
     Next: arena forecastbench board
     """
-    from arena.scores.files.forecastbench import Fault, check_answers, read_forecast_file
+    from arena.scores.files.forecastbench import check_answers, read_forecast_file
 
     sets = {one.due: one for one in question_sets(chosen, questions or (), combinations)}
-    found: list[Fault] = []
+    found: list[FileFault] = []
     answered: list[dict[str, Any]] = []
     for file in files:
         try:
             filed, faults = read_forecast_file(str(file), text_of(file), combinations)
         except ArenaError as error:  # the other files are checked all the same
-            found.append(Fault(str(file), "", None, "file", error.message, error.hint))
+            found.append(FileFault(str(file), "file", error.message, error.hint))
             continue
         asked = sets.get(filed.due) or (next(iter(sets.values())) if len(sets) == 1 else None)
         if sets and asked is None:
             due = filed.due or "no day"
-            faults.append(Fault(str(file), "", None, "forecast_due_date", f"no set is of {due}", "name it"))
+            faults.append(FileFault(str(file), "forecast_due_date", f"no set is of {due}", "name it"))
         found += faults if asked is None else [*faults, *check_answers(filed, asked)]
         answered.append(
             {"file": file, "forecasts": len(filed.rows), "combinations": filed.combinations,
              "question_set": None if asked is None else asked.name}
         )  # fmt: skip
-    data = {"files": answered, "faults": [fault_data(fault) for fault in found]}
+    data = {"files": answered, "faults": [fault.as_data() for fault in found]}
     chosen.answer(data, say_faults, answered, found, chosen.table)
     if found:
         raise typer.Exit(1)
 
 
-def fault_data(fault: "Fault") -> dict[str, Any]:
-    """A fault for JSON."""
-    data = asdict(fault)
-    return data | {"mend": data.pop("hint")}
-
-
-def say_faults(answered: list[dict[str, Any]], found: "list[Fault]", choice: TableChoice) -> None:
+def say_faults(answered: list[dict[str, Any]], found: list[FileFault], choice: TableChoice) -> None:
     """The same in words."""
     if found:
         print_table(FAULTS, found, choice=choice)

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from arena.errors import ArenaError
+from arena.errors import ArenaError, FileFault
 from arena.scores.files.forecastbench import (
-    Fault,
     check_answers,
     coverage,
     read_forecast_file,
@@ -58,7 +57,7 @@ def submission(**changes: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def faults(data: Any) -> list[Fault]:
+def faults(data: Any) -> list[FileFault]:
     asked, wrong = read_question_set("q.json", json.dumps(QUESTIONS))
     assert not wrong
     filed, found = read_forecast_file("f.json", json.dumps(data))

@@ -54,11 +54,12 @@ def test_json_lines_and_lists_are_read_by_a_mapping() -> None:
 
 
 BAD = {
-    '{"question": "a"}\n{': "f:2: invalid JSON",
+    '{"question": "a", "forecaster": "b", "outcome": 1, "probability": 1}\n{': "f:2: invalid JSON",
     "[1]": "f:1: '1' is no object",
-    "probability,outcomes\na,b,1,1": "f:1: column 'outcomes' is unknown; did you mean outcome?",
+    '{"question": "a"}': "f:1: there is no column forecaster",
+    "probability,outcomes\na,b,1,1": "f:1: column outcomes: it is unknown; did you mean outcome?",
     "chance_of_yes,outcome\na,b,1,1": "f:1: there is no column probability",
-    "probability,outcome,end\na,b,1,1,2": "f:1: there is a column end and none named time",
+    "probability,outcome,end\na,b,1,1,2": "f:1: column end: it is there without a column time",
     "option,probability,outcome\na,b,x,0.5,x\na,b,y,0.4,x": (
         "f:2: column probability: the options of this forecast add up to 0.9, not to 1"
     ),
