@@ -10,7 +10,7 @@ from arena.scores.files.csv_columns import Flags, Floats, Ints
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.question_forms import FormQuestion
 from arena.scores.rules import log
-from arena.scores.rules._columns import is_scored, none_for_nan
+from arena.scores.rules._columns import different, is_scored, none_for_nan
 from arena.scores.rules.comparisons import interval, wild_bootstrap
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS, EventSums
 from arena.scores.rules.comparisons.mean_interval import MeanIntervals, mean_intervals
@@ -53,7 +53,7 @@ class QuestionScores:
         """How many questions, or events, each forecaster is scored on."""
         if not event or len(self.events) == self.asked.size:
             return np.bincount(self.who, minlength=len(self.forecasters))
-        pairs = np.unique(self.who * len(self.events) + self.event) // len(self.events)
+        pairs = different(self.who * len(self.events) + self.event)[0] // len(self.events)
         return np.bincount(pairs, minlength=len(self.forecasters))
 
 

@@ -684,9 +684,8 @@ def _check_one_unit(cells: Cells, column: str, as_numbers: bool) -> None:
 def check_same_by_question(cells: Cells, question: Ints, column: str, values: Floats | Ints) -> None:
     """A question says the same in all its rows."""
     sound = cells.sound("question", column)
-    _, place = np.unique(question[sound], return_index=True)
     first = np.zeros(int(question.max(initial=-1)) + 1, dtype=np.int64)
-    first[question[sound[place]]] = sound[place]
+    first[question[sound[::-1]]] = sound[::-1]  # the last that is written is the first of the question
     own, before = values[sound], values[first[question[sound]]]
     both_empty = (own != own) & (before != before)
 

@@ -248,7 +248,9 @@ def _check_open_time(cells: Cells, times: dict[str, Floats], question: Ints, end
         begins = first[question]
     unless = "with its first forecast unless a column open says when"
     when = "at that instant" if column == "open" else unless
-    wrong = np.intersect1d(np.flatnonzero(begins >= times[end]), cells.sound("question", "open", "time"))
+    wrong = np.flatnonzero(begins >= times[end])
+    if wrong.size:
+        wrong = np.intersect1d(wrong, cells.sound("question", "open", "time"))
     cells.wrong(
         end,
         wrong,
@@ -271,6 +273,8 @@ def check_duplicates(cells: Cells, question: Ints, forecaster: Ints, time: Float
         when = "" if time is None else "at the same time "
         return f"{who!r} has forecast the same question {when}in line {cells.line(first[row])}"
 
+    if not first:
+        return order
     twice = np.intersect1d(list(first), cells.sound("question"))
     hint = "remove one of them" + ("; updates need a column time" if time is None else "")
     cells.wrong("forecaster", twice, what, hint)

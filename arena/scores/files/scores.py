@@ -24,7 +24,7 @@ from arena.scores.files.by_question import (
 from arena.scores.files.csv_columns import Flags, Floats, Ints
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.rules import brier
-from arena.scores.rules._columns import is_scored, none_for_nan
+from arena.scores.rules._columns import different, is_scored, none_for_nan
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.comparisons.evidence import EvidenceRows, evidence
 from arena.scores.rules.comparisons.gain import NOTHING
@@ -361,7 +361,7 @@ def _forecaster_rows(
     asked = int(scored.asked.sum())
     adjusted = adjusted_scores(scored, choices.outside) if choices.adjusted and asked else None
     versus = gaps(scored, choices.against, seed) if choices.against is not None else {}
-    here = {*np.unique(table.forecaster).tolist()} | {
+    here = {*different(table.forecaster)[0].tolist()} | {
         table.forecasters.index(name) for form in table.forms for name in form.who
     }
     here |= {len(table.forecasters)} if choices.community else set()
@@ -493,12 +493,12 @@ def _standings(table: ForecastTable, seed: int, ranked: Ints) -> Standings | Non
     ended = table.take(np.flatnonzero(is_scored(table.outcome)))
     if table.market is None or ended.market is None or (ended.market.size and np.isnan(ended.market).all()):
         return None
-    unranked = np.unique(table.forecaster).size - ranked.size if ended.market.size else 0
+    unranked = different(table.forecaster)[0].size - ranked.size if ended.market.size else 0
     priced = _with_agreement(ended.take(np.flatnonzero(~np.isnan(ended.market))), ranked)
     if priced.market is None:
         return None
-    used, event = np.unique(priced.event, return_inverse=True)
-    who, agent = np.unique(priced.forecaster, return_inverse=True)
+    used, event = different(priced.event)
+    who, agent = different(priced.forecaster)
     names = [priced.forecasters[place] for place in who.tolist()]
     made, known = _times(table)
     known = np.where(known <= table.as_of, known, np.inf)
@@ -534,13 +534,15 @@ def _standings(table: ForecastTable, seed: int, ranked: Ints) -> Standings | Non
 
 def _with_agreement(priced: ForecastTable, ranked: Ints) -> ForecastTable:
     """The rows of those who are ranked, with one for each question left out, which agrees with the market."""
-    own = np.flatnonzero(np.isin(priced.forecaster, ranked))
-    who, agent = np.unique(priced.forecaster[own], return_inverse=True)
-    _, first, question = np.unique(priced.question, return_index=True, return_inverse=True)
-    answered = np.zeros((who.size, first.size), dtype=np.bool_)
-    answered[agent, question[own]] = True
-    silent, left_out = np.nonzero(~answered)
+    own = np.flatnonzero(np.isin(priced.forecaster, ranked, kind="table"))
+    who, agent = different(priced.forecaster[own])
+    first = np.flatnonzero(np.diff(priced.question, prepend=-1))
+    answered = np.zeros((who.size, len(priced.questions)), dtype=np.bool_)
+    answered[agent, priced.question[own]] = True
+    silent, left_out = np.nonzero(~answered[:, priced.question[first]])
     like = first[left_out]
+    if own.size == priced.question.size and not like.size:
+        return priced
     filled = priced.take(np.concatenate([own, like]))
     if filled.market is None:
         return filled
