@@ -11,6 +11,7 @@ from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.question_forms import FormQuestion
 from arena.scores.rules import log
 from arena.scores.rules._columns import different, is_scored, none_for_nan
+from arena.scores.rules.autocast import combined
 from arena.scores.rules.comparisons import interval, wild_bootstrap
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS, EventSums
 from arena.scores.rules.comparisons.mean_interval import MeanIntervals, mean_intervals
@@ -99,7 +100,12 @@ def score_questions(
         "log": _group_means(logs, starts, lengths),
     }
     question, who = question[starts], who[starts]
-    own = _metaculus_cells(table.take(rows[clean]), mode, outside, community=community)
+    own = _metaculus_cells(
+        table if clean.size == table.outcome.size and clean.all() else table.take(rows[clean]),
+        mode,
+        outside,
+        community=community,
+    )
     size = len(table.forecasters) + 1
     spare = own.forecaster == len(table.forecasters)
     own_who = own.forecaster.astype(np.int64)
@@ -348,7 +354,7 @@ def autocast_scores(found: QuestionScores, place: int) -> AutocastScores:
     for kind in ("yes_no", "choice", "number"):
         chosen = error[found.asked & (kinds == kind)]
         means.append(float(chosen.mean()) if chosen.size else float("nan"))
-    return AutocastScores(*map(none_for_nan, (*means, sum(means))))
+    return AutocastScores(*map(none_for_nan, (*means, combined.score(*means))))
 
 
 @dataclass(frozen=True, slots=True)

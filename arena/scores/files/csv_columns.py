@@ -301,9 +301,10 @@ def _plain_columns(
     try:
         table = arrow.read_csv(
             pa.py_buffer(text.partition("\n")[2].encode()),
-            arrow.ReadOptions(column_names=names),
+            arrow.ReadOptions(column_names=names, use_threads=False),
             arrow.ParseOptions(delimiter=delimiter, quote_char=False),
             arrow.ConvertOptions(column_types=kinds, strings_can_be_null=False, include_columns=wanted),
+            memory_pool=pa.system_memory_pool(),  # which gives back what is done with
         ).unify_dictionaries()
     except pa.ArrowInvalid:  # the other reader says in which line it has too many cells or too few
         return None

@@ -90,6 +90,10 @@ class ForecastTable:
     notes: tuple[str, ...] = ()
     as_of: float = math.inf
 
+    def where(self, wanted: Flags) -> "ForecastTable":
+        """The rows that are wanted; without a copy where all are."""
+        return self if wanted.all() else self.take(np.flatnonzero(wanted))
+
     def take(self, rows: Ints, category: str | None = None) -> "ForecastTable":
         """Some of the rows, and the forms of one category; the names stay."""
         columns = (

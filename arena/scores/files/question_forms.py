@@ -26,6 +26,7 @@ from arena.scores.files.csv_columns import (
     parse_share,
 )
 from arena.scores.rules.autocast import choice as autocast_choice
+from arena.scores.rules.autocast import numeric as autocast_numeric
 from arena.scores.rules.metaculus import limits
 from arena.scores.rules.metaculus.forecasts import Forecasts, chance_forecasts
 from arena.scores.rules.metaculus.question import MetaculusQuestion
@@ -299,7 +300,10 @@ def _number(found: FormQuestion, own: FormRows) -> FormQuestion:
     at = nan if exact else own.number("outcome", own.first, parse_number, "write the number that it came to")
     truth = asked.share(at)
     start, end = _spans(own, keys, firsts)
-    off = np.abs(np.clip(values, 0, 1) - np.clip(truth, 0, 1))
+    off = np.full(len(who), nan)
+    if known := [row for row, value in enumerate(values) if isfinite(value) and isfinite(truth)]:
+        said = np.clip([values[row] for row in known], 0, 1)
+        off[known] = autocast_numeric.each(said, np.clip(truth, 0, 1))
     with_density = [row for row, curve in enumerate(curves) if curve is not None or isfinite(densities[row])]
     return replace(
         found,

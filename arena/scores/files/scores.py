@@ -490,11 +490,11 @@ def _time_text(at: float | None, dated: bool) -> str | float | None:
 
 def _standings(table: ForecastTable, seed: int, ranked: Ints) -> Standings | None:
     """Everyone who is ranked against the market, on the rows with a price; None without any price."""
-    ended = table.take(np.flatnonzero(is_scored(table.outcome)))
+    ended = table.where(is_scored(table.outcome))
     if table.market is None or ended.market is None or (ended.market.size and np.isnan(ended.market).all()):
         return None
     unranked = different(table.forecaster)[0].size - ranked.size if ended.market.size else 0
-    priced = _with_agreement(ended.take(np.flatnonzero(~np.isnan(ended.market))), ranked)
+    priced = _with_agreement(ended.where(~np.isnan(ended.market)), ranked)
     if priced.market is None:
         return None
     used, event = different(priced.event)
