@@ -114,7 +114,7 @@ class Faults:
             raise FileFaults(sorted(self.found, key=lambda one: one.line or 0), self.more)
 
 
-class BadCell(ArenaError):
+class CellError(ArenaError):
     """A cell without meaning."""
 
     def __init__(self, column: str, row: int, what: str, hint: str):
@@ -168,7 +168,7 @@ class Cells:
         """Notes a cell that turns out to be bad, and goes on behind the block."""
         try:
             yield
-        except BadCell as bad:
+        except CellError as bad:
             message = bad.message
             self.wrong(bad.column, [bad.row], lambda _: message, bad.hint)
 

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from arena.scores.files.csv_columns import (
-    BadCell,
+    CellError,
     Cells,
     Flags,
     Floats,
@@ -108,9 +108,9 @@ class FormRows:
             what = f"{self.cells.shown(column, row)} {error}" if text else "it is empty"
             raise self.wrong(column, row, what, hint) from None
 
-    def wrong(self, column: str, row: int, what: str, hint: str) -> BadCell:
+    def wrong(self, column: str, row: int, what: str, hint: str) -> CellError:
         """What is wrong with a cell."""
-        return BadCell(column, row, what, hint)
+        return CellError(column, row, what, hint)
 
     def forecasts(self) -> Iterator[tuple[tuple[str, float], list[int]]]:
         """The rows of each forecast: of a forecaster at a time."""
