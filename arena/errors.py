@@ -58,7 +58,7 @@ class FileFault:
         return data | {"mend": data.pop("hint")}
 
 
-MOST_FAULTS = 100
+MOST_FAULTS = 50
 """So many faults of a file are named."""
 
 
