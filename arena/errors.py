@@ -1,5 +1,7 @@
 """What can go wrong in ways that a user can put right, and figures in words."""
 
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from math import floor
 from typing import Any
 
@@ -22,6 +24,62 @@ class ArenaError(Exception):
         {'code': 'no_record', 'message': 'there is no record yet', 'mend': 'run `arena demo`'}
         """
         return {"code": self.code, "message": self.message, "mend": self.hint}
+
+
+@dataclass(frozen=True, slots=True)
+class FileFault:
+    """Something wrong in a file: in a line, in a row (from 1) of its list `part`, or with the whole."""
+
+    file: str
+    field: str
+    message: str
+    hint: str
+    line: int | None = None
+    part: str = ""
+    row: int | None = None
+
+    @property
+    def place(self) -> str:
+        """Where it is.
+
+        >>> FileFault("f.csv", "end", "it is empty", "say when", line=3).place
+        'f.csv:3: column end'
+        >>> FileFault("f.json", "id", "there is none", "add it", part="forecasts", row=3).place
+        'f.json: forecasts, row 3, id'
+        """
+        if self.line is not None:
+            return f"{self.file}:{self.line}{f': column {self.field}' if self.field else ''}"
+        row = "" if self.row is None else f"{self.part}, row {self.row}, "
+        return f"{self.file}: {row}{self.field}"
+
+    def as_data(self) -> dict[str, Any]:
+        """The fault for JSON."""
+        data = {key: value for key, value in asdict(self).items() if key != "line" or value is not None}
+        return data | {"mend": data.pop("hint")}
+
+
+MOST_FAULTS = 50
+"""So many faults of a file are named."""
+
+
+class FileFaults(ArenaError):
+    """All that is wrong with a file, which is not used; `more` are faults that are only counted."""
+
+    def __init__(self, faults: Sequence[FileFault], more: int = 0):
+        self.faults, self.more = tuple(faults[:MOST_FAULTS]), more + max(len(faults) - MOST_FAULTS, 0)
+        first, count = faults[0], len(faults) + more
+        if count == 1:
+            super().__init__("bad_file", f"{first.place}: {first.message}", first.hint)
+            return
+        lines = [f"{one.place}: {one.message} → {one.hint}" for one in self.faults]
+        lines += [f"… and {count_text(self.more, 'more fault')}"] if self.more else []
+        hint = f"correct all {count:,}; nothing of the file was used"
+        super().__init__("bad_file", "\n".join(lines), hint)
+
+    def as_dict(self) -> dict[str, Any]:
+        """What `--json` prints under "error": the faults one by one as well."""
+        faults = [one.as_data() for one in self.faults]
+        return super().as_dict() | {"faults": faults, "more_faults": self.more}
 
 
 def count_text(number: int, name: str) -> str:

@@ -15,13 +15,14 @@ import typer
 
 from arena.cli.options import DEFAULT, Options, command
 from arena.cli.output import plain
+from arena.cli.score import text_of
 from arena.cli.table import TableChoice, TableColumn, print_table
-from arena.errors import ArenaError, count_text
+from arena.errors import ArenaError, FileFault, FileFaults, count_text
 
 if TYPE_CHECKING:
     from arena.record.model.benchmark import BenchmarkFile
     from arena.rounds.benchmark_rounds import ResolvedRound
-    from arena.scores.files.forecastbench import Fault, QuestionSet
+    from arena.scores.files.forecastbench import QuestionSet
     from arena.scores.files.forecastbench_board import BenchBoard, Forecasters
 
 HELP = """Play, check and score ForecastBench's rounds.
@@ -70,22 +71,11 @@ Combinations = Annotated[
 ]
 
 
-def read_text(file: Path) -> str:
-    """The text of a file, packed with gzip or not."""
-    from arena.scores.files.forecastbench import unpacked
-
-    try:
-        return unpacked(str(file), file.read_bytes()).removeprefix("\ufeff")
-    except OSError as error:
-        what = f"{file} can't be read: {error.strerror}"
-        raise ArenaError("no_file", what, "name a file that exists") from error
-
-
 def question_sets(chosen: Options, files: Sequence[Path], combinations: bool = False) -> "list[QuestionSet]":
     """The question sets of files, else of the record; they have to be without fault."""
     from arena.scores.files.forecastbench import read_question_set, strictly
 
-    texts = [(str(file), read_text(file)) for file in files]
+    texts = [(str(file), text_of(file)) for file in files]
     texts = texts or [(kept.name, kept.text) for kept in kept_files(chosen, "questions")]
     sets = [strictly(read_question_set, name, text, combinations) for name, text in texts]
     for place, one in enumerate(sets):
@@ -106,7 +96,9 @@ FAULTS = (
 From = Annotated[
     str | None,
     typer.Option(
-        "--from", metavar="DIR", help="A folder with the files, or an address; else where they are published."
+        "--from",
+        metavar="DIR|URL",
+        help="A folder with the files, or an address with the same folders; else where they are published.",
     ),
 ]
 
@@ -118,11 +110,16 @@ def fetch(
         str | None, typer.Option("--due", metavar="DATE", help="The round due that day, not the newest.")
     ] = None,
     source: From = None,
+    folder: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Also write the file there.")
+    ] = None,
 ) -> None:
     """Keep a round's question set in the record, byte for byte, with its SHA-256.
 
-    DIR has the files as they are published, in folders or side by side, plain or packed with gzip. A set that
-    has been kept is not kept again; one that was changed becomes a new version.
+    DIR has the files as they are published, in folders or side by side, plain or packed with gzip; an address
+    has question_sets/ and resolution_sets/ below it, such as a mirror of the benchmark's datasets. A set that
+    has been kept is not kept again; one that was changed becomes a new version. What is not whole and valid
+    is not kept.
 
     Example: arena forecastbench fetch --due 2026-03-01 --from datasets
 
@@ -136,6 +133,8 @@ def fetch(
         raise ArenaError("bad_day", f"{due!r} is not a day", "write it like 2026-03-01", status=64)
     with chosen.writing() as record:
         kept, is_new = fetch_questions(record, FileSource(source or PUBLISHED), due, now())
+    if folder is not None:
+        write_file(folder / kept.name, kept.text)
     asked: QuestionSet = strictly(read_question_set, kept.name, kept.text)
     rows = {kind: wanted for kind, (_, wanted) in coverage(set(), asked).items()}
     data = {"name": kept.name, "due": kept.due, "version": kept.version, "sha256": kept.sha256, "new": is_new}
@@ -176,7 +175,7 @@ def file(
 
     Next: arena forecastbench check FILE
     """
-    from arena.scores.files.forecastbench import Submitter, bad_file, submission
+    from arena.scores.files.forecastbench import Submitter, submission
 
     if not TEAM.fullmatch(organization):
         what = f"{organization!r} can't be part of a file's name"
@@ -187,21 +186,25 @@ def file(
         raise ArenaError("no_questions", f"there is no question set{f' due {due}' if due else ''}", hint)
     asked = max(sets, key=lambda one: one.due)
     by = Submitter(organization, model, lab or organization, number)
-    data, filed, faults = submission(str(answers), read_text(answers), by, asked)
+    data, filed, faults = submission(str(answers), text_of(answers), by, asked)
     if faults:
-        raise bad_file(faults)
+        raise FileFaults(faults)
     target = folder / f"{asked.due}.{organization}.{number}.json"
-    text = f"{json.dumps(data, indent=2, ensure_ascii=False)}\n"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if target.exists() and target.read_text("utf-8") != text:
-            raise ArenaError("exists", f"{target} is there and says something else", "choose another --n")
-        target.write_text(text, "utf-8")
-    except OSError as error:
-        raise ArenaError("unwritable", f"{target}: {error.strerror}", "name a writable folder") from error
+    write_file(target, f"{json.dumps(data, indent=2, ensure_ascii=False)}\n", "choose another --n")
     words = f"{target}: {count_text(len(filed.rows), 'forecast')} for {asked.name}, due {asked.due}"
     found = {"file": target, "forecasts": len(filed.rows), "question_set": asked.name, "due": asked.due}
     chosen.answer(found, print, words)
+
+
+def write_file(target: Path, text: str, otherwise: str = "choose another folder") -> None:
+    """Write a file; another one of the name is left as it is."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.exists() and target.read_bytes() != text.encode():
+            raise ArenaError("exists", f"{target} is there and says something else", otherwise)
+        target.write_bytes(text.encode())
+    except OSError as error:
+        raise ArenaError("unwritable", f"{target}: {error.strerror}", "name a writable folder") from error
 
 
 @command()
@@ -270,39 +273,33 @@ def check(
 
     Next: arena forecastbench board
     """
-    from arena.scores.files.forecastbench import Fault, check_answers, read_forecast_file
+    from arena.scores.files.forecastbench import check_answers, read_forecast_file
 
     sets = {one.due: one for one in question_sets(chosen, questions or (), combinations)}
-    found: list[Fault] = []
+    found: list[FileFault] = []
     answered: list[dict[str, Any]] = []
     for file in files:
         try:
-            filed, faults = read_forecast_file(str(file), read_text(file), combinations)
+            filed, faults = read_forecast_file(str(file), text_of(file), combinations)
         except ArenaError as error:  # the other files are checked all the same
-            found.append(Fault(str(file), "", None, "file", error.message, error.hint))
+            found.append(FileFault(str(file), "file", error.message, error.hint))
             continue
         asked = sets.get(filed.due) or (next(iter(sets.values())) if len(sets) == 1 else None)
         if sets and asked is None:
             due = filed.due or "no day"
-            faults.append(Fault(str(file), "", None, "forecast_due_date", f"no set is of {due}", "name it"))
+            faults.append(FileFault(str(file), "forecast_due_date", f"no set is of {due}", "name it"))
         found += faults if asked is None else [*faults, *check_answers(filed, asked)]
         answered.append(
             {"file": file, "forecasts": len(filed.rows), "combinations": filed.combinations,
              "question_set": None if asked is None else asked.name}
         )  # fmt: skip
-    data = {"files": answered, "faults": [fault_data(fault) for fault in found]}
+    data = {"files": answered, "faults": [fault.as_data() for fault in found]}
     chosen.answer(data, say_faults, answered, found, chosen.table)
     if found:
         raise typer.Exit(1)
 
 
-def fault_data(fault: "Fault") -> dict[str, Any]:
-    """A fault for JSON."""
-    data = asdict(fault)
-    return data | {"mend": data.pop("hint")}
-
-
-def say_faults(answered: list[dict[str, Any]], found: "list[Fault]", choice: TableChoice) -> None:
+def say_faults(answered: list[dict[str, Any]], found: list[FileFault], choice: TableChoice) -> None:
     """The same in words."""
     if found:
         print_table(FAULTS, found, choice=choice)
@@ -382,14 +379,14 @@ def gathered(
     from arena.scores.files.forecastbench import read_forecast_file, read_resolution_set, strictly
     from arena.scores.files.forecastbench_board import gather, read_table
 
-    texts = [(str(file), read_text(file)) for file in files]
+    texts = [(str(file), text_of(file)) for file in files]
     tables = [each for each in texts if not each[1].lstrip().startswith(("{", "["))]
     if tables:
         if len(texts) > 1 or questions or resolutions or median:
             hint = "name it alone: it says what its questions came to, and of whom a forecast is"
             raise ArenaError("bad_file", f"{tables[0][0]} is a CSV that joins forecasts", hint)
         return read_table(*tables[0])
-    closed = [(str(file), read_text(file)) for file in resolutions]
+    closed = [(str(file), text_of(file)) for file in resolutions]
     sets = question_sets(chosen, questions, combinations)
     if not (closed or questions):
         closed = [(kept.name, kept.text) for kept in kept_files(chosen, "resolutions")]

@@ -54,6 +54,12 @@ SKILL = (
     TableColumn("verdict", show=VERDICTS.__getitem__, gives_way=2),
     TableColumn("evidence", show=times_text, gives_way=1),
 )
+FULL = {
+    "brier": TableColumn("brier_filled", "Brier, all", ".4f", value="filled.brier"),
+    "baseline": TableColumn("baseline_filled", "baseline, all", "+.2f", 3, value="filled.baseline"),
+    "peer": TableColumn("peer_filled", "peer, all", "+.2f", 2, value="filled.peer"),
+}
+"""Means over all questions, beside those over each one's own where these differ."""
 BRIER = (TableColumn("brier", "Brier", ".4f"), span_of("brier", ".4f"))
 ADJUSTED = (TableColumn("adjusted", show=".4f"), span_of("adjusted", ".4f"))
 GAP = (
@@ -100,7 +106,8 @@ COUNTS = (
 UNRANKED = (
     FORECASTER,
     TableColumn("why_not", "why not", narrow="wrap"),
-    TableColumn("brier", "Brier", ".4f"),
+    FULL["brier"],
+    TableColumn("brier", "Brier*", ".4f"),
     TableColumn("forecasts", show=",d", gives_way=1),
     TableColumn("questions", show=",d", gives_way=1),
 )
@@ -129,9 +136,20 @@ def columns_of(rows: "Sequence[ForecasterScores]", choices: "ScoreChoices") -> t
         COUNTS,
     )
     shown = (FORECASTER, *(column for group in groups for column in group))
+    if any(row.missing for row in rows):
+        shown = tuple(each for column in shown for each in _with_all(column))
     spans = {f"{mean}_interval" for row in rows for mean, span in row.intervals.items() if span is None}
     known = {f"{mean}_interval" for row in rows for mean, span in row.intervals.items() if span is not None}
     return tuple(column for column in shown if column.name not in spans - known)
+
+
+def _with_all(column: TableColumn) -> tuple[TableColumn, ...]:
+    """A column; where it is a mean over each one's own questions it says so, beside that over all."""
+    mean = column.name.removesuffix("_interval")
+    if mean not in (*FULL, "log", "relative", "spot_baseline", "spot_peer"):
+        return (column,)
+    own = replace(column, heading=f"{column.title}*")
+    return (FULL[mean], own) if column.name in FULL else (own,)
 
 
 PLACES = (

@@ -13,16 +13,17 @@ from arena.record.queries.benchmark import newest_files
 from arena.record.record import Record
 from arena.record.schema.database import Connection
 from arena.record.write.benchmark import keep_file, newest_file
+from arena.scores.files.csv_columns import decode
 from arena.scores.files.forecastbench import (
     Asked,
     BenchResolution,
     QuestionSet,
+    Reading,
     ResolutionSet,
     is_day,
     read_question_set,
     read_resolution_set,
     strictly,
-    unpacked,
 )
 from markets.venue import VenueError
 from markets.venues.wire.http import HttpClient
@@ -43,13 +44,28 @@ class FileSource:
 
     def read(self, folder: str, name: str) -> str | None:
         """The text of a file, or None where there is none of that name."""
-        if self.place.startswith(("http://", "https://")):
+        if self.is_address:
             return asyncio.run(_download(self.place, f"{folder}/{name}"))
         for parent in self.folders(folder):
             for file in (parent / name, parent / f"{name}.gz"):
                 if file.is_file():
-                    return unpacked(str(file), file.read_bytes())
+                    return decode(str(file), file.read_bytes(), exact=True)
         return None
+
+    def checked(self, read: Reading, name: str, text: str) -> Any:
+        """What a file of this place says; one with a fault is named with the place that it came from."""
+        try:
+            if text.lstrip().startswith("<"):
+                raise ArenaError("bad_file", f"{name} is a web page and not JSON", "check the address")
+            return strictly(read, name, text)
+        except ArenaError as error:
+            hint = "check the address, or try again later" if self.is_address else error.hint
+            raise ArenaError(error.code, f"{self.place}: {error.message}; nothing is kept", hint) from error
+
+    @property
+    def is_address(self) -> bool:
+        """Whether files come over the network."""
+        return self.place.startswith(("http://", "https://"))
 
     def folders(self, folder: str) -> list[Path]:
         """Where files of a kind may lie."""
@@ -60,12 +76,18 @@ class FileSource:
 
     def newest(self) -> str | None:
         """The name of the newest question set."""
-        if self.place.startswith(("http://", "https://")):
-            named = (self.read(QUESTIONS, LATEST) or "").strip()
-            if named.startswith("{"):  # the set itself
-                found: QuestionSet = strictly(read_question_set, LATEST, named)
+        if self.is_address:
+            text = self.read(QUESTIONS, LATEST)
+            if text is None:
+                return None
+            if text.lstrip().startswith("{"):  # the set itself
+                found: QuestionSet = self.checked(read_question_set, LATEST, text)
                 return found.name
-            return named.rpartition("/")[2] or None
+            named = text.strip().rpartition("/")[2]
+            if not (is_day(named[:10]) and named[10:] == "-llm.json"):
+                what = f"{self.place}: {LATEST} does not name a question set but says {named[:40]!r}"
+                raise ArenaError("bad_file", what, "check the address, or say which with --due")
+            return named
         names = {
             file.name.removesuffix(".gz")
             for folder in self.folders(QUESTIONS)
@@ -77,11 +99,13 @@ class FileSource:
 async def _download(url: str, path: str) -> str | None:
     client = HttpClient(url, per_second=4, timeout=120, parse=bytes)
     try:
-        return unpacked(f"{url}/{path}", await client.get(f"/{path}"))
+        return decode(f"{url}/{path}", await client.get(f"/{path}"), exact=True)
     except VenueError as error:
         if error.code == "missing":
             return None
-        raise ArenaError(error.code, str(error), "try again later, or name a folder with --from") from error
+        again = "check the address" if error.code in ("refused", "bad_url") else "try again later"
+        hint = f"{again}, or name a folder or another address with --from"
+        raise ArenaError(error.code, f"{error}; nothing is kept", hint) from error
     finally:
         await client.close()
 
@@ -95,7 +119,10 @@ def fetch_questions(
     if name is None or text is None:
         what = f"{source.place} has no question set{f' due {due}' if due else ''}"
         raise ArenaError("no_questions", what, "question sets are named like 2026-03-01-llm.json")
-    found = strictly(read_question_set, name, text)
+    found: QuestionSet = source.checked(read_question_set, name, text)
+    if due not in (None, found.due):
+        what = f"{source.place}: {name} is of the round due {found.due}, not {due}; nothing is kept"
+        raise ArenaError("bad_file", what, "correct the file, or fetch it elsewhere with --from")
     new = NewFile(KIND[QUESTIONS], found.name, found.due, text)
     return record.write(keep_file, new, at)
 
@@ -123,26 +150,46 @@ class ResolvedRound:
 
 
 def resolve_rounds(record: Record, source: FileSource, at: datetime) -> tuple[list[ResolvedRound], list[str]]:
-    """The resolutions of all kept question sets, and the sets of which there are none yet."""
-    resolved, waiting = list[ResolvedRound](), list[str]()
+    """The resolutions of all kept question sets, and the sets of which there are none yet.
+
+    A file with a fault keeps no other round from being resolved; the first such is raised at the end.
+    """
+    resolved, waiting, faults = list[ResolvedRound](), list[str](), list[ArenaError]()
     sets = record.read(newest_files, KIND[QUESTIONS])
     if not sets:
         raise ArenaError("no_questions", "the record has no question set", "arena forecastbench fetch")
     for one in sets:
-        name = f"{one.due}_resolution_set.json"
-        text = source.read(RESOLUTIONS, name)
-        if text is None:
-            waiting.append(one.name)
+        try:
+            found = _resolved(record, source, one, at)
+        except ArenaError as error:
+            if error.code != "bad_file":  # the place itself can't be read, so the next file neither
+                raise
+            faults.append(error)
             continue
-        found: ResolutionSet = strictly(read_resolution_set, name, text)
-        if found.due != one.due:
-            what = f"{name} is of the round due {found.due}, not {one.due}"
-            raise ArenaError("bad_file", what, "fetch it again")
-        new = NewFile(KIND[RESOLUTIONS], one.name, one.due, text)
-        kept, before = record.write(_keep_resolutions, new, at)
-        markets = {q.source for q in strictly(read_question_set, one.name, one.text).questions if q.is_market}
-        resolved.append(_round(one.name, kept, before, found, markets))
+        if found is None:
+            waiting.append(one.name)
+        else:
+            resolved.append(found)
+    if faults:
+        others = f"; other rounds resolved: {len(resolved)}" if resolved else ""
+        raise ArenaError("bad_file", f"{faults[0].message}{others}", faults[0].hint)
     return resolved, waiting
+
+
+def _resolved(record: Record, source: FileSource, one: BenchmarkFile, at: datetime) -> ResolvedRound | None:
+    """A round with its newest resolutions kept, if there are any."""
+    name = f"{one.due}_resolution_set.json"
+    text = source.read(RESOLUTIONS, name)
+    if text is None:
+        return None
+    found: ResolutionSet = source.checked(read_resolution_set, name, text)
+    if found.due != one.due:
+        what = f"{source.place}: {name} is of the round due {found.due}, not {one.due}; nothing is kept"
+        raise ArenaError("bad_file", what, "fetch it again")
+    new = NewFile(KIND[RESOLUTIONS], one.name, one.due, text)
+    kept, before = record.write(_keep_resolutions, new, at)
+    markets = {q.source for q in strictly(read_question_set, one.name, one.text).questions if q.is_market}
+    return _round(one.name, kept, before, found, markets)
 
 
 def _keep_resolutions(

@@ -10,7 +10,8 @@ from arena.scores.files.csv_columns import Flags, Floats, Ints
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.question_forms import FormQuestion
 from arena.scores.rules import log
-from arena.scores.rules._columns import is_scored, none_for_nan
+from arena.scores.rules._columns import different, is_scored, none_for_nan
+from arena.scores.rules.autocast import combined
 from arena.scores.rules.comparisons import interval, wild_bootstrap
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS, EventSums
 from arena.scores.rules.comparisons.mean_interval import MeanIntervals, mean_intervals
@@ -53,7 +54,7 @@ class QuestionScores:
         """How many questions, or events, each forecaster is scored on."""
         if not event or len(self.events) == self.asked.size:
             return np.bincount(self.who, minlength=len(self.forecasters))
-        pairs = np.unique(self.who * len(self.events) + self.event) // len(self.events)
+        pairs = different(self.who * len(self.events) + self.event)[0] // len(self.events)
         return np.bincount(pairs, minlength=len(self.forecasters))
 
 
@@ -99,7 +100,12 @@ def score_questions(
         "log": _group_means(logs, starts, lengths),
     }
     question, who = question[starts], who[starts]
-    own = _metaculus_cells(table.take(rows[clean]), mode, outside, community=community)
+    own = _metaculus_cells(
+        table if clean.size == table.outcome.size and clean.all() else table.take(rows[clean]),
+        mode,
+        outside,
+        community=community,
+    )
     size = len(table.forecasters) + 1
     spare = own.forecaster == len(table.forecasters)
     own_who = own.forecaster.astype(np.int64)
@@ -348,7 +354,7 @@ def autocast_scores(found: QuestionScores, place: int) -> AutocastScores:
     for kind in ("yes_no", "choice", "number"):
         chosen = error[found.asked & (kinds == kind)]
         means.append(float(chosen.mean()) if chosen.size else float("nan"))
-    return AutocastScores(*map(none_for_nan, (*means, sum(means))))
+    return AutocastScores(*map(none_for_nan, (*means, combined.score(*means))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,11 @@ import re
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
+from functools import cache
 from io import BytesIO, StringIO
 from itertools import islice
 from math import isfinite, nan
@@ -18,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.errors import ArenaError
+from arena.errors import ArenaError, FileFault, FileFaults
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -29,6 +31,8 @@ SHOWN = 40
 DELIMITERS = ",;\t|"
 AT_ONCE = 1 << 16
 """Lines that are turned into columns at a time."""
+LARGE = 1 << 20
+"""From so many letters on a plain text is worth a faster reader, which takes a tenth of a second to load."""
 MOST_BYTES = 1 << 30
 """So much may come out of a packed file."""
 ALIKE = 0.8
@@ -86,26 +90,98 @@ class Texts:
         return text_column(list(self.places), code)
 
 
+MOST_ALIKE = 20
+"""So many lines with the same fault are named, the others counted."""
+
+
+class Faults:
+    """What was found wrong with the cells of a file, while they are still read."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.found: list[FileFault] = []
+        self.more = 0
+        self.cells: set[tuple[int, str]] = set()
+        self.torn: set[int] = set()
+
+    def add(self, line: int, column: str, message: str, hint: str) -> None:
+        """One more."""
+        self.found.append(FileFault(self.name, column, message, hint, line=line))
+
+    def check(self) -> None:
+        """Raises all of them, by line."""
+        if self.found:
+            raise FileFaults(sorted(self.found, key=lambda one: one.line or 0), self.more)
+
+
+class CellError(ArenaError):
+    """A cell without meaning."""
+
+    def __init__(self, column: str, row: int, what: str, hint: str):
+        super().__init__("bad_file", what, hint)
+        self.column, self.row = column, row
+
+
 @dataclass(frozen=True, slots=True)
 class Cells:
     """The columns of a file by our names for them, and which of its own were not read.
 
-    `line_of` says in which line a row begins, `theirs` what the file calls a column, where that differs.
+    `line_of` says in which line a row begins, `theirs` what the file calls a column, where that differs, and
+    `rows` which rows of the file these are.
     """
 
     name: str
     line_of: Callable[[int], int]
     columns: Mapping[str, TextColumn]
     theirs: Mapping[str, str]
+    faults: Faults
     ignored: tuple[str, ...] = ()
     decimal_comma: bool = False
+    rows: Ints | None = None
 
-    def wrong(self, column: str, rows: NDArray[np.intp] | Sequence[int], what: str, hint: str) -> ArenaError:
-        """What is wrong with a cell, the first of these rows, and in how many more."""
-        place = f"{self.name}:{self.line_of(int(rows[0]))}: column {self.theirs.get(column, column)}"
-        more = len(rows) - 1
-        others = f" (and {more:,} more {'line' if more == 1 else 'lines'})" if more else ""
-        return ArenaError("bad_file", f"{place}: {what}{others}", hint)
+    def whole_row(self, row: int) -> int:
+        """Which row of the file a row is."""
+        return row if self.rows is None else int(self.rows[row])
+
+    def line(self, row: int) -> int:
+        """The line in which a row begins."""
+        return self.line_of(self.whole_row(row))
+
+    def wrong(
+        self, column: str, rows: NDArray[np.intp] | Sequence[int], what: Callable[[int], str], hint: str
+    ) -> None:
+        """Notes what is wrong with cells; of a cell one thing is told, and of a line that is torn no more."""
+        faults, named = self.faults, 0
+        for row in rows:
+            place = self.whole_row(int(row))
+            if place in faults.torn or (place, column) in faults.cells:
+                continue
+            faults.cells.add((place, column))
+            if named < MOST_ALIKE:
+                faults.add(self.line_of(place), self.theirs.get(column, column), what(int(row)), hint)
+            else:
+                faults.more += 1
+            named += 1
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Notes a cell that turns out to be bad, and goes on behind the block."""
+        try:
+            yield
+        except CellError as bad:
+            message = bad.message
+            self.wrong(bad.column, [bad.row], lambda _: message, bad.hint)
+
+    def sound(self, *columns: str) -> NDArray[np.intp]:
+        """The rows without a fault in these columns."""
+        if not self.faults.found:
+            return np.arange(len(self))
+        torn, bad = self.faults.torn, self.faults.cells
+        places = ((row, self.whole_row(row)) for row in range(len(self)))
+        return np.array(
+            [row for row, at in places if at not in torn and not any((at, each) in bad for each in columns)],
+            dtype=np.intp,
+        )
 
     def shown(self, column: str, row: int) -> str:
         """A cell, cut and quoted, to be shown in an error."""
@@ -117,33 +193,31 @@ class Cells:
     def take(self, rows: NDArray[np.intp]) -> "Cells":
         """Some of the rows."""
         columns = {name: TextColumn(x.texts, x.code[rows]) for name, x in self.columns.items()}
-        return replace(self, columns=columns, line_of=lambda row: self.line_of(int(rows[row])))
+        return replace(self, columns=columns, rows=rows if self.rows is None else self.rows[rows])
 
 
-def decode(name: str, data: bytes) -> str:
+def decode(name: str, data: bytes, *, exact: bool = False) -> str:
     """The text of a file in UTF-8 or UTF-16, with or without a mark at its beginning, packed with gzip or
-    not.
+    not; `exact` is UTF-8 to the letter, of which the mark is one.
 
     >>> decode("f", b"a,b"), decode("f", "a,b".encode("utf-16")), decode("f", "a,b".encode("utf-16-le"))
     ('a,b', 'a,b', 'a,b')
     """
     if data[:2] == b"\x1f\x8b":
         data = _unpacked(name, data)
-    encoding = "utf-8-sig"
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    encoding = "utf-8" if exact else "utf-8-sig"
+    if not exact and data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encoding = "utf-16"
-    elif len(data) > 3 and data[1:4:2] == b"\0\0":
+    elif not exact and len(data) > 3 and data[1:4:2] == b"\0\0":
         encoding = "utf-16-le"
-    elif len(data) > 3 and data[:4:2] == b"\0\0":
+    elif not exact and len(data) > 3 and data[:4:2] == b"\0\0":
         encoding = "utf-16-be"
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        kind = "UTF-8" if encoding == "utf-8-sig" else "UTF-16"
-        raise ArenaError(
-            "bad_file", f"{name}:{line}: this is not {kind}", "save the file as UTF-8"
-        ) from error
+        what = f"{name}:{line}: this is not UTF-{'8' if encoding.startswith('utf-8') else '16'}"
+        raise ArenaError("bad_file", what, "save the file as UTF-8") from error
 
 
 def _unpacked(name: str, data: bytes) -> bytes:
@@ -180,41 +254,103 @@ def parse_cells(
 def _csv_cells(
     name: str, text: str, needed: Collection[str], allowed: Collection[str], named: Mapping[str, str]
 ) -> Cells:
-    start = text.lstrip("\r\n")
+    start, faults = text.lstrip("\r\n"), Faults(name)
     delimiter = max(DELIMITERS, key=start.partition("\n")[0].count)
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
+
+    @cache
+    def lines() -> list[int]:
+        return [line for line, _ in _records(text, delimiter)]
+
     try:
         header = next(row for row in reader if row)
-        place = f"{name}:{text[: len(text) - len(start)].count(chr(10)) + 1}"
-        found, ignored = _match_header(place, header, needed, allowed, named)
-        columns = {ours: Texts() for ours in found}
-        rows = 0
-        while chunk := list(islice(reader, AT_ONCE)):
-            widths = set(map(len, chunk))
-            chunk = [row for row in chunk if row] if 0 in widths else chunk
-            if widths - {0, len(header)}:
-                wrong = next(place for place, row in enumerate(chunk) if len(row) != len(header))
-                line = _line_of(text, delimiter, rows + wrong)
-                what = f"{name}:{line}: it has {len(chunk[wrong])} cells, the first line {len(header)}"
-                raise ArenaError("bad_file", what, "put text with commas in double quotes")
-            every = list(zip(*chunk, strict=True))
-            for ours, at in found.items():
-                columns[ours].add(every[at] if every else ())
-            rows += len(chunk)
+        place = text[: len(text) - len(start)].count("\n") + 1
+        found, ignored = _match_header(place, header, needed, allowed, named, faults)
+        columns = _plain_columns(start, delimiter, len(header), found)
+        if columns is None:
+            columns = _columns(reader, len(header), found, lambda row: lines()[row + 1], faults)
     except csv.Error as error:
         hint = "put text with commas or quotes in double quotes, and double any quotes inside it"
         line = _torn_line(text, delimiter)
         raise ArenaError("bad_file", f"{name}:{line}: invalid CSV ({error})", hint) from error
-    if not rows:
+    if not all(map(len, columns.values())):
         raise ArenaError("bad_file", f"{name}: it has no forecasts", "add a line for each forecast")
     return Cells(
         name,
-        lambda row: _line_of(text, delimiter, row),
-        {ours: texts.column() for ours, texts in columns.items()},
+        lambda row: lines()[row + 1],
+        columns,
         {ours: header[at].strip() for ours, at in found.items()},
+        faults,
         ignored,
         decimal_comma=delimiter != ",",
     )
+
+
+def _plain_columns(
+    text: str, delimiter: str, width: int, found: Mapping[str, int]
+) -> dict[str, TextColumn] | None:
+    """The columns of a large text without quotes, read fast; None where it is small or not so plain."""
+    if len(text) < LARGE or '"' in text or "\0" in text or text.count("\r") != text.count("\r\n"):
+        return None
+    import pyarrow as pa
+    from pyarrow import csv as arrow
+
+    names = [str(place) for place in range(width)]
+    kinds = {name: pa.dictionary(pa.int32(), pa.string()) for name in names}
+    wanted = [str(place) for place in found.values()]
+    try:
+        table = arrow.read_csv(
+            pa.py_buffer(text.partition("\n")[2].encode()),
+            arrow.ReadOptions(column_names=names, use_threads=False),
+            arrow.ParseOptions(delimiter=delimiter, quote_char=False),
+            arrow.ConvertOptions(column_types=kinds, strings_can_be_null=False, include_columns=wanted),
+            memory_pool=pa.system_memory_pool(),  # which gives back what is done with
+        ).unify_dictionaries()
+    except pa.ArrowInvalid:  # the other reader says in which line it has too many cells or too few
+        return None
+    columns = {}
+    for ours, at in found.items():
+        chunks = table.column(str(at)).chunks
+        texts = chunks[0].dictionary.to_pylist() if chunks else []
+        codes = [chunk.indices.to_numpy() for chunk in chunks]
+        columns[ours] = text_column(texts, np.concatenate(codes or [np.zeros(0)]).astype(np.int64))
+    return columns
+
+
+def _columns(
+    reader: Iterator[list[str]],
+    width: int,
+    found: Mapping[str, int],
+    line_of: Callable[[int], int],
+    faults: Faults,
+) -> dict[str, TextColumn]:
+    """The columns of the lines that are left."""
+    columns, rows = {ours: Texts() for ours in found}, 0
+    while chunk := list(islice(reader, AT_ONCE)):
+        widths = set(map(len, chunk))
+        chunk = [row for row in chunk if row] if 0 in widths else chunk
+        if widths - {0, width}:
+            _straighten(chunk, width, rows, line_of, faults)
+        every = list(zip(*chunk, strict=True))
+        for ours, at in found.items():
+            columns[ours].add(every[at] if every else ())
+        rows += len(chunk)
+    return {ours: texts.column() for ours, texts in columns.items()}
+
+
+def _straighten(
+    chunk: list[list[str]], width: int, before: int, line_of: Callable[[int], int], faults: Faults
+) -> None:
+    """Notes rows that have too many cells or too few, and gives them as many as the first line has."""
+    for place, row in enumerate(chunk):
+        if len(row) != width:
+            faults.torn.add(before + place)
+            if len(faults.torn) <= MOST_ALIKE:
+                what = f"it has {len(row)} cells, the first line {width}"
+                faults.add(line_of(before + place), "", what, "put text with commas in double quotes")
+            else:
+                faults.more += 1
+            chunk[place] = [*row, *[""] * width][:width]
 
 
 def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -224,10 +360,6 @@ def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         if row:
             yield line, row
         line = reader.line_num + 1
-
-
-def _line_of(text: str, delimiter: str, row: int) -> int:
-    return next(line for number, (line, _) in enumerate(_records(text, delimiter)) if number == row + 1)
 
 
 def _torn_line(text: str, delimiter: str) -> int:
@@ -245,43 +377,54 @@ def _json_cells(
     name: str, text: str, needed: Collection[str], allowed: Collection[str], named: Mapping[str, str]
 ) -> Cells:
     """The cells of JSON: an object a line, or a list of objects; what lies deeper is `outer.inner`."""
-    lines, objects = _json_objects(name, text)
+    faults = Faults(name)
+    lines, objects = _json_objects(name, text, faults)
     flat = [dict(_flat(each)) for each in objects]
     header = list(dict.fromkeys(key for each in flat for key in each))
-    found, ignored = _match_header(f"{name}:1", header, needed, allowed, named)
+    found, ignored = _match_header(1, header, needed, allowed, named, faults)
     columns = {}
     for ours, at in found.items():
         texts = Texts()
         texts.add([each.get(header[at], "") for each in flat])
         columns[ours] = texts.column()
-    return Cells(name, lines.__getitem__, columns, {ours: header[at] for ours, at in found.items()}, ignored)
+    theirs = {ours: header[at] for ours, at in found.items()}
+    return Cells(name, lines.__getitem__, columns, theirs, faults, ignored)
 
 
-def _json_objects(name: str, text: str) -> tuple[list[int], list[dict[str, Any]]]:
+def _json_objects(name: str, text: str, faults: Faults) -> tuple[list[int], list[dict[str, Any]]]:
+    """The objects, and the line or place of each; what is none is noted, and stands as an empty one."""
     if text.lstrip()[0] == "[":
         try:
             objects = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ArenaError("bad_file", f"{name}: invalid JSON ({error})", "correct the file") from error
         lines = list(range(1, len(objects) + 1))
     else:
         kept = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-        lines, objects = [number for number, _ in kept], [_json_line(name, *each) for each in kept]
-    for number, each in zip(lines, objects, strict=True):
+        lines, objects = [number for number, _ in kept], [_json_line(each) for _, each in kept]
+    for place, (number, each) in enumerate(zip(lines, objects, strict=True)):
         if not isinstance(each, dict):
-            what = f"{name}:{number}: {str(each)[:SHOWN]!r} is no object"
-            raise ArenaError("bad_file", what, 'write each forecast as {"question": …, "probability": …}')
-    if not objects:
+            faults.torn.add(place)
+            what = f"{each}" if isinstance(each, InvalidJson) else f"{str(each)[:SHOWN]!r} is no object"
+            faults.add(number, "", what, 'write each forecast as {"question": …, "probability": …} on a line')
+            objects[place] = {}
+    if not any(objects):
+        faults.check()
         raise ArenaError("bad_file", f"{name}: it has no forecasts", "add an object for each forecast")
     return lines, objects
 
 
-def _json_line(name: str, number: int, line: str) -> Any:
+class InvalidJson(str):
+    """What is wrong with a line."""
+
+    __slots__ = ()
+
+
+def _json_line(line: str) -> Any:
     try:
         return json.loads(line)
-    except ValueError as error:
-        what = f"{name}:{number}: invalid JSON ({error})"
-        raise ArenaError("bad_file", what, "give each forecast an object on one line") from error
+    except (ValueError, RecursionError) as error:
+        return InvalidJson(f"invalid JSON ({error})")
 
 
 def _flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
@@ -306,8 +449,8 @@ def cells_of(
     >>> list(cells_of("mine", {"question": ["a", None]}, ["question"], ["question"]).columns["question"])
     ['a', '']
     """
-    header = list(columns)
-    found, ignored = _match_header(name, header, needed, allowed, {})
+    header, faults = list(columns), Faults(name)
+    found, ignored = _match_header(1, header, needed, allowed, {}, faults)
     lengths = {len(values) for values in columns.values()}
     if len(lengths) > 1 or lengths == {0}:
         rows = ", ".join(f"{column} {len(values):,}" for column, values in columns.items())
@@ -318,7 +461,7 @@ def cells_of(
         column = Texts()
         column.add(["" if value is None else str(value) for value in columns[header[at]]])
         texts[ours] = column.column()
-    return Cells(name, lambda row: row + 1, texts, {}, ignored)
+    return Cells(name, lambda row: row + 1, texts, {}, faults, ignored)
 
 
 def plain_name(column: str) -> str:
@@ -331,15 +474,16 @@ def plain_name(column: str) -> str:
 
 
 def _match_header(
-    place: str,
+    line: int,
     header: Sequence[str],
     needed: Collection[str],
     allowed: Collection[str],
     named: Mapping[str, str],
+    faults: Faults,
 ) -> tuple[dict[str, int], tuple[str, ...]]:
     """Where each column of ours stands, and the names of those that are not read."""
     exact = [column.strip() for column in header]
-    found = _named_columns(place, exact, allowed, named)
+    found = _named_columns(f"{faults.name}:{line}", exact, allowed, named)
     ignored = []
     for at, column in enumerate(exact):
         ours = plain_name(column)
@@ -347,11 +491,13 @@ def _match_header(
             continue
         if ours not in allowed or ours in named:
             ignored.append(column)
-            continue
-        if ours in found:
-            raise ArenaError("bad_file", f"{place}: column {ours} appears twice", "take one out")
-        found[ours] = at
-    _check_missing(place, found, ignored, needed, allowed, named)
+        elif ours in found:
+            faults.add(line, ours, "it appears twice", "take one out")
+        else:
+            found[ours] = at
+    _note_missing(line, found, ignored, needed, allowed, named, faults)
+    if not found.keys() >= set(needed):
+        faults.check()
     return found, tuple(ignored)
 
 
@@ -375,26 +521,28 @@ def _named_columns(
     return found
 
 
-def _check_missing(
-    place: str,
+def _note_missing(
+    line: int,
     found: Collection[str],
     ignored: Sequence[str],
     needed: Collection[str],
     allowed: Collection[str],
     named: Mapping[str, str],
+    faults: Faults,
 ) -> None:
     """Nothing is left out because of a slip in its name."""
     absent = [column for column in allowed if column not in found and column not in named]
+    meant = set()
     for column in ignored:
         for near in get_close_matches(plain_name(column), absent, 1, ALIKE):
-            what = f"{place}: column {column[:SHOWN]!r} is unknown; did you mean {near}?"
+            meant.add(near)
             hint = f"rename it, say --columns {near}={column}, or --columns {near}= to leave it out"
-            raise ArenaError("bad_file", what, hint)
+            faults.add(line, column[:SHOWN], f"it is unknown; did you mean {near}?", hint)
+    has = f"; the file has {', '.join(each[:SHOWN] for each in ignored)}" if ignored else ""
     for column in needed:
-        if column not in found:
-            has = f"; the file has {', '.join(each[:SHOWN] for each in ignored)}" if ignored else ""
+        if column not in found and column not in meant:
             hint = f"add it, or say which it is: --columns {column}=NAME{has}"
-            raise ArenaError("bad_file", f"{place}: there is no column {column}", hint)
+            faults.add(line, "", f"there is no column {column}", hint)
 
 
 def read_names(cells: Cells, column: str) -> tuple[Ints, tuple[str, ...]]:
@@ -402,8 +550,7 @@ def read_names(cells: Cells, column: str) -> tuple[Ints, tuple[str, ...]]:
     texts = cells.columns[column]
     if "" in texts.texts:
         empty = texts.rows_with(lambda text: not text)
-        if empty.size:
-            raise cells.wrong(column, empty, "it is empty", f"every line needs a {column}")
+        cells.wrong(column, empty, lambda _: "it is empty", f"every line needs a {column}")
     return number_column(texts)
 
 
@@ -441,11 +588,12 @@ def read_column(
         except ValueError as error:
             wrong[place] = str(error) if text else ""
     if wrong:
-        rows = np.flatnonzero(np.isin(texts.code, list(wrong)))
-        if rows.size:
-            why = wrong[int(texts.code[rows[0]])]
-            what = f"{cells.shown(column, int(rows[0]))} {why}" if why else "it is empty"
-            raise cells.wrong(column, rows, what, hint)
+
+        def what(row: int) -> str:
+            why = wrong[int(texts.code[row])]
+            return f"{cells.shown(column, row)} {why}" if why else "it is empty"
+
+        cells.wrong(column, np.flatnonzero(np.isin(texts.code, list(wrong))), what, hint)
     return values[texts.code]
 
 
@@ -523,29 +671,30 @@ def read_times(cells: Cells, columns: Sequence[str], blank: Collection[str] = ()
     times = {column: read_column(cells, column, parse_time, hint, column in blank) for column in here}
     first = next((text for column in here for text in cells.columns[column] if text), "")
     for column in here:
-        other = cells.columns[column].rows_with(
-            lambda text: bool(text) and is_number(text) != is_number(first)
-        )
-        if other.size:
-            what = f"{cells.shown(column, int(other[0]))} mixes numbers and dates"
-            raise cells.wrong(
-                column,
-                other[:1],
-                what,
-                "write all times as dates such as 2026-01-04T12:00, or all as numbers",
-            )
+        _check_one_unit(cells, column, is_number(first))
     return times
+
+
+def _check_one_unit(cells: Cells, column: str, as_numbers: bool) -> None:
+    """Times are all dates or all numbers."""
+    other = cells.columns[column].rows_with(lambda text: bool(text) and is_number(text) != as_numbers)
+    hint = "write all times as dates such as 2026-01-04T12:00, or all as numbers"
+    cells.wrong(column, other, lambda row: f"{cells.shown(column, row)} mixes numbers and dates", hint)
 
 
 def check_same_by_question(cells: Cells, question: Ints, column: str, values: Floats | Ints) -> None:
     """A question says the same in all its rows."""
-    _, first = np.unique(question, return_index=True)
-    before = values[first[question]]
-    both_empty = (values != values) & (before != before)
-    torn = np.flatnonzero((values != before) & ~both_empty)
-    if torn.size:
-        row = int(torn[0])
+    sound = cells.sound("question", column)
+    first = np.zeros(int(question.max(initial=-1)) + 1, dtype=np.int64)
+    first[question[sound[::-1]]] = sound[::-1]  # the last that is written is the first of the question
+    own, before = values[sound], values[first[question[sound]]]
+    both_empty = (own != own) & (before != before)
+
+    def what(row: int) -> str:
         other = int(first[question[row]])
-        what = f"{cells.shown(column, row)}, but the same question has {cells.shown(column, other)} in line "
-        hint = f"give a question one {column} in all its lines"
-        raise cells.wrong(column, torn, f"{what}{cells.line_of(other)}", hint)
+        theirs = f"{cells.shown(column, other)} in line {cells.line(other)}"
+        return f"{cells.shown(column, row)}, but the same question has {theirs}"
+
+    cells.wrong(
+        column, sound[(own != before) & ~both_empty], what, f"give a question one {column} in all its lines"
+    )

@@ -7,19 +7,17 @@ in: files are read where commands are.
 """
 
 import csv
-import gzip
 import io
 import json
 import math
 import re
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
 from typing import Any
 
-from arena.errors import ArenaError, count_text
+from arena.errors import ArenaError, FileFault, FileFaults, count_text
 
 MARKET_SOURCES = frozenset({"infer", "kalshi", "manifold", "metaculus", "polymarket", "rfi"})
 """Sources whose questions end once. All others are series of data, asked at several horizons."""
@@ -38,28 +36,6 @@ FORECAST_FIELDS = frozenset({
 
 Asked = tuple[str, str, str | None]
 """What one forecast is about: source, id, and the resolution date of a data question."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """Something wrong in a file: `row` counts from 1 in the list `part`, both empty for the whole file."""
-
-    file: str
-    part: str
-    row: int | None
-    field: str
-    message: str
-    hint: str
-
-    @property
-    def place(self) -> str:
-        """Where it is.
-
-        >>> Fault("f.json", "forecasts", 3, "id", "there is none", "add it").place
-        'f.json: forecasts, row 3, id'
-        """
-        row = "" if self.row is None else f"{self.part}, row {self.row}, "
-        return f"{self.file}: {row}{self.field}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +81,6 @@ class QuestionSet:
     name: str
     due: str
     questions: tuple[BenchQuestion, ...]
-
-    def as_data(self) -> dict[str, Any]:
-        """The set as its file has it."""
-        return {
-            "forecast_due_date": self.due,
-            "question_set": self.name,
-            "questions": [dict(question.texts) for question in self.questions],
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +141,9 @@ class ForecastFile:
         return any(row.resolved is not None for row in self.rows)
 
 
-def read_question_set(file: str, text: str, combinations: bool = False) -> tuple[QuestionSet, list[Fault]]:
+def read_question_set(
+    file: str, text: str, combinations: bool = False
+) -> tuple[QuestionSet, list[FileFault]]:
     """A question set, and what is wrong with it. Combinations are left out unless they are wanted."""
     reader = _Reader(file, "questions")
     data = reader.document(text)
@@ -206,7 +176,7 @@ def _question(reader: "_Reader", row: int, item: Mapping[str, Any]) -> BenchQues
 
 def read_resolution_set(
     file: str, text: str, combinations: bool = False
-) -> tuple[ResolutionSet, list[Fault]]:
+) -> tuple[ResolutionSet, list[FileFault]]:
     """A resolution set, and what is wrong with it."""
     reader = _Reader(file, "resolutions")
     data = reader.document(text)
@@ -234,7 +204,9 @@ def read_resolution_set(
     return ResolutionSet(name, due, tuple(rows.values()), left, empty), reader.faults
 
 
-def read_forecast_file(file: str, text: str, combinations: bool = False) -> tuple[ForecastFile, list[Fault]]:
+def read_forecast_file(
+    file: str, text: str, combinations: bool = False
+) -> tuple[ForecastFile, list[FileFault]]:
     """A file of forecasts, and what is wrong with it as such: whether it answers a set is `check_answers`."""
     reader = _Reader(file, "forecasts")
     data = reader.document(text)
@@ -319,7 +291,7 @@ class Submitter:
 
 def submission(
     file: str, text: str, by: Submitter, asked: QuestionSet
-) -> tuple[dict[str, Any], ForecastFile, list[Fault]]:
+) -> tuple[dict[str, Any], ForecastFile, list[FileFault]]:
     """A file in the published form from a CSV of answers, and all that is wrong with it."""
     lines = csv.DictReader(io.StringIO(text, newline=""))
     columns = tuple(lines.fieldnames or ())
@@ -331,7 +303,7 @@ def submission(
     answers = list(lines)
     hint = "put texts with commas in quotes"
     torn = [
-        Fault(file, "forecasts", row, "row", "it has more cells than the first line", hint)
+        FileFault(file, "row", "it has more cells than the first line", hint, part="forecasts", row=row)
         for row, cells in enumerate(answers, 1)
         if None in cells
     ]
@@ -363,24 +335,24 @@ def _answer(cells: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def check_answers(filed: ForecastFile, asked: QuestionSet) -> Iterator[Fault]:
+def check_answers(filed: ForecastFile, asked: QuestionSet) -> Iterator[FileFault]:
     """What is wrong with a file as an answer to a set: ids, dates, and how much is missing."""
     if filed.due != asked.due:
         hint = f'write "{asked.due}", or check it against its own question set'
-        yield Fault(filed.file, "", None, "forecast_due_date", f"it is not {asked.due}, as of the set", hint)
+        yield FileFault(filed.file, "forecast_due_date", f"it is not {asked.due}, as of the set", hint)
     if filed.question_set != asked.name:
-        yield Fault(filed.file, "", None, "question_set", f"it is not {asked.name}", f'write "{asked.name}"')
+        yield FileFault(filed.file, "question_set", f"it is not {asked.name}", f'write "{asked.name}"')
     questions = {(question.source, question.id): question for question in asked.questions}
     for one in filed.rows:
         found = _answer_fault(one, questions.get((one.source, one.id)), asked.name)
         if found is not None:
-            yield Fault(filed.file, "forecasts", one.row, *found)
+            yield FileFault(filed.file, *found, part="forecasts", row=one.row)
     if all(one.user is None for one in filed.rows):
         answered = {(one.source, one.id, one.date) for one in filed.rows}
         for kind, (have, wanted) in coverage(answered, asked).items():
             if wanted and have < LEAST_ANSWERED * wanted:
                 what = f"{have} of {count_text(wanted, f'{kind} row')} are answered, {have / wanted:.1%}"
-                yield Fault(filed.file, "", None, "forecasts", what, "at least 95% of each half are needed")
+                yield FileFault(filed.file, "forecasts", what, "at least 95% of each half are needed")
 
 
 LEAST_ANSWERED = 0.95
@@ -417,13 +389,6 @@ def _answer_fault(
             f"one of {', '.join(question.dates)}",
         )
     return None
-
-
-def bad_file(faults: Sequence[Fault]) -> ArenaError:
-    """The error of a file that can't be used, after its first fault."""
-    first = faults[0]
-    more = f"; {count_text(len(faults) - 1, 'more fault')}" if len(faults) > 1 else ""
-    return ArenaError("bad_file", f"{first.place}: {first.message}{more}", first.hint)
 
 
 def is_nothing(value: object) -> bool:
@@ -463,24 +428,6 @@ def is_day(text: object) -> bool:
 
 
 HALF_LETTER = re.compile(r"\\u[dD][89a-fA-F]")
-MOST_BYTES = 1 << 30
-
-
-def unpacked(name: str, data: bytes) -> str:
-    """The text of a file, packed with gzip or not, as it is: a mark at its beginning stays."""
-    if data[:2] == b"\x1f\x8b":
-        try:
-            with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-                data = packed.read(MOST_BYTES + 1)
-        except (OSError, EOFError, zlib.error) as error:
-            raise ArenaError("bad_file", f"{name} can't be unpacked: {error}", "fetch it again") from error
-    if len(data) > MOST_BYTES:
-        raise ArenaError("bad_file", f"{name} has more than {MOST_BYTES:,} bytes", "name another file")
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ArenaError("bad_file", f"{name}:{line}: this is not UTF-8", "save the file as UTF-8") from error
 
 
 class _Reader:
@@ -488,10 +435,10 @@ class _Reader:
 
     def __init__(self, file: str, part: str):
         self.file, self.part = file, part
-        self.faults: list[Fault] = []
+        self.faults: list[FileFault] = []
 
     def fault(self, row: int | None, name: str, message: str, hint: str) -> None:
-        self.faults.append(Fault(self.file, self.part if row else "", row, name, message, hint))
+        self.faults.append(FileFault(self.file, name, message, hint, part=self.part if row else "", row=row))
 
     def document(self, text: str) -> dict[str, Any]:
         """The object in the file. What is no JSON can't be read at all."""
@@ -592,12 +539,12 @@ def _short(value: object) -> str:
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
-Reading = Callable[[str, str, bool], tuple[Any, list[Fault]]]
+Reading = Callable[[str, str, bool], tuple[Any, list[FileFault]]]
 
 
 def strictly(read: Reading, file: str, text: str, combinations: bool = False) -> Any:
     """What a file says, if nothing in it is wrong."""
     found, faults = read(file, text, combinations)
     if faults:
-        raise bad_file(faults)
+        raise FileFaults(faults)
     return found

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from arena.errors import ArenaError, count_text
+from arena.errors import ArenaError, FileFaults, count_text
 from arena.scores.files.forecastbench import (
     MARKET_SOURCES,
     Asked,
@@ -25,7 +25,6 @@ from arena.scores.files.forecastbench import (
     ForecastFile,
     QuestionSet,
     ResolutionSet,
-    bad_file,
     check_answers,
     is_day,
     share_in,
@@ -238,7 +237,7 @@ def _answers(filed: ForecastFile, sets: Sequence[QuestionSet], notes: list[str])
     faults = [] if asked is None else list(check_answers(filed, asked))
     wrong = [fault for fault in faults if fault.field == "resolution_date"]
     if wrong:
-        raise bad_file(wrong)
+        raise FileFaults(wrong)
     outside = {fault.row for fault in faults if fault.field == "id"}
     for count, why in (
         (filed.combinations, "ask about two questions at once"),

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from arena.errors import ArenaError
 from arena.scores.files.csv_columns import (
     Cells,
     Flags,
@@ -91,6 +90,10 @@ class ForecastTable:
     notes: tuple[str, ...] = ()
     as_of: float = math.inf
 
+    def where(self, wanted: Flags) -> "ForecastTable":
+        """The rows that are wanted; without a copy where all are."""
+        return self if wanted.all() else self.take(np.flatnonzero(wanted))
+
     def take(self, rows: Ints, category: str | None = None) -> "ForecastTable":
         """Some of the rows, and the forms of one category; the names stay."""
         columns = (
@@ -125,16 +128,14 @@ def check_forecasts(cells: Cells) -> ForecastTable:
     read_names(cells, "question")
     forms = form_rows(cells)
     if "probability" not in cells.columns and not forms.all():
-        raise ArenaError(
-            "bad_file",
-            f"{cells.name}:1: there is no column probability",
-            "add it, or say which it is: --columns probability=NAME; "
-            "of numbers give cdf, density or quantiles q5, q50, …",
-        )
+        hint = "add it, or say which it is: --columns probability=NAME; "
+        hint += "of numbers give cdf, density or quantiles q5, q50, …"
+        cells.faults.add(1, "", "there is no column probability", hint)
+        cells.faults.check()
     times = read_times(cells, TIME_COLUMNS, blank=TIME_COLUMNS[1:])
     dated = not any(is_number(text) for column in times for text in cells.columns[column].texts if text)
     if "end" in times and "time" not in times:
-        raise ArenaError("bad_file", f"{cells.name}:1: there is a column end and none named time", "add time")
+        cells.faults.add(1, "end", "it is there without a column time", "add time")
     others: tuple[FormQuestion, ...] = ()
     if forms.any():
         rows = np.flatnonzero(forms)
@@ -147,6 +148,7 @@ def check_forecasts(cells: Cells) -> ForecastTable:
         cells, who = cells.take(rest), who[rest]
         times = {key: x[rest] for key, x in times.items()}
     table = _yes_no_table(cells, who, forecasters, times, dated)
+    cells.faults.check()
     return replace(table, forms=others)
 
 
@@ -154,9 +156,11 @@ def _check_one_form(cells: Cells, forms: Flags) -> None:
     """A question is of yes or no, or of options or a number, in all its rows."""
     question = cells.columns["question"].code
     torn = np.flatnonzero(~forms & np.isin(question, question[forms]))
-    if torn.size:
-        what = f"{cells.shown('question', int(torn[0]))} has options or a number in other lines"
-        raise cells.wrong("question", torn, what, "give a question one form in all its lines")
+
+    def what(row: int) -> str:
+        return f"{cells.shown('question', row)} has options or a number in other lines"
+
+    cells.wrong("question", torn, what, "give a question one form in all its lines")
 
 
 def _ended(cells: Cells) -> tuple[Ints, Flags]:
@@ -216,38 +220,47 @@ def check_question_times(cells: Cells, times: dict[str, Floats], question: Ints,
     """Times follow each other, and a question that has ended has all of them."""
     for column in [column for column in QUESTION_TIMES if column in times]:
         missing = np.flatnonzero(np.isnan(times[column]) & ended)
-        if missing.size:
-            raise cells.wrong(
-                column, missing, "it is empty, and the question has an outcome", "say when it was"
-            )
+        cells.wrong(
+            column, missing, lambda _: "it is empty, and the question has an outcome", "say when it was"
+        )
     for early, late in TIME_ORDER:
-        wrong = np.flatnonzero(times[early] > times[late]) if {early, late} <= times.keys() else question[:0]
-        if wrong.size:
-            row = int(wrong[0])
-            is_own = early == "time" and late != "end"
-            column, how, other = (early, "after", late) if is_own else (late, "before", early)
-            what = f"{cells.shown(column, row)} is {how} its {other}, {cells.shown(other, row)}"
-            raise cells.wrong(column, wrong, what, "correct one of them, or remove the line")
+        if {early, late} <= times.keys():
+            _check_order(cells, times, early, late)
     end = next((column for column in ("scheduled_close", "close") if column in times), None)
     if end is not None and ("open" in times or "time" in times):
         _check_open_time(cells, times, question, end)
 
 
+def _check_order(cells: Cells, times: dict[str, Floats], early: str, late: str) -> None:
+    """One time comes no later than another."""
+    is_own = early == "time" and late != "end"
+    column, how, other = (early, "after", late) if is_own else (late, "before", early)
+
+    def what(row: int) -> str:
+        return f"{cells.shown(column, row)} is {how} its {other}, {cells.shown(other, row)}"
+
+    wrong = np.flatnonzero(times[early] > times[late])
+    cells.wrong(column, wrong, what, "correct one of them, or remove the line")
+
+
 def _check_open_time(cells: Cells, times: dict[str, Floats], question: Ints, end: str) -> None:
     """A question is to be open for some time, from its opening or else its first forecast on."""
-    if not question.size:
-        return
     begins, column = times.get("open"), "open"
     if begins is None:
-        first, column = np.full(int(question.max()) + 1, np.inf), "time"
-        np.minimum.at(first, question, times["time"])
+        first, column = np.full(int(question.max(initial=-1)) + 1, np.inf), "time"
+        np.fmin.at(first, question, times["time"])
         begins = first[question]
+    unless = "with its first forecast unless a column open says when"
+    when = "at that instant" if column == "open" else unless
     wrong = np.flatnonzero(begins >= times[end])
     if wrong.size:
-        unless = "with its first forecast unless a column open says when"
-        when = "at that instant" if column == "open" else unless
-        what = f"{cells.shown(end, int(wrong[0]))} is before the question opens, {when}"
-        raise cells.wrong(end, wrong, what, f"correct {end} or {column}")
+        wrong = np.intersect1d(wrong, cells.sound("question", "open", "time"))
+    cells.wrong(
+        end,
+        wrong,
+        lambda row: f"{cells.shown(end, row)} is before the question opens, {when}",
+        f"correct {end} or {column}",
+    )
 
 
 def check_duplicates(cells: Cells, question: Ints, forecaster: Ints, time: Floats | None) -> Ints:
@@ -257,12 +270,16 @@ def check_duplicates(cells: Cells, question: Ints, forecaster: Ints, time: Float
     same = np.ones(max(order.size - 1, 0), dtype=np.bool_)
     for column in (question, forecaster, at):
         same &= column[order][1:] == column[order][:-1]
-    twice = np.flatnonzero(same)
-    if twice.size:
-        pairs = sorted((int(order[place + 1]), int(order[place])) for place in twice)
-        row, first = pairs[0]
+    first = {int(order[place + 1]): int(order[place]) for place in np.flatnonzero(same)}
+
+    def what(row: int) -> str:
         who = cells.columns["forecaster"][row][:40]
-        what = f"{who!r} has forecast the same question {'' if time is None else 'at the same time '}in line "
-        hint = "remove one of them" + ("; updates need a column time" if time is None else "")
-        raise cells.wrong("forecaster", [row for row, _ in pairs], f"{what}{cells.line_of(first)}", hint)
+        when = "" if time is None else "at the same time "
+        return f"{who!r} has forecast the same question {when}in line {cells.line(first[row])}"
+
+    if not first:
+        return order
+    twice = np.intersect1d(list(first), cells.sound("question"))
+    hint = "remove one of them" + ("; updates need a column time" if time is None else "")
+    cells.wrong("forecaster", twice, what, hint)
     return order

@@ -13,8 +13,8 @@ from typing import Literal
 
 import numpy as np
 
-from arena.errors import ArenaError
 from arena.scores.files.csv_columns import (
+    CellError,
     Cells,
     Flags,
     Floats,
@@ -26,6 +26,7 @@ from arena.scores.files.csv_columns import (
     parse_share,
 )
 from arena.scores.rules.autocast import choice as autocast_choice
+from arena.scores.rules.autocast import numeric as autocast_numeric
 from arena.scores.rules.metaculus import limits
 from arena.scores.rules.metaculus.forecasts import Forecasts, chance_forecasts
 from arena.scores.rules.metaculus.question import MetaculusQuestion
@@ -107,9 +108,9 @@ class FormRows:
             what = f"{self.cells.shown(column, row)} {error}" if text else "it is empty"
             raise self.wrong(column, row, what, hint) from None
 
-    def wrong(self, column: str, row: int, what: str, hint: str) -> ArenaError:
+    def wrong(self, column: str, row: int, what: str, hint: str) -> CellError:
         """What is wrong with a cell."""
-        return self.cells.wrong(column, [row], what, hint)
+        return CellError(column, row, what, hint)
 
     def forecasts(self) -> Iterator[tuple[tuple[str, float], list[int]]]:
         """The rows of each forecast: of a forecaster at a time."""
@@ -131,10 +132,11 @@ def read_forms(cells: Cells, times: Mapping[str, Floats]) -> tuple[FormQuestion,
             check_same_by_question(cells, question, column, times[column])
     order = np.argsort(question, kind="stable")
     parts = np.split(order, np.flatnonzero(np.diff(question[order])) + 1)
-    return tuple(
-        _question(name, FormRows(cells, times, rows.tolist()))
-        for name, rows in zip(names, parts, strict=True)
-    )
+    found = []
+    for name, rows in zip(names, parts, strict=True):
+        with cells.noted():
+            found.append(_question(name, FormRows(cells, times, rows.tolist())))
+    return tuple(found)
 
 
 def _question(name: str, own: FormRows) -> FormQuestion:
@@ -200,10 +202,11 @@ def _choice(found: FormQuestion, own: FormRows) -> FormQuestion:
         raise own.wrong("option", own.first, what, "give every option a line, the unlikely ones too")
     keys, firsts, table = [], [], []
     for key, rows in own.forecasts():
-        keys.append(key)
-        firsts.append(rows[0])
-        table.append(_options(own, rows, names))
-    if not ended:
+        with own.cells.noted():
+            table.append(_options(own, rows, names))
+            keys.append(key)
+            firsts.append(rows[0])
+    if not ended or own.cells.faults.found:
         return replace(found, who=tuple(who for who, _ in keys))
     answer, options = names.index(ended), np.array(table)
     start, end = _spans(own, keys, firsts)
@@ -229,7 +232,9 @@ def _options(own: FormRows, rows: Sequence[int], names: Sequence[str]) -> list[f
         if option in said:
             raise own.wrong("option", row, f"{option[:40]!r} appears twice in one forecast", "remove one")
         hint = "write a probability from 0 to 1, such as 0.35 or 35%"
-        said[option] = own.number("probability", row, parse_share, hint)
+        said[option] = nan
+        with own.cells.noted():
+            said[option] = own.number("probability", row, parse_share, hint)
     absent = [name for name in names if name not in said]
     if len(said) < 2:
         raise own.wrong("option", rows[0], "this forecast has one option alone", "give every option a line")
@@ -278,23 +283,27 @@ def _number(found: FormQuestion, own: FormRows) -> FormQuestion:
     ended, asked = own.text("outcome"), _range(own)
     keys, firsts, curves, densities, values = [], [], [], [], []
     for key, rows in own.forecasts():
-        if len(rows) > 1:
-            what = f"{key[0][:40]!r} has forecast the same question in line {own.cells.line_of(rows[0])}"
-            raise own.wrong("forecaster", rows[1], what, "remove one of them; updates need a column time")
-        keys.append(key)
-        firsts.append(rows[0])
-        curve, density, value = _shape(own, rows[0], asked)
-        curves.append(curve)
-        densities.append(density)
-        values.append(value)
+        with own.cells.noted():
+            if len(rows) > 1:
+                what = f"{key[0][:40]!r} has forecast the same question in line {own.cells.line(rows[0])}"
+                raise own.wrong("forecaster", rows[1], what, "remove one of them; updates need a column time")
+            curve, density, value = _shape(own, rows[0], asked)
+            keys.append(key)
+            firsts.append(rows[0])
+            curves.append(curve)
+            densities.append(density)
+            values.append(value)
     who = tuple(name for name, _ in keys)
-    if not ended:
+    if not ended or own.cells.faults.found:
         return replace(found, who=who)
     exact = all(np.isfinite(densities))
     at = nan if exact else own.number("outcome", own.first, parse_number, "write the number that it came to")
     truth = asked.share(at)
     start, end = _spans(own, keys, firsts)
-    off = np.abs(np.clip(values, 0, 1) - np.clip(truth, 0, 1))
+    off = np.full(len(who), nan)
+    if known := [row for row, value in enumerate(values) if isfinite(value) and isfinite(truth)]:
+        said = np.clip([values[row] for row in known], 0, 1)
+        off[known] = autocast_numeric.each(said, np.clip(truth, 0, 1))
     with_density = [row for row, curve in enumerate(curves) if curve is not None or isfinite(densities[row])]
     return replace(
         found,

@@ -24,7 +24,7 @@ from arena.scores.files.by_question import (
 from arena.scores.files.csv_columns import Flags, Floats, Ints
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.rules import brier
-from arena.scores.rules._columns import is_scored, none_for_nan
+from arena.scores.rules._columns import different, is_scored, none_for_nan
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.comparisons.evidence import EvidenceRows, evidence
 from arena.scores.rules.comparisons.gain import NOTHING
@@ -38,6 +38,8 @@ from arena.scores.rules.reliability import corp, murphy
 Rule = Literal["skill", "metaculus", "forecastbench", "autocast"]
 HALF = 0.25
 """The Brier score of always 0.5."""
+SHRUNK = ("baseline", "peer", "relative", "spot_baseline", "spot_peer")
+"""The scores of which knowing nothing, or as much as the others, has 0."""
 MANY = 5
 """From so many questions on it is told that somebody says the same on all of them."""
 
@@ -136,7 +138,10 @@ def _answer_notes(scored: QuestionScores, choices: ScoreChoices) -> Iterator[str
             f"forecasters answered different questions: from {answered.min():,} ({fewest}) to "
             f"{answered.max():,} of {asked:,}{words}, --against NAME compares on common ones"
         )
-        yield "a missing answer counts in the order as one that knows nothing"
+        yield (
+            "means marked * are over each one's own questions and can't be compared; under all, in skill and "
+            "in the order a missing answer counts as one that knows nothing (JSON: brier_filled, …)"
+        )
 
 
 def _constant_notes(table: ForecastTable, ended: Flags, choices: ScoreChoices) -> Iterator[str]:
@@ -196,14 +201,15 @@ class ForecasterScores:
     `brier` and `log` are means over questions of each question's mean; `baseline`, `peer`, `relative` and the
     two of the spot are Metaculus's, `coverage` the share of the questions' lives that they rest on.
     `intervals` has the 95% interval of each of these means, by event. `missing` counts questions without an
-    answer, and `brier_filled` is the Brier score with those as even odds; `adjusted` is it less how hard the
-    questions were, `gap` how much smaller it is than that of another on common questions. `brier_skill` is 1
-    − Brier / 0.25 and `band` the word for the Brier score. `ranked` says whether enough of the questions that
-    ended were forecast for the forecaster to be ranked, and `why_not` why not. `skill` is the market's Brier
-    score less the forecaster's where a price is known, and the true one lies between `skill_low` and
-    `skill_high` in 95% of cases. `evidence` is the capital of a bet on it, `evidence_reached` when that first
-    came up to the bar, in the file's own times, and `verdict` what follows; `copies` is whose forecasts these
-    are.
+    answer, and `filled` has means over all questions, in which those count as knowing nothing; only they, and
+    what follows, can be compared between forecasters who answered different questions. `adjusted` is the
+    Brier score less how hard the questions were, `gap` how much smaller it is than that of another on common
+    questions. `brier_skill` is 1 − Brier / 0.25 over all questions and `band` the word for that Brier score.
+    `ranked` says whether enough of the questions that ended were forecast for the forecaster to be ranked,
+    and `why_not` why not. `skill` is the market's Brier score less the forecaster's where a price is known,
+    with which a missing answer agrees, and the true one lies between `skill_low` and `skill_high` in 95% of
+    cases. `evidence` is the capital of a bet on it, `evidence_reached` when that first came up to the bar, in
+    the file's own times, and `verdict` what follows; `copies` is whose forecasts these are.
     """
 
     forecaster: str
@@ -221,7 +227,7 @@ class ForecasterScores:
     spot_peer: float | None
     coverage: float | None
     intervals: dict[str, tuple[float, float] | None]
-    brier_filled: float | None
+    filled: dict[str, float | None]
     brier_skill: float | None
     band: str | None
     ranked: bool
@@ -328,6 +334,8 @@ def row_data(row: ForecasterScores) -> dict[str, Any]:
         if name == "intervals":
             for mean, span in value.items():
                 found[f"{mean}_low"], found[f"{mean}_high"] = span or (None, None)
+        elif name == "filled":
+            found |= {f"{mean}_filled": each for mean, each in value.items()}
         elif name == "gap":
             for part in ("gap", "low", "high", "p", "questions"):
                 key = part if part == "gap" else f"gap_{part}"
@@ -353,7 +361,7 @@ def _forecaster_rows(
     asked = int(scored.asked.sum())
     adjusted = adjusted_scores(scored, choices.outside) if choices.adjusted and asked else None
     versus = gaps(scored, choices.against, seed) if choices.against is not None else {}
-    here = {*np.unique(table.forecaster).tolist()} | {
+    here = {*different(table.forecaster)[0].tolist()} | {
         table.forecasters.index(name) for form in table.forms for name in form.who
     }
     here |= {len(table.forecasters)} if choices.community else set()
@@ -363,6 +371,8 @@ def _forecaster_rows(
     for place in sorted(here):
         name = scored.forecasters[place]
         brier_mean = _at(means["brier"], place)
+        full = none_for_nan(float(filled[place])) if brier_mean is not None else None
+        share = int(counts[place]) / asked if asked else 0.0
         row = ForecasterScores(
             forecaster=name,
             category=category,
@@ -380,9 +390,9 @@ def _forecaster_rows(
             coverage=none_for_nan(float(coverage[place])),
             intervals={each: _span(x, place) for each, x in means.items()}
             | ({} if adjusted is None else {"adjusted": _span(adjusted, place)}),
-            brier_filled=none_for_nan(float(filled[place])) if brier_mean is not None else None,
-            brier_skill=None if brier_mean is None else 1 - brier_mean / HALF,
-            band=None if brier_mean is None else brier.band(brier_mean),
+            filled={"brier": full} | {each: _shrunk(_at(means[each], place), share) for each in SHRUNK},
+            brier_skill=None if full is None else 1 - full / HALF,
+            band=None if full is None else brier.band(full),
             ranked=place in ranked or bool(place == len(table.forecasters) and counts[place] > 0),
             why_not=None,
             adjusted=None if adjusted is None else _at(adjusted, place),
@@ -392,7 +402,7 @@ def _forecaster_rows(
             parts=_brier_parts(table, place) if choices.parts else None,
         )
         rows.append(_judged(row, found, table.dated, asked))
-    return sorted(rows, key=lambda row: _rank_key(row, choices, asked))
+    return sorted(rows, key=lambda row: _rank_key(row, choices))
 
 
 def _filled(scored: QuestionScores) -> Floats:
@@ -404,6 +414,11 @@ def _filled(scored: QuestionScores) -> Floats:
     total = np.bincount(who, scored.values["brier"][known] - scored.blank[question], minlength=size)
     count = int(counted.sum())
     return (total + scored.blank[counted].sum()) / count if count else np.full(size, np.nan)
+
+
+def _shrunk(mean: float | None, share: float) -> float | None:
+    """A mean on a share of the questions as one on all: a missing answer has 0, or the mean if less."""
+    return None if mean is None else min(mean, mean * share)
 
 
 def _at(means: MeanIntervals, place: int) -> float | None:
@@ -425,15 +440,14 @@ def _brier_parts(table: ForecastTable, place: int) -> BrierParts | None:
     return BrierParts(*map(none_for_nan, parts))
 
 
-def _rank_key(row: ForecasterScores, choices: ScoreChoices, asked: int) -> tuple[float | str, ...]:
+def _rank_key(row: ForecasterScores, choices: ScoreChoices) -> tuple[float | str, ...]:
     """What the order goes by: missing answers count as knowing nothing, and as good as others at best."""
-    share = row.questions / asked if asked else 0.0
-    peer = None if row.peer is None else min(row.peer, row.peer * share)
-    filled = None if row.brier_filled is None else -row.brier_filled
+    peer, full = row.filled["peer"], row.filled["brier"]
+    filled = None if full is None else -full
     adjusted = None if row.adjusted is None else -row.adjusted
     ups: tuple[float | None, ...] = (row.skill_low, row.skill, adjusted, peer, filled)
     if choices.rule == "metaculus":
-        ups = (peer, row.baseline)
+        ups = (peer, row.filled["baseline"])
     elif choices.rule == "forecastbench" and row.halves is not None:
         ups = (row.halves.index, None if row.halves.overall is None else -row.halves.overall)
     elif choices.rule == "autocast" and row.autocast is not None:
@@ -476,15 +490,15 @@ def _time_text(at: float | None, dated: bool) -> str | float | None:
 
 def _standings(table: ForecastTable, seed: int, ranked: Ints) -> Standings | None:
     """Everyone who is ranked against the market, on the rows with a price; None without any price."""
-    ended = table.take(np.flatnonzero(is_scored(table.outcome)))
+    ended = table.where(is_scored(table.outcome))
     if table.market is None or ended.market is None or (ended.market.size and np.isnan(ended.market).all()):
         return None
-    unranked = np.unique(table.forecaster).size - ranked.size if ended.market.size else 0
-    priced = ended.take(np.flatnonzero(~np.isnan(ended.market) & np.isin(ended.forecaster, ranked)))
+    unranked = different(table.forecaster)[0].size - ranked.size if ended.market.size else 0
+    priced = _with_agreement(ended.where(~np.isnan(ended.market)), ranked)
     if priced.market is None:
         return None
-    used, event = np.unique(priced.event, return_inverse=True)
-    who, agent = np.unique(priced.forecaster, return_inverse=True)
+    used, event = different(priced.event)
+    who, agent = different(priced.forecaster)
     names = [priced.forecasters[place] for place in who.tolist()]
     made, known = _times(table)
     known = np.where(known <= table.as_of, known, np.inf)
@@ -516,6 +530,25 @@ def _standings(table: ForecastTable, seed: int, ranked: Ints) -> Standings | Non
             )
         )
     return standings(season, capital, seed=seed, unranked=unranked, pairs=False)
+
+
+def _with_agreement(priced: ForecastTable, ranked: Ints) -> ForecastTable:
+    """The rows of those who are ranked, with one for each question left out, which agrees with the market."""
+    own = np.flatnonzero(np.isin(priced.forecaster, ranked, kind="table"))
+    who, agent = different(priced.forecaster[own])
+    first = np.flatnonzero(np.diff(priced.question, prepend=-1))
+    answered = np.zeros((who.size, len(priced.questions)), dtype=np.bool_)
+    answered[agent, priced.question[own]] = True
+    silent, left_out = np.nonzero(~answered[:, priced.question[first]])
+    like = first[left_out]
+    if own.size == priced.question.size and not like.size:
+        return priced
+    filled = priced.take(np.concatenate([own, like]))
+    if filled.market is None:
+        return filled
+    forecaster = np.concatenate([priced.forecaster[own], who[silent]])
+    probability = np.concatenate([priced.probability[own], filled.market[own.size :]])
+    return replace(filled, forecaster=forecaster, probability=probability)
 
 
 def _times(table: ForecastTable, whole: ForecastTable | None = None) -> tuple[Floats, Floats]:

@@ -150,7 +150,8 @@ def read_entries(name: str, text: str) -> TournamentForecasts:
         raise ArenaError("bad_file", what, f"add {missing}, or leave all times out")
     check_question_times(cells, times, question, ended)
     check_duplicates(cells, question, who, times.get("time"))
-    start, end = _forecast_intervals(cells, times, question, who)
+    cells.faults.check()
+    start, end = _forecast_intervals(times, question, who)
     opens, closes, scheduled = _question_times(times, question, start)
     counted = np.flatnonzero(ended if outcome is None else (outcome == 0) | (outcome == 1))
     hidden = times.get("hidden_until")
@@ -183,16 +184,10 @@ def _read_probabilities(cells: Cells) -> tuple[Floats, Floats | None]:
     return probability, read_column(cells, "outcome", parse_outcome, OUTCOME_HINT, blank=True)
 
 
-def _forecast_intervals(
-    cells: Cells, times: dict[str, Floats], question: Ints, who: Ints
-) -> tuple[Floats, Floats]:
+def _forecast_intervals(times: dict[str, Floats], question: Ints, who: Ints) -> tuple[Floats, Floats]:
     """From when until when each forecast stood: until its end, and no longer than the forecaster's next."""
     start = times.get("time", np.zeros(question.size))
     end = times.get("end", np.full(question.size, np.nan))
-    wrong = np.flatnonzero(end < start)
-    if wrong.size:
-        what = f"{cells.shown('end', wrong[0])} is before its time, {cells.shown('time', wrong[0])}"
-        raise cells.wrong("end", wrong, what, "correct one of them")
     order = np.lexsort((start, who, question))
     following = np.full(question.size, np.inf)
     same = (np.diff(question[order]) == 0) & (np.diff(who[order]) == 0)

@@ -229,3 +229,19 @@ def band_name(value: float, bands: Bands) -> str | None:
         return None
     place = bisect_right([floor for floor, _ in bands], round(value, 9))
     return bands[max(place - 1, 0)][1]
+
+
+def different(numbers: Counts) -> tuple[Counts, Counts]:
+    """The different numbers among these from 0 on, sorted, and the place of each: without a sort if dense.
+
+    >>> different(np.array([5, 2, 5]))
+    (array([2, 5]), array([1, 0, 1]))
+    """
+    span = int(numbers.max(initial=-1)) + 1
+    if span > 4 * numbers.size:
+        values, places = np.unique(numbers, return_inverse=True)
+        return values, places
+    used = np.flatnonzero(np.bincount(numbers, minlength=span))
+    place = np.zeros(span, dtype=np.int64)
+    place[used] = np.arange(used.size)
+    return used, place[numbers]

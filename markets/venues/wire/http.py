@@ -139,6 +139,8 @@ class HttpClient:
             raise RequestError("not_json", "sent data that can't be decompressed") from None
         except (httpx.InvalidURL, httpx.UnsupportedProtocol):
             raise RequestError("bad_url", "is not a valid address") from None
+        except (httpx.RemoteProtocolError, httpx.ReadError):
+            raise RequestError("unreachable", "broke off before its answer was complete") from None
         except httpx.RequestError as error:
             raise RequestError("unreachable", f"could not be reached ({type(error).__name__})") from None
 

@@ -19,6 +19,7 @@ from arena.cli.main import Commands, arena
 from arena.record.schema.database import open_read_only, reading
 from arena.verify import verify
 from tests.arena.scores.files.test_forecastbench import QUESTIONS, forecast, submission
+from tests.serving import Reply, Request, Server, serving
 
 app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
 app.callback()(arena)
@@ -333,3 +334,99 @@ def test_answers_are_filed_in_the_published_form_or_not_at_all(tmp_path: Path) -
     again = filed(lines)
     assert (again.exit_code, "says something else" in again.stderr) == (1, True)
     assert filed(lines, "--n", "2").exit_code == 0
+
+
+class Published(Server):
+    """Answers like the benchmark's repository: by a file's name, one reply after another, else 404."""
+
+    def __init__(self, replies: dict[str, list[Reply]]) -> None:
+        super().__init__()
+        self.replies = replies
+
+    def respond(self, request: Request) -> Reply:
+        left = self.replies.get(request.target.rpartition("/")[2], [Reply(b"404: Not Found", 404)])
+        return left.pop(0) if len(left) > 1 else left[0]
+
+
+SET, LATEST, RESOLVED = "2026-03-01-llm.json", "latest-llm.json", "2026-03-01_resolution_set.json"
+
+
+def over_http(folder: Path, replies: dict[str, list[Reply]], *given: object) -> tuple[Any, int]:
+    """What a command answers that reads from a server, and how many files the record has then."""
+    with serving(Published(replies)) as server:
+        done = run(*given, "--from", f"{server.url}/datasets", "--database", folder / "arena.db")
+    with closing(sqlite3.connect(folder / "arena.db")) as database:
+        return done, database.execute("SELECT count(*) FROM benchmark_file").fetchone()[0]
+
+
+def test_published_files_come_over_the_network(tmp_path: Path) -> None:
+    round_files(tmp_path)
+    asked, pointer = (tmp_path / "q.json").read_bytes(), Reply(f"{SET}\n".encode())
+    busy, packed = Reply(b"", 429, {"Retry-After": "0"}), {"Content-Encoding": "gzip"}
+    set_file = Reply(gzip.compress(asked), headers=packed)
+    given = ["fetch", "-o", tmp_path / "copy", "--json"]
+    done, kept = over_http(tmp_path, {LATEST: [pointer], SET: [busy, set_file]}, *given)
+    assert (done.exit_code, kept, json.loads(done.stdout)["new"]) == (0, 1, True)
+    assert (tmp_path / "copy" / SET).read_bytes() == asked
+    for latest in (Reply(asked), pointer):  # the link comes as what it names, or as its name
+        done, kept = over_http(tmp_path, {LATEST: [latest], SET: [Reply(gzip.compress(asked))]}, *given)
+        assert (done.exit_code, kept, json.loads(done.stdout)["new"]) == (0, 1, False)
+    resolved = Reply((tmp_path / "r.json").read_bytes())
+    done, kept = over_http(tmp_path, {RESOLVED: [Reply(b"", 503, {"Retry-After": "0"}), resolved]}, "resolve")
+    assert (done.exit_code, kept) == (0, 2), done.output
+
+
+BADLY = [
+    (SET, Reply(b"", 404), "has no question set"),
+    (SET, Reply(b"", 429, {"Retry-After": "3600"}), "is rate-limiting requests"),
+    (SET, Reply(b"", 502, {"Retry-After": "0"}), "answered 502"),
+    (SET, Reply(b"", 302, {"Location": "/elsewhere"}), "answered 302"),
+    (SET, Reply(b"<!DOCTYPE html><html>Sign in</html>"), f"{SET} is a web page and not JSON"),
+    (SET, Reply(b'{"questions": [{"id": "a'), f"{SET}:1:23: this is not JSON"),
+    (SET, Reply(gzip.compress(bytes(range(256)))[:90]), "can't be unpacked"),
+    (SET, Reply(b"\xff\xfe"), "this is not UTF-8"),
+    (SET, Reply(b"[]"), "it has no list 'questions'"),
+    (SET, Reply(b""), "this is not JSON"),
+    ("<html></html>", Reply(b""), f"{LATEST} does not name a question set but says 'html>'"),
+    ("../../etc/passwd", Reply(b""), f"{LATEST} does not name a question set but says 'passwd'"),
+    ("2026-03-08-llm.json", Reply(b""), "has no question set"),
+]  # fmt: skip
+
+
+def test_what_a_server_answers_badly_is_said_and_not_kept(tmp_path: Path) -> None:
+    for latest, reply, said in BADLY:
+        replies = {LATEST: [Reply(latest.encode())], SET: [reply]}
+        done, kept = over_http(tmp_path, replies, "fetch")
+        assert (done.exit_code, kept, said in done.stderr, "→" in done.stderr) == (1, 0, True, True), (
+            done.stderr
+        )
+
+
+def test_a_file_that_breaks_off_or_is_of_another_round_is_not_kept(tmp_path: Path) -> None:
+    round_files(tmp_path)
+    asked = (tmp_path / "q.json").read_bytes()
+    done, kept = over_http(tmp_path, {SET: [Reply(asked, how="cut")]}, "fetch", "--due", "2026-03-01")
+    assert ("broke off before its answer was complete" in done.stderr, kept) == (True, 0)
+    other = {"2026-03-08-llm.json": [Reply(asked)]}
+    done, kept = over_http(tmp_path, other, "fetch", "--due", "2026-03-08")
+    assert ("is of the round due 2026-03-01, not 2026-03-08" in done.stderr, kept) == (True, 0)
+
+
+def test_one_bad_file_keeps_no_other_round_from_being_resolved(tmp_path: Path) -> None:
+    round_files(tmp_path)
+    place = keep(tmp_path)
+    answer("fetch", *place)
+    later = json.loads((tmp_path / "q.json").read_text())
+    later |= {"forecast_due_date": "2026-03-08", "question_set": "2026-03-08-llm.json"}
+    write(tmp_path / "published/question_sets", "2026-03-08-llm.json", later)
+    answer("fetch", *place)
+    for bad, good in (("2026-03-01", "2026-03-08"), ("2026-03-08", "2026-03-01")):
+        resolved = json.loads((tmp_path / "r.json").read_text()) | {"forecast_due_date": good}
+        write(tmp_path / "published/resolution_sets", f"{good}_resolution_set.json", resolved)
+        write(tmp_path / "published/resolution_sets", f"{bad}_resolution_set.json", [])
+        done = run("resolve", *place)
+        assert (done.exit_code, "other rounds resolved: 1" in done.stderr) == (1, True), done.output
+        assert f"{bad}_resolution_set.json: it has no list" in done.stderr
+    with closing(sqlite3.connect(tmp_path / "arena.db")) as database:
+        query = "SELECT due FROM benchmark_file WHERE kind = 'resolutions'"
+        assert sorted(due for (due,) in database.execute(query)) == ["2026-03-01", "2026-03-08"]

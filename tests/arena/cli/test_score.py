@@ -56,6 +56,71 @@ def test_a_file_comes_in_on_the_standard_input(here: Path) -> None:
     assert json.loads(answer.stdout)["rows"][0]["log"] is None
 
 
+GOOD = {
+    "question": "q", "forecaster": "ann", "probability": "0.5", "outcome": "1", "time": "2026-01-02",
+    "open": "2026-01-01", "close": "2026-02-01", "event": "e",
+}  # fmt: skip
+TWENTY: list[tuple[dict[str, str], str, str]] = [
+    ({"probability": "1.7"}, "probability", "'1.7' is not from 0 to 1"),
+    ({"probability": "often"}, "probability", "'often' is not a number"),
+    ({"probability": ""}, "probability", "it is empty"),
+    ({"probability": "145%"}, "probability", "'145%' is not from 0 to 1"),
+    ({"probability": "-0.2"}, "probability", "'-0.2' is not from 0 to 1"),
+    ({"probability": "nan"}, "probability", "'nan' is not a number"),
+    ({"outcome": "perhaps"}, "outcome", "'perhaps' is not a number"),
+    ({"outcome": "2"}, "outcome", "'2' is not from 0 to 1"),
+    ({"outcome": "0"}, "outcome", "'0', but the same question has '1' in line 2"),
+    ({"outcome": ""}, "outcome", "'', but the same question has '1' in line 2"),
+    ({"question": ""}, "question", "it is empty"),
+    ({"forecaster": ""}, "forecaster", "it is empty"),
+    ({"forecaster": "ann"}, "forecaster", "'ann' has forecast the same question at the same time in line 2"),
+    ({"time": "soon"}, "time", "'soon' is not a time"),
+    ({"time": "45000"}, "time", "'45000' mixes numbers and dates"),
+    ({"time": "2026-03-02"}, "time", "'2026-03-02' is after its close, '2026-02-01'"),
+    ({"time": "2025-12-02"}, "time", "'2025-12-02' is before its open, '2026-01-01'"),
+    ({"close": ""}, "close", "'', but the same question has '2026-02-01' in line 2"),
+    ({"event": "other"}, "event", "'other', but the same question has 'e' in line 2"),
+    ({"question": "late", "close": "2025-12-31"}, "close", "'2025-12-31' is before its open, '2026-01-01'"),
+]
+
+
+def test_twenty_faults_are_named_by_line_and_column(here: Path) -> None:
+    """Beside them a line with too few cells, and a column whose name has a slip in it."""
+    rows = [GOOD, *(GOOD | {"forecaster": f"f{place}"} | row for place, (row, *_) in enumerate(TWENTY))]
+    lines = [
+        ",".join([*GOOD, "market_probabilty"]),
+        *(",".join([*row.values(), ""]) for row in rows),
+        "q,zoe",
+    ]
+    (here / "f.csv").write_text("\n".join(lines))
+    objects = [json.dumps(row | {"market_probabilty": None}) for row in rows]
+    (here / "f.jsonl").write_text("\n".join(["", *objects, '{"question": ']))
+    for name, torn in (("f.csv", "it has 2 cells, the first line 9"), ("f.jsonl", "invalid JSON")):
+        answer = run("score", name, "--json")
+        error = json.loads(answer.stdout)["error"]
+        found = {(one["line"], one["field"]): one for one in error["faults"]}
+        assert (answer.exit_code, error["code"], error["more_faults"]) == (1, "bad_file", 0)
+        for line, (_, column, said) in enumerate(TWENTY, 3):
+            assert found.pop((line, column))["message"] == said
+        assert (
+            found.pop((1, "market_probabilty"))["message"]
+            == "it is unknown; did you mean market_probability?"
+        )
+        assert torn in found.pop((23, ""))["message"]
+        assert set(found) <= {(22, "time")}  # which is after the wrong close
+        assert all(one["mend"] for one in error["faults"])
+        assert f"{name}:3: column probability: '1.7' is not from 0 to 1 →" in run("score", name).stderr
+
+
+def test_of_many_lines_with_one_fault_the_first_are_named_and_the_others_counted(here: Path) -> None:
+    lines = [HEAD, *(f"q{row},ann,2,1" for row in range(1_000)), "q,,0.5,1"]
+    (here / "f.csv").write_text("\n".join(lines))
+    error = json.loads(run("score", "f.csv", "--json").stdout)["error"]
+    assert (len(error["faults"]), error["more_faults"]) == (21, 980)
+    assert error["faults"][-1]["line"] == 1_002
+    assert "… and 980 more faults" in error["message"]
+
+
 @pytest.mark.parametrize(
     ("data", "said"),
     [

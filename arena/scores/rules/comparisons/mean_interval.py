@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arena.scores.rules._columns import Floats
+from arena.scores.rules._columns import Floats, different
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS, Ints
 
 NORMAL = 1.959963984540054
@@ -57,7 +57,7 @@ def mean_intervals(who: Ints, event: Ints, value: Floats, size: int) -> MeanInte
     count = np.bincount(who, minlength=size).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.bincount(who, value, minlength=size) / count
-        pair, place = np.unique(who * (event.max(initial=0) + 1) + event, return_inverse=True)
+        pair, place = different(who * (event.max(initial=0) + 1) + event)
         owner = pair // (event.max(initial=0) + 1)
         questions = np.bincount(place, minlength=pair.size).astype(np.float64)
         rest = np.bincount(place, value, minlength=pair.size) - questions * mean[owner]

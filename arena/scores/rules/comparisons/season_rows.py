@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arena.scores.rules._columns import Floats, check_probabilities, is_scored
+from arena.scores.rules._columns import Floats, check_probabilities, different, is_scored
 from arena.scores.rules.comparisons.events import Ints
 
 WEEK = 7 * 86_400
@@ -87,7 +87,7 @@ def check_season(
     o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))[scored]
     who, about = _places("agent", agent, len(agents))[scored], _places("event", event, len(events))[scored]
     when, what = _places("instant", instant)[scored], _places("market", market)[scored]
-    names, cell = np.unique(what * (when.max(initial=0) + 1) + when, return_inverse=True)
+    names, cell = different(what * (when.max(initial=0) + 1) + when)
     order = np.lexsort((cell, who))
     _refuse_twice(agents, who[order], cell[order], scored[order])
     edges = np.searchsorted(who[order], np.arange(len(agents) + 1))

@@ -5,7 +5,7 @@ scored apart and count half each; dataset questions are counted once for each ho
 
 `leaderboard` is the whole leaderboard of both, of `adjusted_brier` scores, the `brier_index` made of them,
 `peer` and `skill`; `difficulty_sample` says who helps to tell how hard a question was, `imputation` what
-silence counts as, `crowd` how models are pooled; `bootstrap` and `intervals` what chance can do. `panel`
+silence counts as, `bootstrap` and `intervals` what chance can do. `panel`
 makes the table of one type from columns. `paper_leaderboard` is the board of the first paper, with plain
 means.
 """

@@ -1,7 +1,6 @@
-"""Many yes/no questions at once: a table of forecasts in, one line for each forecaster out.
+"""Many yes/no questions at once: a table of forecasts in, a row for each question and forecaster out.
 
-- Formula: `baseline`, `peer` and `relative` of every question, each averaged over the questions on which
-  the forecaster has that score; coverage is averaged over the questions that the forecaster forecast.
+- Formula: `baseline`, `peer`, `relative`, coverage and the two spot scores of everyone on every question.
 - Direction: higher is better.
 - Range: those of the rules.
 - Edge cases: questions without an outcome of 0 or 1 are left out. Without times a forecast stands from the
@@ -145,25 +144,9 @@ def _no_doubles(rows: ResolvedRows) -> None:
         raise ValueError(f"row {row}: {name} has forecast the same question at the same time in row {first}")
 
 
-__all__ = ["ForecasterMeans", "TableScores", "TableTimes", "score"]
-
 SCORES = ("baseline", "peer", "relative", "coverage", "spot_baseline", "spot_peer")
 COMMUNITY = "community"
 """Whom the community's forecast is scored as, where that is wanted; −1 where forecasters are numbers."""
-
-
-@dataclass(frozen=True, slots=True)
-class ForecasterMeans:
-    """A forecaster's means over questions; NaN where there is no such score."""
-
-    forecaster: str
-    questions: int
-    baseline: float
-    peer: float
-    relative: float
-    coverage: float
-    spot_baseline: float
-    spot_peer: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,33 +156,6 @@ class CellScores:
     question: Places
     forecaster: Names
     values: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class TableScores:
-    """Everybody by name, the mode in which they were scored, and what the means are of."""
-
-    mode: Mode
-    lines: tuple[ForecasterMeans, ...]
-    cells: CellScores
-
-
-def score(
-    question: ArrayLike,
-    forecaster: ArrayLike,
-    probability: ArrayLike,
-    outcome: ArrayLike,
-    times: TableTimes | None = None,
-    mode: Mode = "exact",
-) -> TableScores:
-    """The means of everyone in a table of forecasts.
-
-    >>> means = score(["rain", "rain", "snow"], ["a", "b", "a"], [0.8, 0.4, 0.5], [1, 1, 0])
-    >>> [(line.forecaster, line.questions, round(line.peer, 1)) for line in means.lines]
-    [('a', 2, 69.3), ('b', 1, -69.3)]
-    """
-    cells = cell_scores(check_rows(question, forecaster, probability, outcome, times), times, mode)
-    return TableScores(mode, _lines(cells.forecaster.astype(np.str_), cells.values), cells)
 
 
 def cell_scores(
@@ -330,17 +286,3 @@ def _question(rows: ResolvedRows, first: int) -> MetaculusQuestion:
         return MetaculusQuestion(opens, closes, scheduled, spot)
     except ValueError as error:
         raise ValueError(f"row {rows.row[first]}: {error}") from None
-
-
-def _lines(names: Names, values: Floats) -> tuple[ForecasterMeans, ...]:
-    """Each forecaster's means over what is known."""
-    who, place = np.unique(names, return_inverse=True)
-    means = []
-    for column in values:
-        present = ~np.isnan(column)
-        count = np.bincount(place[present], minlength=who.size)
-        total = np.bincount(place[present], column[present], minlength=who.size)
-        means.append((total / np.where(count, count, np.nan)).tolist())
-    return tuple(
-        ForecasterMeans(*line) for line in zip(who.tolist(), np.bincount(place).tolist(), *means, strict=True)
-    )

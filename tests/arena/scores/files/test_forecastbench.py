@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from arena.errors import ArenaError
+from arena.errors import ArenaError, FileFault
 from arena.scores.files.forecastbench import (
-    Fault,
     check_answers,
     coverage,
     read_forecast_file,
@@ -58,7 +57,7 @@ def submission(**changes: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def faults(data: Any) -> list[Fault]:
+def faults(data: Any) -> list[FileFault]:
     asked, wrong = read_question_set("q.json", json.dumps(QUESTIONS))
     assert not wrong
     filed, found = read_forecast_file("f.json", json.dumps(data))
@@ -70,11 +69,11 @@ def published(shared_data: Path, name: str) -> str:
 
 
 @pytest.mark.parametrize("name", ["2026-03-01", "2026-05-24"])
-def test_published_sets_are_read_and_written_back_equal(shared_data: Path, name: str) -> None:
+def test_published_sets_are_read_whole(shared_data: Path, name: str) -> None:
     text = published(shared_data, f"question_sets/{name}-llm.json.gz")
     asked, wrong = read_question_set("q.json", text)
     assert not wrong
-    assert json.dumps(asked.as_data(), indent=4) == text.rstrip()
+    assert [question.texts for question in asked.questions] == json.loads(text)["questions"]
     assert coverage(set(), asked)["market"] == (0, 250)
     resolutions, wrong = read_resolution_set(
         "r.json", published(shared_data, f"resolution_sets/{name}_resolution_set.json.gz")

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arena.errors import ArenaError
 from arena.scores.files.csv_columns import decode
@@ -54,11 +56,12 @@ def test_json_lines_and_lists_are_read_by_a_mapping() -> None:
 
 
 BAD = {
-    '{"question": "a"}\n{': "f:2: invalid JSON",
+    '{"question": "a", "forecaster": "b", "outcome": 1, "probability": 1}\n{': "f:2: invalid JSON",
     "[1]": "f:1: '1' is no object",
-    "probability,outcomes\na,b,1,1": "f:1: column 'outcomes' is unknown; did you mean outcome?",
+    '{"question": "a"}': "f:1: there is no column forecaster",
+    "probability,outcomes\na,b,1,1": "f:1: column outcomes: it is unknown; did you mean outcome?",
     "chance_of_yes,outcome\na,b,1,1": "f:1: there is no column probability",
-    "probability,outcome,end\na,b,1,1,2": "f:1: there is a column end and none named time",
+    "probability,outcome,end\na,b,1,1,2": "f:1: column end: it is there without a column time",
     "option,probability,outcome\na,b,x,0.5,x\na,b,y,0.4,x": (
         "f:2: column probability: the options of this forecast add up to 0.9, not to 1"
     ),
@@ -179,7 +182,35 @@ def test_a_missing_answer_counts_as_one_that_knows_nothing() -> None:
     assert [row.forecaster for row in found.rows] == ["all", "some"]
     some = row_of(found, "some")
     assert (some.missing, some.ranked) == (1, True)
-    assert some.brier_filled == pytest.approx(((some.brier or 0) * 5 + 0.25) / 6)
+    assert some.filled["brier"] == pytest.approx(((some.brier or 0) * 5 + 0.25) / 6)
+    assert some.filled["baseline"] == pytest.approx((some.baseline or 0) * 5 / 6)
+    assert some.brier_skill == pytest.approx(1 - (some.filled["brier"] or 0) / 0.25)
+    assert any("means marked * are over each one's own questions" in note for note in found.notes)
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.001, 0.999), st.floats(0, 1)), min_size=5, max_size=9),
+    st.integers(0, 8),
+)
+def test_leaving_an_answer_out_improves_nothing_that_can_be_compared(
+    said: list[tuple[float, float]], left_out: int
+) -> None:
+    """Nothing that knew more than nothing, that is; in skill, nothing that knew more than the price."""
+    left_out %= len(said)
+    probability, price = said[left_out]
+    rows = [f"q{q},all,0.5,{q % 2},{m!r}" for q, (_, m) in enumerate(said)]
+    own = [f"q{q},some,{p!r},{q % 2},{m!r}" for q, (p, m) in enumerate(said)]
+    head = "question,forecaster,probability,outcome,market_probability"
+    whole = row_of(scored("\n".join([head, *rows, *own])), "some")
+    less = row_of(scored("\n".join([head, *rows, *own[:left_out], *own[left_out + 1 :]])), "some")
+    outcome = left_out % 2
+    if abs(probability - outcome) <= 0.5:
+        assert (less.filled["brier"] or 0) >= (whole.filled["brier"] or 0) - 1e-12
+        assert (less.filled["baseline"] or 0) <= (whole.filled["baseline"] or 0) + 1e-9
+        assert (less.filled["peer"] or 0) <= (whole.filled["peer"] or 0) + 1e-9
+        assert (less.brier_skill or 0) <= (whole.brier_skill or 0) + 1e-12
+    if abs(probability - outcome) <= abs(price - outcome) and less.skill is not None:
+        assert less.skill <= (whole.skill or 0) + 1e-12
 
 
 def test_provisional_scores_are_against_a_price_and_skill_leaves_them_out() -> None:

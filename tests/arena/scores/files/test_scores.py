@@ -51,14 +51,14 @@ def test_every_score_is_the_plain_formula(lines: list[Line]) -> None:
             if others[q]
         ]
         brier = sum((p - q % 2) ** 2 for q, p, _ in own) / len(own)
-        market = sum((m - q % 2) ** 2 for q, _, m in own) / len(own)
+        skill = sum((m - q % 2) ** 2 - (p - q % 2) ** 2 for q, p, m in own) / len(by_question)
         assert (row.forecasts, row.questions, row.events) == (len(own),) * 3
         assert row.brier == pytest.approx(brier)
         assert row.log == pytest.approx(sum(map(math.log, gave)) / len(own))
         assert row.baseline == pytest.approx(sum(100 * (1 + math.log2(x)) for x in gave) / len(own), abs=1e-9)
         share = len(own) / len(by_question)
         assert row.ranked == (share >= 0.8)
-        assert row.skill == (pytest.approx(market - brier, abs=1e-12) if row.ranked else None)
+        assert row.skill == (pytest.approx(skill, abs=1e-12) if row.ranked else None)
         assert (row.skill_low, row.reason) == (None, "not enough events" if row.ranked else None)
         assert row.why_not == (None if row.ranked else f"covers {share:.0%} of the questions")
         assert row.peer == (pytest.approx(sum(peers) / len(peers), abs=1e-6) if peers else None)

@@ -10,10 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.answers import decisions
 from arena.scores.rules.forecastbench import intervals
 from arena.scores.rules.forecastbench.brier_index import index
-from arena.scores.rules.forecastbench.crowd import crowd
 from arena.scores.rules.forecastbench.difficulty_sample import sample
 from arena.scores.rules.forecastbench.imputation import impute, too_much
 from arena.scores.rules.forecastbench.leaderboard import forecastbench_leaderboard
@@ -157,26 +155,6 @@ def test_intervals_and_shares_as_numpy_and_counting_have_them(drawn: Any) -> Non
     assert intervals.first(drawn).tolist() == [firsts.count(i) / max(len(some), 1) for i in range(3)]
     tops = [row >= np.nanquantile(row, 0.95) - 1e-12 for row in some]
     assert intervals.top(drawn) == pytest.approx(np.mean(tops, axis=0) if some else [0.0] * 3)
-
-
-@given(st.lists(millionths, min_size=1, max_size=9))
-def test_crowds_are_those_of_the_agents_that_pool_in_whole_numbers(members: list[int]) -> None:
-    said = [[p / 1_000_000] for p in members]
-    for way, exact in (
-        ("median", decisions.median),
-        ("geometric_mean", decisions.geometric_mean),
-        ("log_odds", decisions.geometric_mean_of_odds),
-    ):
-        assert crowd(said, way)[0] == pytest.approx(exact(members) / 1_000_000, abs=0.6e-6)
-
-
-def test_a_crowd_leaves_out_who_said_nothing() -> None:
-    said = [[0.2, math.nan], [math.nan, math.nan], [0.4, math.nan]]
-    assert crowd(said).tolist() == pytest.approx([0.3, math.nan], nan_ok=True)
-    with pytest.raises(ValueError, match=r"row 0, column 1: 1\.5 is not a probability"):
-        crowd([[0.5, 1.5]])
-    with pytest.raises(ValueError, match="way 'mean': it is one of median"):
-        crowd([[0.5]], "mean")
 
 
 def two_types(**more: list[float | None]) -> tuple[Panel, Panel]:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from random import Random
 from typing import Any
 
@@ -10,12 +10,60 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike
 
 from arena.scores.rules.metaculus import baseline, peer, relative
-from arena.scores.rules.metaculus.question import MetaculusQuestion
+from arena.scores.rules.metaculus.question import MetaculusQuestion, Mode
 from arena.scores.rules.metaculus.question_types import binary
-from arena.scores.rules.metaculus.table import ForecasterMeans, TableScores, TableTimes, score
+from arena.scores.rules.metaculus.table import CellScores, TableTimes, cell_scores, check_rows
 from arena.scores.rules.metaculus.totals import totals
+
+
+@dataclass(frozen=True, slots=True)
+class ForecasterMeans:
+    """A forecaster's means over questions; NaN where there is no such score."""
+
+    forecaster: str
+    questions: int
+    baseline: float
+    peer: float
+    relative: float
+    coverage: float
+    spot_baseline: float
+    spot_peer: float
+
+
+@dataclass(frozen=True, slots=True)
+class TableScores:
+    """Everybody by name, the mode in which they were scored, and what the means are of."""
+
+    mode: Mode
+    lines: tuple[ForecasterMeans, ...]
+    cells: CellScores
+
+
+def score(
+    question: ArrayLike,
+    forecaster: ArrayLike,
+    probability: ArrayLike,
+    outcome: ArrayLike,
+    times: TableTimes | None = None,
+    mode: Mode = "exact",
+) -> TableScores:
+    """The means of everyone in a table of forecasts."""
+    cells = cell_scores(check_rows(question, forecaster, probability, outcome, times), times, mode)
+    return TableScores(mode, lines_of(cells), cells)
+
+
+def lines_of(cells: CellScores) -> tuple[ForecasterMeans, ...]:
+    """Each forecaster's means over what is known."""
+    found = []
+    for name in sorted(set(cells.forecaster.tolist())):
+        own = cells.values[:, cells.forecaster == name]
+        known = [column[~np.isnan(column)] for column in own]
+        means = [float(column.mean()) if column.size else math.nan for column in known]
+        found.append(ForecasterMeans(name, own.shape[1], *means))
+    return tuple(found)
 
 
 def line(found: TableScores, name: str) -> ForecasterMeans:
