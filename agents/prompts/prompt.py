@@ -1,5 +1,6 @@
 """What a model is asked: a template filled in with what the agent may see, cut to its budget of tokens."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -76,6 +77,10 @@ def render(
     return Prompt(fit_messages(messages, texts, tokens), view.seed, stage, bets=bets)
 
 
+MARKET_NAME = re.compile(r"\bm[1-9]\d*\b")
+"""What a prompt calls markets by, in a text."""
+
+
 def short_ids(listings: Iterable[Listing]) -> dict[MarketId, str]:
     """The names that a prompt calls markets by: m1, m2 … by their place in the snapshot."""
     return {listing.market.id: f"m{place}" for place, listing in enumerate(listings, 1)}
@@ -117,6 +122,7 @@ def prompt_facts(sight: PromptContext) -> dict[str, Any]:
     shown, held = offered_listings(view, part), held_listings(view, part)
     told = context_facts(view, [*shown, *held], ids, prices, sight.stage)
     blocks = [_market_facts(listing, ids, stated, sight, told) for listing in shown]
+    _shorten_series(shown, blocks)
     here = {listing.market.id for listing in (*shown, *held)}
     mids = {listing.market.id: listing.mid for listing in snapshot}
     committed = 0 if part is None else part.committed
@@ -174,6 +180,17 @@ def _market_facts(
         "evidence": [_article_facts(article, sight.longest) for article in articles],
         **told[market.id],
     }
+
+
+def _shorten_series(shown: Sequence[Listing], blocks: Sequence[dict[str, Any]]) -> None:
+    """A question for several dates has its rules and articles once, at the first of these in the prompt."""
+    first: dict[str, str] = {}
+    for listing, block in zip(shown, blocks, strict=True):
+        if not (series := listing.market.series):
+            continue
+        if (before := first.setdefault(series, block["id"])) != block["id"]:
+            text = f"{block['question']}\n|\n| Everything else is as for {before}."
+            block |= {"text": text, "rules": f"| As for {before}.", "evidence": []}
 
 
 @lru_cache(maxsize=2048)  # every agent of a round is shown the same pages

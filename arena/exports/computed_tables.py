@@ -20,6 +20,7 @@ from arena.record.model.columns import (
     ForecastColumns,
 )
 from arena.record.queries.accounts import read_marked_cohort
+from arena.record.model.cohort import BENCHMARK
 from arena.record.queries.cohorts import StoredCohort, read_cohorts
 from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns
 from arena.record.schema.fields import CHANCE, COUNT, DOLLARS, FLAG, MARKET_ID, PRICE, SECONDS, SHARES
@@ -187,7 +188,7 @@ LEADERBOARD_COLUMNS = (
 
 def leaderboard_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[Row]:
     """The leaderboard over these cohorts, then that of each."""
-    numbers = [stored.cohort.number for stored in cohorts]
+    numbers = [stored.cohort.number for stored in cohorts if stored.cohort.stamp != BENCHMARK]
     whole = len(numbers) == len(read_cohorts(connection))
     for cohort, some in [(None, numbers), *((number, [number]) for number in numbers)]:
         board = LEADERBOARD.read_current(connection, cohort) if whole or cohort is not None else None
