@@ -13,8 +13,8 @@ may end in `/v1` or not. Ollama is told how large a window it needs.
 
 `samples` is how often the whole prompt is asked, each time with another seed: every answer is kept, the agent
 states the median and makes the bets of the sample closest to it. `batch` limits the markets in one question;
-by default it shows all; a question that is asked for several dates counts as one. `released` is the model's release date: in a replay, it may know rather than foresee
-what was decided earlier.
+by default it shows all. A question that is asked for several dates counts as one. `released` is the model's
+release date: in a replay, it may know rather than foresee what was decided earlier.
 
 An answer with usable forecasts for too few markets (`ask.min_answered`) is asked for once more, for what is
 missing, with the reasons. With some forecasts then, but too few, the turn is marked partly and what it has

@@ -206,7 +206,11 @@ async def estimate_lineup(config: Config, given: Given, view: View | None = None
 
     Agents with the same settings use the same, so one of them plays for all.
     """
-    rounds, estimates, found = _SampleRounds(config, view), dict[tuple[str, str], Estimate](), list[Estimate]()
+    rounds, estimates, found = (
+        _SampleRounds(config, view),
+        dict[tuple[str, str], Estimate](),
+        list[Estimate](),
+    )
     for agent in config.agents:
         if (model := model_settings(agent.settings)) is None:
             continue

@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 
 from arena.exports.fact_tables import PLACE_ORDER, in_cohorts, of_turn
 from arena.exports.table import ExportColumn, ExportTable, Kind, Row
+from arena.record.model.cohort import BENCHMARK
 from arena.record.model.columns import (
     NO_SCORE,
     OPEN,
@@ -20,7 +21,6 @@ from arena.record.model.columns import (
     ForecastColumns,
 )
 from arena.record.queries.accounts import read_marked_cohort
-from arena.record.model.cohort import BENCHMARK
 from arena.record.queries.cohorts import StoredCohort, read_cohorts
 from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns
 from arena.record.schema.fields import CHANCE, COUNT, DOLLARS, FLAG, MARKET_ID, PRICE, SECONDS, SHARES

@@ -1,18 +1,22 @@
-"""A benchmark's question set answered by the arena's agents: a cohort of one round, of which nothing is traded.
+"""A benchmark's question set answered by the arena's agents: a cohort of one round that trades nothing.
 
-Each question is what a market is elsewhere; a data question is one for each of its dates, and all of these are
-asked about at once. Line-up, prompts and method are frozen, calls are reserved and kept, and whatever the record
-has is not asked again. Nobody offers anything at the prices shown, so that no order could be filled.
+Each question is what a market is elsewhere; a data question is one for each of its dates, and all of these
+are asked about at once. Line-up, prompts and method are frozen, calls are reserved and kept, and whatever the
+record has is not asked again. Nobody offers anything at the prices shown, so no order could be filled.
 """
 
+import csv
+import io
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime, time
+from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 from agents.kinds import constant, llm, naive, random
-from agents.model import Context, View
+from agents.model import DECIDED_STATUSES, USABLE_STATUSES, Context, Forecast, View
 from agents.model_table.limits import with_limits
 from agents.prompts.template import BadTemplate, compile_template
 from agents.registry import prompt_names, prompt_text
@@ -21,23 +25,29 @@ from arena.config import Config
 from arena.config.model import AgentConfig
 from arena.errors import ArenaError
 from arena.record.model.benchmark import FORECASTBENCH, BenchmarkFile
-from arena.record.model.cohort import BENCHMARK, NO_EVIDENCE, Cohort
-from arena.record.queries.benchmark import newest_files
+from arena.record.model.cohort import BENCHMARK, NO_EVIDENCE, Cohort, Entrant
+from arena.record.queries.benchmark import newest_files, read_answer_usage, read_file
 from arena.record.queries.cohorts import (
     StoredCohort,
     StoredRound,
     next_cohort_number,
     read_cohorts,
+    read_final_forecasts,
     read_rounds,
     read_turn_statuses,
 )
 from arena.record.record import Record
+from arena.record.schema.database import Connection
 from arena.record.write.cohorts import add_cohort, end_cohort, open_round
 from arena.rounds.evidence import gather_evidence
 from arena.rounds.round import finish_round
 from arena.rounds.world import World
 from arena.scores.files.forecastbench import (
+    ANSWER_COLUMNS,
+    Asked,
+    BenchForecast,
     BenchQuestion,
+    ForecastFile,
     QuestionSet,
     ResolutionSet,
     read_question_set,
@@ -163,9 +173,7 @@ def baselines(record: Record, asked: QuestionSet, taken: Iterable[str]) -> list[
         "naive": ("naive", naive.Settings(rates=earlier_rates(record, asked))),
     }
     known = set(taken)
-    return [
-        AgentConfig(name, kind, own, 0) for name, (kind, own) in settings.items() if name not in known
-    ]
+    return [AgentConfig(name, kind, own, 0) for name, (kind, own) in settings.items() if name not in known]
 
 
 def earlier_rates(record: Record, asked: QuestionSet) -> dict[str, dict[int, float]]:
@@ -198,22 +206,31 @@ def decided_at(asked: QuestionSet, now: datetime) -> datetime:
 
 def set_snapshot(asked: QuestionSet, version: int, at: datetime, method: Method) -> Snapshot:
     """A set as agents are shown it."""
+    return Snapshot(at, tuple(_listings(asked, version, at, method)))
+
+
+def question_ids(
+    asked: QuestionSet, version: int, method: Method
+) -> Iterator[tuple[MarketId, BenchQuestion, str | None]]:
+    """What a set asks, date by date: its id in the record, the question, and the date of a data question.
+
+    Another version of a set has ids of its own, and so have pages that tell the value of a series.
+    """
     place = f"{asked.due}{'' if version == 1 else f'.{version}'}{'+values' if method.prices else ''}"
-    return Snapshot(at, tuple(_listings(asked, place, at, method)))
-
-
-def _listings(asked: QuestionSet, place: str, at: datetime, method: Method) -> Iterator[Listing]:
     for question in asked.questions:
-        if question.combined:
-            continue
         own = f"{FORECASTBENCH}:{place}:{question.source}:{question.id}"
-        for day in question.dates or (None,):
-            id = MarketId(own if day is None else f"{own}@{day}")
-            market = _market(id, question, asked.due, day, method)
-            chance = question.freeze_probability
-            mid = None if chance is None else millionths(chance)
-            quote_at = min(_instant(question.texts["freeze_datetime"], at), at)
-            yield Listing(market, None if mid is None else Quote(id, quote_at, None, None, mid))
+        for day in () if question.combined else question.dates or (None,):
+            yield MarketId(own if day is None else f"{own}@{day}"), question, day
+
+
+def _listings(asked: QuestionSet, version: int, at: datetime, method: Method) -> Iterator[Listing]:
+    for id, question, day in question_ids(asked, version, method):
+        market = _market(id, question, asked.due, day, method)
+        if (chance := question.freeze_probability) is None:
+            yield Listing(market, None)
+        else:
+            frozen_at = min(_instant(question.texts["freeze_datetime"], at), at)
+            yield Listing(market, Quote(id, frozen_at, None, None, millionths(chance)))
 
 
 def _market(id: MarketId, question: BenchQuestion, due: str, day: str | None, method: Method) -> Market:
@@ -255,11 +272,22 @@ def _instant(text: Any, otherwise: datetime) -> datetime:
     return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
 
 
-def sample_view(config: Config, snapshot: Snapshot) -> View:
-    """What an agent would see of a set, before there is a cohort."""
+SAMPLED = 40
+"""From so many questions of a set it is worked out what all of them cost."""
+
+
+def sample_view(config: Config, snapshot: Snapshot) -> tuple[View, Fraction]:
+    """What an agent would see of some questions of a set, and how many times as many there are."""
+    questions: dict[str, list[Listing]] = {}
+    for listing in snapshot.shown:
+        questions.setdefault(listing.market.series or listing.market.id, []).append(listing)
+    every = list(questions.values())
+    some = every[:: -(-len(every) // SAMPLED) or 1]
+    part = replace(snapshot, shown=tuple(chain.from_iterable(some)))
     account = Holdings(cash=config.cohorts.bankroll)
-    mark = mark_all({"": account}, snapshot)[""]
-    return View(snapshot=snapshot, holdings=account, mark=mark, rules=config.cohorts.rules, seed=1)
+    mark = mark_all({"": account}, part)[""]
+    view = View(snapshot=part, holdings=account, mark=mark, rules=config.cohorts.rules, seed=1)
+    return view, Fraction(len(every), max(len(some), 1))
 
 
 # ── playing ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -273,7 +301,13 @@ def answered_by(record: Record, kept: BenchmarkFile, method: Method) -> list[Sto
 
 
 def _place(kept: BenchmarkFile, method: Method) -> dict[str, Any]:
-    return {"set": kept.name, "due": kept.due, "version": kept.version, "sha256": kept.sha256, **asdict(method)}
+    return {
+        "set": kept.name,
+        "due": kept.due,
+        "version": kept.version,
+        "sha256": kept.sha256,
+        **asdict(method),
+    }
 
 
 def begin_set(config: Config, kept: BenchmarkFile, method: Method, at: datetime, record: Record) -> None:
@@ -298,10 +332,22 @@ def begin_set(config: Config, kept: BenchmarkFile, method: Method, at: datetime,
     record.write(add_cohort, cohort, texts, deposits)
 
 
+OVER = (*DECIDED_STATUSES, "out")
+
+
+def answered_agents(record: Record, cohorts: Sequence[StoredCohort]) -> set[str]:
+    """The agents of cohorts whose answers are in, and those of open ones, where they go on."""
+    found = set[str]()
+    for stored in cohorts:
+        usage = record.read(read_answer_usage, stored.id)
+        found |= {one.agent for one in usage if stored.ended_at is None or one.status in OVER}
+    return found
+
+
 async def play_set(
     stored: StoredCohort, kept: BenchmarkFile, world: World, record: Record
-) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Let the agents of a cohort answer what they have not; how each turn stands, and what went wrong.
+) -> tuple[str, ...]:
+    """Let the agents of a cohort answer what they have not; what it went without, in words.
 
     Once no turn is worth another try, the cohort has ended.
     """
@@ -317,10 +363,85 @@ async def play_set(
         await finish_round(stored, round, world, record, late=False)
     if _round(stored, record).done:
         record.write(end_cohort, stored.id, at)
-    statuses = record.read(read_turn_statuses, round.id)
-    return {name: statuses.get(key, "pending") for name, key in stored.entrant_ids.items()}, trouble
+    return trouble
 
 
 def _round(stored: StoredCohort, record: Record) -> StoredRound:
     (round,) = record.read(read_rounds, stored.id)
     return round
+
+
+# ── what they answered ───────────────────────────────────────────────────────────────────────────────────
+
+
+UNNAMED = ("constant", "random", "market", "naive")
+"""Kinds whose answers don't depend on the method."""
+HERE = "this arena"
+"""The organization of agents on boards."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedAnswers:
+    """What an agent of a cohort answered, as if it had been filed, with its reasons by question."""
+
+    cohort: int
+    agent: str
+    method: Method
+    filed: ForecastFile
+    reasons: Mapping[Asked, str]
+
+
+def read_recorded_answers(
+    connection: Connection, dues: Collection[str] | None = None
+) -> list[RecordedAnswers]:
+    """The usable answers of all agents, of sets due on some days; of one name only the newest for a day."""
+    found: dict[tuple[str, str], RecordedAnswers] = {}
+    for stored in benchmark_cohorts(read_cohorts(connection, trading=False)):
+        cohort, place = stored.cohort, stored.cohort.venue_settings
+        if dues is not None and place["due"] not in dues:
+            continue
+        kept = read_file(connection, "questions", place["set"], place["version"])
+        asked: QuestionSet = strictly(read_question_set, kept.name, kept.text)
+        method = method_of(cohort)
+        keys = {
+            id: (question.source, question.id, day)
+            for id, question, day in question_ids(asked, kept.version, method)
+        }
+        for round in read_rounds(connection, stored.id):
+            statuses = read_turn_statuses(connection, round.id)
+            said = read_final_forecasts(connection, round.id, list(stored.entrant_ids))
+            for entrant in cohort.entrants:
+                status = statuses.get(stored.entrant_ids[entrant.name])
+                if (forecasts := said.get(entrant.name)) and status in USABLE_STATUSES:
+                    one = _recorded(cohort, entrant, method, asked, keys, forecasts)
+                    found[one.filed.model, asked.due] = one
+    return list(found.values())
+
+
+def _recorded(
+    cohort: Cohort,
+    entrant: Entrant,
+    method: Method,
+    asked: QuestionSet,
+    keys: Mapping[MarketId, Asked],
+    forecasts: Sequence[Forecast],
+) -> RecordedAnswers:
+    name = entrant.name if entrant.kind in UNNAMED else f"{entrant.name} ({method.words})"
+    lab = str(entrant.settings.get("model") or HERE).partition("/")[0]
+    answered = [(keys[one.market_id], one) for one in forecasts if one.market_id in keys]
+    rows = tuple(BenchForecast(row, *key, one.probability) for row, (key, one) in enumerate(answered, 1))
+    file = f"cohort {cohort.number}, {entrant.name}"
+    filed = ForecastFile(file, HERE, name, lab, asked.name, asked.due, rows)
+    reasons = {key: one.reason for key, one in answered}
+    return RecordedAnswers(cohort.number, entrant.name, method, filed, reasons)
+
+
+def answers_csv(answers: RecordedAnswers) -> str:
+    """The same in the columns of a CSV of answers, to be checked as anyone's."""
+    out = io.StringIO(newline="")
+    lines = csv.writer(out)
+    lines.writerow(ANSWER_COLUMNS)
+    for row in answers.filed.rows:
+        key = row.source, row.id, row.date
+        lines.writerow((row.source, row.id, row.date or "", repr(row.forecast), answers.reasons[key]))
+    return out.getvalue()

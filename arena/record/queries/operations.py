@@ -124,7 +124,12 @@ class TurnOutcome:
     status: str
 
 
-NEWEST_ROUNDS = select(RoundRow.id).join(CohortRow).where(IS_TRADING).order_by(col(RoundRow.at).desc(), col(RoundRow.id).desc())
+NEWEST_ROUNDS = (
+    select(RoundRow.id)
+    .join(CohortRow)
+    .where(IS_TRADING)
+    .order_by(col(RoundRow.at).desc(), col(RoundRow.id).desc())
+)
 TURN_OUTCOMES = (
     select_as(cohort=CohortRow.number, round=RoundRow.number, agent=EntrantRow.name, status=TurnRow.status)
     .select_from(joined(RoundRow, TurnRow, EntrantRow, CohortRow))

@@ -10,8 +10,8 @@ from sqlalchemy import BindParameter, ColumnElement, Connection, bindparam, cast
 from sqlmodel import and_, case
 
 from agents.model import Message
-from arena.record.schema.codec import orders_of
 from arena.record.queries.cohorts import IS_TRADING
+from arena.record.schema.codec import orders_of
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.dialects import BigInt
 from arena.record.schema.statements import attributes_of
