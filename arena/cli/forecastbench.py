@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.cli.forecastbench_run import run
+from arena.cli.forecastbench_run import ClockFile, run
 from arena.cli.options import DEFAULT, Options, command
 from arena.cli.output import plain
+from arena.cli.run import clock_of
 from arena.cli.table import TableChoice, TableColumn, print_table
 from arena.errors import ArenaError, count_text
 
@@ -119,6 +120,7 @@ def fetch(
         str | None, typer.Option("--due", metavar="DATE", help="The round due that day, not the newest.")
     ] = None,
     source: From = None,
+    clock: ClockFile = None,
 ) -> None:
     """Keep a round's question set in the record, byte for byte, with its SHA-256.
 
@@ -129,14 +131,13 @@ def fetch(
 
     Next: arena forecastbench resolve
     """
-    from arena.clock import now
     from arena.rounds.benchmark_rounds import PUBLISHED, FileSource, fetch_questions
     from arena.scores.files.forecastbench import coverage, is_day, read_question_set, strictly
 
     if due is not None and not is_day(due):
         raise ArenaError("bad_day", f"{due!r} is not a day", "write it like 2026-03-01", status=64)
     with chosen.writing() as record:
-        kept, is_new = fetch_questions(record, FileSource(source or PUBLISHED), due, now())
+        kept, is_new = fetch_questions(record, FileSource(source or PUBLISHED), due, clock_of(clock)().now())
     asked: QuestionSet = strictly(read_question_set, kept.name, kept.text)
     rows = {kind: wanted for kind, (_, wanted) in coverage(set(), asked).items()}
     data = {"name": kept.name, "due": kept.due, "version": kept.version, "sha256": kept.sha256, "new": is_new}
@@ -237,7 +238,7 @@ def answers_of(chosen: Options, asked: "QuestionSet", agent: str, cohort: int | 
 
 
 @command()
-def resolve(chosen: Options, source: From = None) -> None:
+def resolve(chosen: Options, source: From = None, clock: ClockFile = None) -> None:
     """Keep the resolutions of all rounds in the record; a file that changed becomes a new version.
 
     Markets that are open yet are in it with the crowd's probability of the day before. What came to something
@@ -247,11 +248,10 @@ def resolve(chosen: Options, source: From = None) -> None:
 
     Next: arena forecastbench board FILE...
     """
-    from arena.clock import now
     from arena.rounds.benchmark_rounds import PUBLISHED, FileSource, resolve_rounds
 
     with chosen.writing() as record:
-        resolved, waiting = resolve_rounds(record, FileSource(source or PUBLISHED), now())
+        resolved, waiting = resolve_rounds(record, FileSource(source or PUBLISHED), clock_of(clock)().now())
     data = {"rounds": [asdict(one) for one in resolved], "waiting": waiting}
     chosen.answer(data, say_resolved, resolved, waiting)
 

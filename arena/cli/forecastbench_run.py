@@ -5,17 +5,22 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from arena.cli.options import Options, command
 from arena.cli.output import attributes, exact, interruptible, plain, prints_aside, program, progress
+from arena.cli.run import clock_of
 from arena.cli.table import TableChoice, TableColumn, print_table
 from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from arena.calls.estimate import Estimate, Usage
+    from arena.clock import Clock
     from arena.config import Config
     from arena.config.model import AgentConfig
     from arena.record.model.benchmark import BenchmarkFile
@@ -36,6 +41,12 @@ ANSWERS = (
     TableColumn("usd", "$", ",.4f"),
     TableColumn("note", show=plain, narrow="wrap", gives_way=2),
 )
+ClockFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--clock", metavar="PATH", help="Rehearse at the time in this file, such as 2026-03-01T00:00Z."
+    ),
+]
 ENDS = ("low", "expected", "high")
 
 
@@ -87,6 +98,7 @@ def run(
     ] = False,
     dry: Annotated[bool, typer.Option("--dry", help="Ask nobody: say what it would cost.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before money is spent.")] = False,
+    clock: ClockFile = None,
 ) -> None:
     """Let the agents of the config answer a question set that is kept, and say before what that costs.
 
@@ -105,7 +117,7 @@ def run(
     from arena.record.record import Record
     from arena.rounds.forecasting import Method
 
-    settings = chosen.load(os.environ)
+    settings, time = chosen.load(os.environ), clock_of(clock)()
     method = Method(prompt, prices, evidence, batch)
     hint = "arena forecastbench run goes on where it stopped; a call under way may be charged"
     with (
@@ -113,13 +125,13 @@ def run(
         closing(Record.open(settings.database)) as record,
         interruptible("stopped; what was answered is kept", hint),
     ):
-        planned = plan(settings, record, due, method, agents or (), baselines)
+        planned = plan(settings, record, due, method, agents or (), baselines, time.now())
         estimates = asyncio.run(estimated(planned, record))
         cost = cost_data(estimates)
         if not dry:
             confirm(cost, planned, yes, chosen.json)
-        trouble = () if dry else asyncio.run(play(planned, record, cost["calls"]["low"]))
-        data = run_data(planned, record, cost, trouble, dry)
+        trouble = () if dry else asyncio.run(play(planned, record, cost["calls"]["low"], time))
+        data = run_data(planned, record, cost, trouble) | {"asked": not dry, "late": is_late(planned, time)}
     chosen.answer(data, say_run, data, chosen.table)
     if not dry and any(one["forecasts"] < planned.rows for one in data["agents"]):
         raise typer.Exit(2)
@@ -143,9 +155,9 @@ def plan(
     method: "Method",
     only: Sequence[str],
     with_baselines: bool,
+    at: "datetime",
 ) -> PlannedAnswers:
     """Who is to be asked what: nobody whose answers are in."""
-    from arena.clock import now
     from arena.config import environment
     from arena.config.environment import missing_keys
     from arena.rounds.forecasting import (
@@ -171,7 +183,7 @@ def plan(
         if apart := [name for name in agent.of if name not in names]:
             words = f"{agent.name} is made from {apart[0]}, which is not asked in the same cohort"
             raise ArenaError("apart", words, "leave it out: name the others with --agent")
-    snapshot = set_snapshot(asked, kept.version, decided_at(asked, now()), method)
+    snapshot = set_snapshot(asked, kept.version, decided_at(asked, at), method)
     return PlannedAnswers(kept, method, snapshot, tuple(earlier), whole, tuple(fresh), waiting)
 
 
@@ -257,7 +269,7 @@ def confirm(cost: Mapping[str, Any], planned: PlannedAnswers, yes: bool, as_json
         raise ArenaError("stopped", "nothing was asked", "--dry says what it would cost")
 
 
-async def play(planned: PlannedAnswers, record: "Record", calls: int) -> tuple[str, ...]:
+async def play(planned: PlannedAnswers, record: "Record", calls: int, clock: "Clock") -> tuple[str, ...]:
     """Go on with what was begun, then let the new ones answer; what was missing, in words."""
     from arena.rounds.forecasting import answered_by, begin_set, play_set
     from arena.rounds.open_world import open_world
@@ -270,7 +282,7 @@ async def play(planned: PlannedAnswers, record: "Record", calls: int) -> tuple[s
     todo = [stored for stored in every if stored.id not in ended]
     trouble: list[str] = []
     with progress("Asking", calls or None) as moved:
-        async with open_world(planned.config, record) as world, watched(record, todo, moved, calls):
+        async with open_world(planned.config, record, clock) as world, watched(record, todo, moved, calls):
             for stored in todo:
                 trouble += await play_set(stored, planned.kept, world, record)
     return tuple(trouble)
@@ -302,10 +314,9 @@ async def watched(
 
 
 def run_data(
-    planned: PlannedAnswers, record: "Record", cost: Mapping[str, Any], trouble: Sequence[str], dry: bool
+    planned: PlannedAnswers, record: "Record", cost: Mapping[str, Any], trouble: Sequence[str]
 ) -> dict[str, Any]:
     """What was answered by this method, and what it took, for JSON."""
-    from arena.clock import now
     from arena.record.queries.benchmark import read_answer_usage
     from arena.rounds.forecasting import answered_by
 
@@ -319,10 +330,8 @@ def run_data(
     return {
         "question_set": planned.kept.name,
         "due": planned.kept.due,
-        "late": f"{now():%Y-%m-%d}" > planned.kept.due,
         "method": planned.method.words,
         "rows": planned.rows,
-        "asked": not dry,
         "estimate": cost,
         "agents": agents,
         "waiting": dict(planned.waiting),
@@ -330,6 +339,11 @@ def run_data(
         "total": {name: sum(one[name] for one in agents) for name in ("calls", "tokens_in", "tokens_out")}
         | {"usd": None if None in costs else round(sum(costs), 6)},
     }
+
+
+def is_late(planned: PlannedAnswers, clock: "Clock") -> bool:
+    """Whether the day is over on which answers to the set were due."""
+    return f"{clock.now():%Y-%m-%d}" > planned.kept.due
 
 
 def answer_data(cohort: int, one: "AnswerUsage") -> dict[str, Any]:

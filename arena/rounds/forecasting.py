@@ -374,6 +374,13 @@ def _round(stored: StoredCohort, record: Record) -> StoredRound:
 # ── what they answered ───────────────────────────────────────────────────────────────────────────────────
 
 
+AS_NAMED_THERE = {
+    "always-0": "Always 0",
+    "always-0.5": "Always 0.5",
+    "always-1": "Always 1",
+    "random-uniform": "Random Uniform",
+}
+"""What the benchmark calls forecasters that ask no model."""
 UNNAMED = ("constant", "random", "market", "naive")
 """Kinds whose answers don't depend on the method."""
 HERE = "this arena"
@@ -426,7 +433,9 @@ def _recorded(
     keys: Mapping[MarketId, Asked],
     forecasts: Sequence[Forecast],
 ) -> RecordedAnswers:
-    name = entrant.name if entrant.kind in UNNAMED else f"{entrant.name} ({method.words})"
+    name = AS_NAMED_THERE.get(entrant.name, entrant.name)
+    if entrant.kind not in UNNAMED:
+        name = f"{entrant.name} ({method.words})"
     lab = str(entrant.settings.get("model") or HERE).partition("/")[0]
     answered = [(keys[one.market_id], one) for one in forecasts if one.market_id in keys]
     rows = tuple(BenchForecast(row, *key, one.probability) for row, (key, one) in enumerate(answered, 1))

@@ -58,7 +58,7 @@ class Cohort:
     """One start with fresh bankrolls: everything that must not change while it plays.
 
     `prompts` maps the names that entrants use to the hash of each text. `stamp` is where the
-    markets come from: `live`, `simulated` or `replay`; or it is `benchmark`, and nothing is traded. `evidence`
+    markets come from: `live`, `simulated` or `replay`; a `benchmark` is not traded. `evidence`
     is the source of articles, `guard` the rule over which of them are shown. `config_hash` is the SHA-256 of
     the config file that it was started by, nothing where that isn't known; `by_hand` are those that the
     schedule did not start. `every` and `offset` say when it decides after its first round, as in `Cadence`.
