@@ -29,7 +29,7 @@ SHOWN = rows_query(
     .outerjoin(QuoteRow, clause(QuoteRow.id == SnapshotItemRow.quote_id)),
     SnapshotItemRow,
     RowPart(MarketVersionRow, "question"),
-    RowPart(QuoteRow, "mid", "bid", "ask"),
+    RowPart(QuoteRow, "id", "mid", "bid", "ask"),
     where=SnapshotRow.cohort_id == bindparam("cohort"),
     order=[SnapshotItemRow.position],
 )
