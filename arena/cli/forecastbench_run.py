@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from arena.record.queries.benchmark import AnswerUsage
     from arena.record.queries.cohorts import StoredCohort
     from arena.record.record import Record
-    from arena.rounds.forecasting import Method
+    from arena.rounds.forecasting import AskingMethod
     from arena.scores.files.forecastbench import QuestionSet
     from markets.model import Snapshot
 
@@ -55,7 +55,7 @@ class PlannedAnswers:
     """What a set was and is to be asked: cohorts of before, the line-up, and who of it is new."""
 
     kept: "BenchmarkFile"
-    method: "Method"
+    method: "AskingMethod"
     snapshot: "Snapshot"
     earlier: "tuple[StoredCohort, ...]"
     config: "Config"
@@ -115,10 +115,10 @@ def run(
     import asyncio
 
     from arena.record.record import Record
-    from arena.rounds.forecasting import Method
+    from arena.rounds.forecasting import AskingMethod
 
     settings, time = chosen.load(os.environ), clock_of(clock)()
-    method = Method(prompt, prices, evidence, batch)
+    method = AskingMethod(prompt, prices, evidence, batch)
     hint = "arena forecastbench run goes on where it stopped; a call under way may be charged"
     with (
         prints_aside(),
@@ -152,7 +152,7 @@ def plan(
     config: "Config",
     record: "Record",
     due: str | None,
-    method: "Method",
+    method: "AskingMethod",
     only: Sequence[str],
     with_baselines: bool,
     at: "datetime",

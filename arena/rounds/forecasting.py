@@ -66,7 +66,7 @@ LIKELY = 0.05, 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class AskingMethod:
     """How the agents with a model are asked, in the terms of ForecastBench's paper.
 
     `prices` shows what the crowd said, and the value of a series, when the set was frozen; `evidence` shows
@@ -82,17 +82,17 @@ class Method:
     def words(self) -> str:
         """As boards name it.
 
-        >>> Method("zero_shot").words, Method(prices=True, evidence=True).words
+        >>> AskingMethod("zero_shot").words, AskingMethod(prices=True, evidence=True).words
         ('zero shot', 'scratchpad with news with freeze values')
         """
         shown = (" with news" if self.evidence else "") + (" with freeze values" if self.prices else "")
         return f"{self.prompt.replace('_', ' ')}{shown}"
 
 
-def method_of(cohort: Cohort) -> Method:
+def method_of(cohort: Cohort) -> AskingMethod:
     """The method that a cohort has frozen."""
-    names = Method.__dataclass_fields__
-    return Method(**{name: value for name, value in cohort.venue_settings.items() if name in names})
+    names = AskingMethod.__dataclass_fields__
+    return AskingMethod(**{name: value for name, value in cohort.venue_settings.items() if name in names})
 
 
 def benchmark_cohorts(record_cohorts: Iterable[StoredCohort], due: str | None = None) -> list[StoredCohort]:
@@ -107,7 +107,9 @@ def benchmark_cohorts(record_cohorts: Iterable[StoredCohort], due: str | None = 
 # ── the line-up ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def line_up(config: Config, method: Method, only: Sequence[str], more: Sequence[AgentConfig] = ()) -> Config:
+def line_up(
+    config: Config, method: AskingMethod, only: Sequence[str], more: Sequence[AgentConfig] = ()
+) -> Config:
     """The config with its agents, or `only` some and those that they are made from, asked by this method."""
     agents = [*config.agents, *more]
     unknown = [name for name in only if name not in {agent.name for agent in agents}]
@@ -124,7 +126,7 @@ def line_up(config: Config, method: Method, only: Sequence[str], more: Sequence[
     return replace(config, agents=tuple(chosen), prompts=texts)
 
 
-def _asked_by(agent: AgentConfig, config: Config, method: Method) -> AgentConfig:
+def _asked_by(agent: AgentConfig, config: Config, method: AskingMethod) -> AgentConfig:
     settings = agent.settings
     if not isinstance(settings, llm.Settings):
         return agent
@@ -140,7 +142,7 @@ def _asked_by(agent: AgentConfig, config: Config, method: Method) -> AgentConfig
     return replace(agent, settings=with_limits(asked, method.batch))
 
 
-def prompt_of(method: Method, config: Config) -> str:
+def prompt_of(method: AskingMethod, config: Config) -> str:
     """The prompt that a method asks by: that of its name which shows prices and articles as is wanted."""
     ends = (["evidence"] if method.evidence else []) + (["price"] if method.prices else [])
     folders, name = config.extensions("prompts"), method.prompt
@@ -204,13 +206,13 @@ def decided_at(asked: QuestionSet, now: datetime) -> datetime:
     return min(now.replace(microsecond=0), due)
 
 
-def set_snapshot(asked: QuestionSet, version: int, at: datetime, method: Method) -> Snapshot:
+def set_snapshot(asked: QuestionSet, version: int, at: datetime, method: AskingMethod) -> Snapshot:
     """A set as agents are shown it."""
     return Snapshot(at, tuple(_listings(asked, version, at, method)))
 
 
 def question_ids(
-    asked: QuestionSet, version: int, method: Method
+    asked: QuestionSet, version: int, method: AskingMethod
 ) -> Iterator[tuple[MarketId, BenchQuestion, str | None]]:
     """What a set asks, date by date: its id in the record, the question, and the date of a data question.
 
@@ -223,7 +225,7 @@ def question_ids(
             yield MarketId(own if day is None else f"{own}@{day}"), question, day
 
 
-def _listings(asked: QuestionSet, version: int, at: datetime, method: Method) -> Iterator[Listing]:
+def _listings(asked: QuestionSet, version: int, at: datetime, method: AskingMethod) -> Iterator[Listing]:
     for id, question, day in question_ids(asked, version, method):
         market = _market(id, question, asked.due, day, method)
         if (chance := question.freeze_probability) is None:
@@ -233,7 +235,7 @@ def _listings(asked: QuestionSet, version: int, at: datetime, method: Method) ->
             yield Listing(market, Quote(id, frozen_at, None, None, millionths(chance)))
 
 
-def _market(id: MarketId, question: BenchQuestion, due: str, day: str | None, method: Method) -> Market:
+def _market(id: MarketId, question: BenchQuestion, due: str, day: str | None, method: AskingMethod) -> Market:
     texts = {name: "" if text == "N/A" else str(text) for name, text in question.texts.items()}
 
     def filled(name: str) -> str:
@@ -272,7 +274,7 @@ def _instant(text: Any, otherwise: datetime) -> datetime:
     return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
 
 
-SAMPLED = 40
+SAMPLED = 20
 """From so many questions of a set it is worked out what all of them cost."""
 
 
@@ -293,14 +295,14 @@ def sample_view(config: Config, snapshot: Snapshot) -> tuple[View, Fraction]:
 # ── playing ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def answered_by(record: Record, kept: BenchmarkFile, method: Method) -> list[StoredCohort]:
+def answered_by(record: Record, kept: BenchmarkFile, method: AskingMethod) -> list[StoredCohort]:
     """The cohorts that answer a file by a method: no agent of theirs answers it again."""
     wanted = _place(kept, method)
     every = benchmark_cohorts(record.read(read_cohorts, trading=False), kept.due)
     return [stored for stored in every if stored.cohort.venue_settings == wanted]
 
 
-def _place(kept: BenchmarkFile, method: Method) -> dict[str, Any]:
+def _place(kept: BenchmarkFile, method: AskingMethod) -> dict[str, Any]:
     return {
         "set": kept.name,
         "due": kept.due,
@@ -310,7 +312,9 @@ def _place(kept: BenchmarkFile, method: Method) -> dict[str, Any]:
     }
 
 
-def begin_set(config: Config, kept: BenchmarkFile, method: Method, at: datetime, record: Record) -> None:
+def begin_set(
+    config: Config, kept: BenchmarkFile, method: AskingMethod, at: datetime, record: Record
+) -> None:
     """Start the cohort that answers a set, with a config's line-up."""
     evidence = config.evidence.source if method.evidence else NO_EVIDENCE
     if method.evidence and evidence == NO_EVIDENCE:
@@ -393,7 +397,7 @@ class RecordedAnswers:
 
     cohort: int
     agent: str
-    method: Method
+    method: AskingMethod
     filed: ForecastFile
     reasons: Mapping[Asked, str]
 
@@ -428,7 +432,7 @@ def read_recorded_answers(
 def _recorded(
     cohort: Cohort,
     entrant: Entrant,
-    method: Method,
+    method: AskingMethod,
     asked: QuestionSet,
     keys: Mapping[MarketId, Asked],
     forecasts: Sequence[Forecast],
