@@ -38,6 +38,14 @@ class Market:
     tags: str = ""
 
     @property
+    def series(self) -> str:
+        """Of a question that is asked for several dates, what all of these have in common; else nothing.
+
+        The date is behind an @ in its id.
+        """
+        return self.id.rpartition("@")[0]
+
+    @property
     def whole_story(self) -> str:
         """The story that it belongs to: its own, or its event."""
         return self.story or self.event_id

@@ -20,7 +20,7 @@ from agents.answers.json_text import NotOneObject
 from agents.answers.keys import MOST_KEYS, REASON_KEYS, chance_of, market_of, plain_key, side_beside
 from agents.answers.shape import Answer, find_answer
 from agents.model import Decision, Forecast, Stage, View
-from agents.prompts.prompt import short_ids
+from agents.prompts.prompt import named_markets
 from agents.text import one_line
 from markets.millionths import ONE
 from markets.model import MarketId
@@ -84,13 +84,11 @@ def parse_answer(
     Whatever else is in the object, "thoughts" above all, is left aside. `bets` is whether the question asked
     for bets and sales. No order is taken from an answer that breaks in the middle, other than by its end.
     """
-    snapshot = view.snapshot
-    names = {name: market_id for market_id, name in short_ids(snapshot).items()}
+    names, shown = named_markets(view.snapshot)
     try:
         answer = find_answer(text, names)
     except NotOneObject as error:
         return UnusableAnswer(str(error))
-    shown = frozenset(listing.market.id for listing in snapshot.shown)
     markets = _ShownMarkets(names, shown, answer.repairs)
     scale = scale_of(chance_of(item) for item in answer.forecasts if isinstance(item, dict))
     forecasts, bad = _parse_items(

@@ -13,8 +13,8 @@ may end in `/v1` or not. Ollama is told how large a window it needs.
 
 `samples` is how often the whole prompt is asked, each time with another seed: every answer is kept, the agent
 states the median and makes the bets of the sample closest to it. `batch` limits the markets in one question;
-by default it shows all. `released` is the model's release date: in a replay, it may know rather than foresee
-what was decided earlier.
+by default it shows all. A question that is asked for several dates counts as one. `released` is the model's
+release date: in a replay, it may know rather than foresee what was decided earlier.
 
 An answer with usable forecasts for too few markets (`ask.min_answered`) is asked for once more, for what is
 missing, with the reasons. With some forecasts then, but too few, the turn is marked partly and what it has
@@ -27,6 +27,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import chain
 from typing import Any, Literal, TypeVar
 
 from pydantic import Field
@@ -176,11 +177,17 @@ class _Sample:
         return Question(prompt, part.markets, put, self.raised, enough, self.view, self.ask)
 
     def _parts(self) -> Iterator[PromptPart]:
-        shown: list[MarketId] = [listing.market.id for listing in self.view.snapshot.shown]
+        """A question that is asked for several dates is one, and is never parted."""
+        questions: dict[str, list[MarketId]] = {}
+        for listing in self.view.snapshot.shown:
+            market = listing.market
+            questions.setdefault(market.series or market.id, []).append(market.id)
+        shown = list(questions.values())
         size = self.settings.batch or max(len(shown), 1)
         starts = range(0, max(len(shown), 1), size)
         for number, start in enumerate(starts, 1):
-            yield PromptPart(number, len(starts), tuple(shown[start : start + size]))
+            markets = chain.from_iterable(shown[start : start + size])
+            yield PromptPart(number, len(starts), tuple(markets))
 
     def _prompt(self, stage: Stage, before: Sequence[Forecast], part: PromptPart) -> Prompt:
         prompt = self.write(stage, before, part)

@@ -1,6 +1,7 @@
 """What a model is asked: a template filled in with what the agent may see, cut to its budget of tokens."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -11,7 +12,7 @@ from agents.prompts.context import context_facts, figure_text, results_facts
 from agents.prompts.template import compile_template
 from agents.text import cut_text, fit_messages, one_line, quoted_lines
 from markets.millionths import ONE
-from markets.model import Listing, Market, MarketId, Quote
+from markets.model import Listing, Market, MarketId, Quote, Snapshot
 from portfolio.model import Lot, Side
 from portfolio.money import dollars, percent, worth
 from portfolio.rules import Rules
@@ -76,17 +77,39 @@ def render(
     return Prompt(fit_messages(messages, texts, tokens), view.seed, stage, bets=bets)
 
 
-def short_ids(listings: Iterable[Listing]) -> dict[MarketId, str]:
+MARKET_NAME = re.compile(r"\bm[1-9]\d*\b")
+"""What a prompt calls markets by, in a text."""
+
+
+@lru_cache(maxsize=16)  # a snapshot may be asked about in hundreds of questions
+def short_ids(snapshot: Snapshot) -> Mapping[MarketId, str]:
     """The names that a prompt calls markets by: m1, m2 … by their place in the snapshot."""
-    return {listing.market.id: f"m{place}" for place, listing in enumerate(listings, 1)}
+    return {listing.market.id: f"m{place}" for place, listing in enumerate(snapshot, 1)}
+
+
+@lru_cache(maxsize=16)
+def named_markets(snapshot: Snapshot) -> tuple[Mapping[str, MarketId], frozenset[MarketId]]:
+    """The markets behind these names, and which of them are on offer."""
+    names = {name: market for market, name in short_ids(snapshot).items()}
+    return names, frozenset(listing.market.id for listing in snapshot.shown)
+
+
+@lru_cache(maxsize=16)
+def _places(snapshot: Snapshot) -> Mapping[MarketId, Sequence[int]]:
+    places: dict[MarketId, list[int]] = {}
+    for place, listing in enumerate(snapshot.shown):
+        places.setdefault(listing.market.id, []).append(place)
+    return places
 
 
 def offered_listings(view: View, part: PromptPart | None) -> tuple[Listing, ...]:
     """The markets on offer that a question is about."""
+    shown = view.snapshot.shown
     if part is None:
-        return view.snapshot.shown
-    wanted = frozenset(part.markets)
-    return tuple(listing for listing in view.snapshot.shown if listing.market.id in wanted)
+        return shown
+    places = _places(view.snapshot)
+    wanted = {place for market in part.markets for place in places.get(market, ())}
+    return tuple(shown[place] for place in sorted(wanted))
 
 
 def held_listings(view: View, part: PromptPart | None) -> tuple[Listing, ...]:
@@ -117,8 +140,9 @@ def prompt_facts(sight: PromptContext) -> dict[str, Any]:
     shown, held = offered_listings(view, part), held_listings(view, part)
     told = context_facts(view, [*shown, *held], ids, prices, sight.stage)
     blocks = [_market_facts(listing, ids, stated, sight, told) for listing in shown]
+    _shorten_series(shown, blocks)
     here = {listing.market.id for listing in (*shown, *held)}
-    mids = {listing.market.id: listing.mid for listing in snapshot}
+    mids = {listing.market.id: listing.mid for listing in snapshot} if holdings.lots else {}
     committed = 0 if part is None else part.committed
     return {
         "round": view.round,
@@ -174,6 +198,17 @@ def _market_facts(
         "evidence": [_article_facts(article, sight.longest) for article in articles],
         **told[market.id],
     }
+
+
+def _shorten_series(shown: Sequence[Listing], blocks: Sequence[dict[str, Any]]) -> None:
+    """A question for several dates has its rules and articles once, at the first of these in the prompt."""
+    first: dict[str, str] = {}
+    for listing, block in zip(shown, blocks, strict=True):
+        if not (series := listing.market.series):
+            continue
+        if (before := first.setdefault(series, block["id"])) != block["id"]:
+            text = f"{block['question']}\n|\n| Everything else is as for {before}."
+            block |= {"text": text, "rules": f"| As for {before}.", "evidence": []}
 
 
 @lru_cache(maxsize=2048)  # every agent of a round is shown the same pages

@@ -36,9 +36,9 @@ from agents.model_table.cost import most_tokens, price_for, searches_once, usage
 from agents.model_table.price_table import table_entry
 from agents.model_table.usage import TokenUsage
 from agents.prompts.dry_run import with_context
-from agents.prompts.prompt import short_ids
+from agents.prompts.prompt import MARKET_NAME, short_ids
 from agents.registry import kind
-from agents.text import printable
+from agents.text import one_line, printable
 from arena.config import Config
 from arena.config.model import AgentConfig
 from arena.record.model.cohort import NO_EVIDENCE
@@ -201,12 +201,16 @@ def total_usage(uses: Iterable[Usage]) -> Usage:
     return sum(uses, Usage())
 
 
-async def estimate_lineup(config: Config, given: Given) -> list[Estimate]:
-    """What each agent that asks a model uses in a round of the cohort that the config starts.
+async def estimate_lineup(config: Config, given: Given, view: View | None = None) -> list[Estimate]:
+    """What each agent that asks a model uses in a round of the cohort that the config starts, or in a `view`.
 
     Agents with the same settings use the same, so one of them plays for all.
     """
-    rounds, estimates, found = _SampleRounds(config), dict[tuple[str, str], Estimate](), list[Estimate]()
+    rounds, estimates, found = (
+        _SampleRounds(config, view),
+        dict[tuple[str, str], Estimate](),
+        list[Estimate](),
+    )
     for agent in config.agents:
         if (model := model_settings(agent.settings)) is None:
             continue
@@ -269,17 +273,21 @@ def _faults(model: ModelSettings, low: "_StandInModel") -> Iterator[ModelFault]:
 class _SampleRounds:
     """The round that costs least, nothing being held yet, and a late one: made once for all agents."""
 
-    def __init__(self, config: Config):
+    def __init__(self, config: Config, view: View | None = None):
+        self._told: dict[Context, View] = {}
+        self._given = view is not None
+        if view is not None:
+            self.first = self._late = view
+            return
         cohorts, shown = config.cohorts, config.markets.show
         rules, money, rounds = cohorts.rules, cohorts.bankroll, cohorts.rounds
         guard = None if config.evidence.source == NO_EVIDENCE else config.evidence.guard
         self.first = first_sample_round(shown, rules, money, rounds)
         self._late = late_sample_round(shown, -(-shown // HELD_MARKETS), rules, money, rounds, guard)
-        self._told: dict[Context, View] = {}
 
     def late(self, context: object) -> View:
         """The late one, with all that an agent of such a context is told."""
-        if not isinstance(context, Context):
+        if self._given or not isinstance(context, Context):
             return self._late
         if context not in self._told:
             self._told[context] = with_context(self._late, context)
@@ -364,7 +372,9 @@ def short_answer(prompt: Prompt, snapshot: Snapshot) -> str:
     """A forecast in few words for every market that the question shows; for all, if it quotes none."""
     text = "\n".join(message.content for message in prompt.messages)
     ids, shown = short_ids(snapshot), snapshot.shown
-    here = [listing for listing in shown if listing.market.question in text] or list(shown)
+    named = set(MARKET_NAME.findall(text))
+    quoted = (x for x in shown if ids[x.market.id] in named)
+    here = [x for x in quoted if one_line(x.market.question) in text] or list(shown)
     forecasts = [{"market": ids[x.market.id], "reason": SAMPLE_REASON, "probability": 0.41} for x in here]
     empty: dict[str, list[object]] = {"bets": [], "sales": []} if prompt.bets else {}
     return json.dumps({"forecasts": forecasts, **empty})

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from arena.cli.forecastbench_run import ClockFile, run
 from arena.cli.options import DEFAULT, Options, command
 from arena.cli.output import plain
+from arena.cli.run import clock_of
 from arena.cli.score import text_of
 from arena.cli.table import TableChoice, TableColumn, print_table
 from arena.errors import ArenaError, FileFault, FileFaults, count_text
@@ -22,7 +24,7 @@ from arena.errors import ArenaError, FileFault, FileFaults, count_text
 if TYPE_CHECKING:
     from arena.record.model.benchmark import BenchmarkFile
     from arena.rounds.benchmark_rounds import ResolvedRound
-    from arena.scores.files.forecastbench import QuestionSet
+    from arena.scores.files.forecastbench import ForecastFile, QuestionSet
     from arena.scores.files.forecastbench_board import BenchBoard, Forecasters
 
 HELP = """Play, check and score ForecastBench's rounds.
@@ -113,6 +115,7 @@ def fetch(
     folder: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="Also write the file there.")
     ] = None,
+    clock: ClockFile = None,
 ) -> None:
     """Keep a round's question set in the record, byte for byte, with its SHA-256.
 
@@ -123,16 +126,15 @@ def fetch(
 
     Example: arena forecastbench fetch --due 2026-03-01 --from datasets
 
-    Next: arena forecastbench resolve
+    Next: arena forecastbench run
     """
-    from arena.clock import now
     from arena.rounds.benchmark_rounds import PUBLISHED, FileSource, fetch_questions
     from arena.scores.files.forecastbench import coverage, is_day, read_question_set, strictly
 
     if due is not None and not is_day(due):
         raise ArenaError("bad_day", f"{due!r} is not a day", "write it like 2026-03-01", status=64)
     with chosen.writing() as record:
-        kept, is_new = fetch_questions(record, FileSource(source or PUBLISHED), due, now())
+        kept, is_new = fetch_questions(record, FileSource(source or PUBLISHED), due, clock_of(clock)().now())
     if folder is not None:
         write_file(folder / kept.name, kept.text)
     asked: QuestionSet = strictly(read_question_set, kept.name, kept.text)
@@ -150,10 +152,19 @@ def fetch(
 @command()
 def file(
     chosen: Options,
-    answers: Annotated[Path, typer.Argument(metavar="ANSWERS.csv", help="A forecast a line.")],
     organization: Annotated[str, typer.Option("--as", metavar="ORG", help="The team that files it.")],
     model: Annotated[str, typer.Option("--model", metavar="M", help="What it is called on the board.")],
     folder: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the file goes.")],
+    answers: Annotated[
+        Path | None,
+        typer.Argument(metavar="[ANSWERS.csv]", help="A forecast a line; else an agent's answers."),
+    ] = None,
+    agent: Annotated[
+        str | None, typer.Option("--agent", metavar="NAME", help="The agent of the record, if not named M.")
+    ] = None,
+    cohort: Annotated[
+        int | None, typer.Option("--cohort", metavar="N", help="Its answers in this cohort, not the newest.")
+    ] = None,
     lab: Annotated[
         str | None, typer.Option("--lab", metavar="NAME", help="Whose model it is, if not the team's.")
     ] = None,
@@ -167,11 +178,12 @@ def file(
 ) -> None:
     """Write answers as a submission in the published form, or say what is wrong with them.
 
-    The CSV has the columns source, id, resolution_date (empty for a market), forecast (0 to 1) and reasoning,
-    which may be left out. The round is that of --questions, else one of the record. Nothing is written if an
-    answer has a fault, or with less than 95% of the market rows or of the data rows.
+    They are those of an agent, as `run` has kept them, or of a CSV with the columns source, id,
+    resolution_date (empty for a market), forecast (0 to 1) and reasoning, which may be left out. The round is
+    that of --questions, else one of the record. Nothing is written if an answer has a fault, or with less
+    than 95% of the market rows or of the data rows.
 
-    Example: arena forecastbench file answers.csv --as us --model ours -o filed
+    Example: arena forecastbench file --as us --model sharp -o filed
 
     Next: arena forecastbench check FILE
     """
@@ -186,7 +198,12 @@ def file(
         raise ArenaError("no_questions", f"there is no question set{f' due {due}' if due else ''}", hint)
     asked = max(sets, key=lambda one: one.due)
     by = Submitter(organization, model, lab or organization, number)
-    data, filed, faults = submission(str(answers), text_of(answers), by, asked)
+    name, text = (
+        answers_of(chosen, asked, agent or model, cohort)
+        if answers is None
+        else (str(answers), text_of(answers))
+    )
+    data, filed, faults = submission(name, text, by, asked)
     if faults:
         raise FileFaults(faults)
     target = folder / f"{asked.due}.{organization}.{number}.json"
@@ -205,10 +222,24 @@ def write_file(target: Path, text: str, otherwise: str = "choose another folder"
         target.write_bytes(text.encode())
     except OSError as error:
         raise ArenaError("unwritable", f"{target}: {error.strerror}", "name a writable folder") from error
+def answers_of(chosen: Options, asked: "QuestionSet", agent: str, cohort: int | None) -> tuple[str, str]:
+    """Where an agent's newest answers to a set are from, and they as a CSV."""
+    from arena.rounds.forecasting import answers_csv, read_recorded_answers
+
+    with chosen.reading() as connection:
+        every = read_recorded_answers(connection, [asked.due])
+    found = [one for one in every if cohort in (None, one.cohort)]
+    own = [one for one in found if agent in (one.agent, one.filed.model)]
+    if not own:
+        known = ", ".join(dict.fromkeys(one.agent for one in found)) or "none yet: arena forecastbench run"
+        words = f"there are no answers of {agent!r} to {asked.name}"
+        raise ArenaError("no_answers", words, f"agents that have answered: {known}")
+    newest = max(own, key=lambda one: one.cohort)
+    return newest.filed.file, answers_csv(newest)
 
 
 @command()
-def resolve(chosen: Options, source: From = None) -> None:
+def resolve(chosen: Options, source: From = None, clock: ClockFile = None) -> None:
     """Keep the resolutions of all rounds in the record; a file that changed becomes a new version.
 
     Markets that are open yet are in it with the crowd's probability of the day before. What came to something
@@ -218,11 +249,10 @@ def resolve(chosen: Options, source: From = None) -> None:
 
     Next: arena forecastbench board FILE...
     """
-    from arena.clock import now
     from arena.rounds.benchmark_rounds import PUBLISHED, FileSource, resolve_rounds
 
     with chosen.writing() as record:
-        resolved, waiting = resolve_rounds(record, FileSource(source or PUBLISHED), now())
+        resolved, waiting = resolve_rounds(record, FileSource(source or PUBLISHED), clock_of(clock)().now())
     data = {"rounds": [asdict(one) for one in resolved], "waiting": waiting}
     chosen.answer(data, say_resolved, resolved, waiting)
 
@@ -316,8 +346,9 @@ def say_faults(answered: list[dict[str, Any]], found: list[FileFault], choice: T
 def board(
     chosen: Options,
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Files of forecasts, or a CSV that joins them.")
-    ],
+        list[Path] | None,
+        typer.Argument(metavar="[FILE...]", help="Files of forecasts, or a CSV that joins them."),
+    ] = None,
     mode: Annotated[BoardModes, typer.Option(help="Which board.")] = BoardModes.tournament,
     questions: QuestionFiles = None,
     resolutions: Annotated[
@@ -336,10 +367,13 @@ def board(
         str | None, typer.Option("--against", metavar="NAME", help="Compare everybody with this forecaster.")
     ] = None,
     combinations: Combinations = False,
+    agents: Annotated[
+        bool, typer.Option("--agents", help="With files: also the agents of the record.")
+    ] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, in the columns of the source.")] = False,
     as_html: Annotated[bool, typer.Option("--html", help="Print a page with the same table.")] = False,
 ) -> None:
-    """Rank forecasters by ForecastBench's rules, from files alone.
+    """Rank forecasters by ForecastBench's rules: the agents of the record, those of files, or both.
 
     Modes: tournament, baseline (its own models), preliminary (data questions alone) and paper, with plain
     means and open markets scored against the crowd's latest probability. Intervals stand there twice: as the
@@ -353,7 +387,8 @@ def board(
     from arena.scores.files.forecastbench_board import make_board
 
     sources = (questions or (), resolutions or ())
-    found = gathered(chosen, files, *sources, mode.value, median, combinations)
+    recorded = recorded_files(chosen) if agents or not files else []
+    found = gathered(chosen, files or (), *sources, mode.value, median, combinations, recorded)
     made = make_board(
         found, mode.value, difficulty=difficulty and difficulty.value, by=by and by.value, against=against
     )
@@ -374,8 +409,9 @@ def gathered(
     mode: str,
     median: str | None,
     combinations: bool,
+    recorded: "Sequence[ForecastFile]" = (),
 ) -> "Forecasters":
-    """The forecasts of files beside what their questions came to."""
+    """The forecasts of files and of the record's agents beside what their questions came to."""
     from arena.scores.files.forecastbench import read_forecast_file, read_resolution_set, strictly
     from arena.scores.files.forecastbench_board import gather, read_table
 
@@ -392,7 +428,25 @@ def gathered(
         closed = [(kept.name, kept.text) for kept in kept_files(chosen, "resolutions")]
     resolved = [strictly(read_resolution_set, name, text, combinations) for name, text in closed]
     filed = [strictly(read_forecast_file, name, text, combinations) for name, text in texts]
+    dues = {one.due for one in resolved} if recorded else set()
+    dues &= {one.due for one in sets} if sets else dues
+    filed += [one for one in recorded if one.due in dues]
+    if not filed:
+        what = "there is nothing to score: no agent has answered a round of which resolutions are kept"
+        raise ArenaError("nothing", what, "arena forecastbench run, then resolve; or name files of forecasts")
     return gather(filed, sets, resolved, mode, median)
+
+
+def recorded_files(chosen: Options) -> "list[ForecastFile]":
+    """What the agents of the record have answered."""
+    from arena.record.schema.database import NoRecord
+    from arena.rounds.forecasting import read_recorded_answers
+
+    try:
+        with chosen.reading() as connection:
+            return [one.filed for one in read_recorded_answers(connection)]
+    except NoRecord:
+        return []
 
 
 def row_data(made: "BenchBoard", row: Any) -> dict[str, Any]:
@@ -615,6 +669,7 @@ def html_text(lines: Sequence[Sequence[str]], title: str) -> str:
 
 forecastbench = typer.Typer(no_args_is_help=True, help=HELP)
 forecastbench.command()(fetch)
+forecastbench.command()(run)
 forecastbench.command()(file)
 forecastbench.command()(check)
 forecastbench.command()(resolve)

@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 
 from arena.exports.fact_tables import PLACE_ORDER, in_cohorts, of_turn
 from arena.exports.table import ExportColumn, ExportTable, Kind, Row
+from arena.record.model.cohort import BENCHMARK
 from arena.record.model.columns import (
     NO_SCORE,
     OPEN,
@@ -187,7 +188,7 @@ LEADERBOARD_COLUMNS = (
 
 def leaderboard_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[Row]:
     """The leaderboard over these cohorts, then that of each."""
-    numbers = [stored.cohort.number for stored in cohorts]
+    numbers = [stored.cohort.number for stored in cohorts if stored.cohort.stamp != BENCHMARK]
     whole = len(numbers) == len(read_cohorts(connection))
     for cohort, some in [(None, numbers), *((number, [number]) for number in numbers)]:
         board = LEADERBOARD.read_current(connection, cohort) if whole or cohort is not None else None

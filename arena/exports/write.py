@@ -110,7 +110,7 @@ def _write_all(
     progress: Progress,
 ) -> ExportManifest:
     """Every file of an export into a folder, the manifest last."""
-    stored = read_cohorts(connection)
+    stored = read_cohorts(connection, trading=False)
     for number in request.cohorts:
         select_cohorts(stored, number)
     if request.cohorts:

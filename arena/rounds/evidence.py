@@ -36,7 +36,10 @@ async def gather_evidence(
     taken = record.snapshot(stored.id, round.at)
     if taken is None:
         raise LookupError(f"round {round.number} of cohort {cohort.number} has no snapshot")
-    markets = [listing.market for listing in taken[1]]
+    firsts: dict[str, Market] = {}
+    for listing in taken[1]:  # of a question that is asked for several dates, once for all of them
+        firsts.setdefault(listing.market.series or listing.market.id, listing.market)
+    markets = list(firsts.values())
     answers, failed = await _ask_source(cohort, markets, round.at, world)
     gathered = _guarded_evidence(cohort, markets, round.at, answers)
     record.write(add_evidence, round.id, (cohort.number, round.number), gathered)

@@ -21,6 +21,7 @@ from arena.record.queries.cohorts import (
     StoredCohort,
     StoredRound,
     has_marks,
+    next_cohort_number,
     read_cohorts,
     read_newest_played_time,
     read_newest_time,
@@ -144,7 +145,7 @@ def begin_due_cohort(at: datetime, plan: Plan, record: Record) -> None:
 
 def begin_cohort(at: datetime, plan: Plan, record: Record) -> Cohort:
     """Start the next cohort; where the schedule starts one at that time, it is that one."""
-    planned, texts = plan.freeze(len(record.cohorts()) + 1, at)
+    planned, texts = plan.freeze(record.read(next_cohort_number), at)
     cohort = replace(planned, by_hand=plan.starts.number_at(at) is None)
     deposits = {entrant.name: open_account(cohort.bankroll, at) for entrant in cohort.entrants}
     record.write(add_cohort, cohort, texts, deposits)

@@ -23,7 +23,7 @@ from arena.record.schema.ledger import EntryRow
 from arena.record.schema.typed import select
 from arena.record.schema.world import ResolutionRow
 from arena.verify.checks.answers import check_readers
-from arena.verify.checks.benchmarks import check_benchmarks
+from arena.verify.checks.benchmarks import check_asked, check_benchmarks
 from arena.verify.checks.caches import check_caches
 from arena.verify.checks.cohorts import check_numbered, check_whole_cohort
 from arena.verify.checks.evidence import check_dates
@@ -59,6 +59,7 @@ CHECKS: dict[str, Callable[[RecordReader], Found]] = {
         check_prunes,
         check_rejected,
         check_benchmarks,
+        check_asked,
         check_resolutions,
         check_calls,
         check_attempts,

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+FORECASTBENCH = "forecastbench"
+"""In place of a venue's name: whose questions they are."""
+
 
 @dataclass(frozen=True, slots=True)
 class NewFile:

@@ -16,6 +16,8 @@ from portfolio.rules import Rules
 
 NO_EVIDENCE = "none"
 """The source of articles that has none."""
+BENCHMARK = "benchmark"
+"""The stamp of a cohort that answers the questions of a benchmark: nothing of it is traded."""
 MIN_COVERAGE = 800_000
 """The part of what it was shown that an agent must have forecast to be ranked, in millionths."""
 
@@ -56,11 +58,11 @@ class Cohort:
     """One start with fresh bankrolls: everything that must not change while it plays.
 
     `prompts` maps the names that entrants use to the hash of each text. `stamp` is where the
-    markets come from: `live`, `simulated` or `replay`. `evidence` is the source of articles, `guard` the
-    rule over which of them are shown. `config_hash` is the SHA-256 of the config file that it was started
-    by, nothing where that isn't known; `by_hand` are those that the schedule did not start. `every` and
-    `offset` say when it decides after its first round, as in `Cadence`. `min_coverage` is the part of what
-    they are shown, in millionths, that agents must forecast to be ranked.
+    markets come from: `live`, `simulated` or `replay`; a `benchmark` is not traded. `evidence`
+    is the source of articles, `guard` the rule over which of them are shown. `config_hash` is the SHA-256 of
+    the config file that it was started by, nothing where that isn't known; `by_hand` are those that the
+    schedule did not start. `every` and `offset` say when it decides after its first round, as in `Cadence`.
+    `min_coverage` is the part of what they are shown, in millionths, that agents must forecast to be ranked.
     """
 
     number: int

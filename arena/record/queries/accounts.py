@@ -13,7 +13,7 @@ from sqlalchemy import BindParameter, Connection, bindparam, func
 from sqlmodel import or_
 
 from arena.record.model.columns import AccountSummary
-from arena.record.queries.cohorts import read_snapshot
+from arena.record.queries.cohorts import IS_TRADING, read_snapshot
 from arena.record.queries.forecasts import read_frozen_rules
 from arena.record.queries.settlements import LAST_MARK, read_owed
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
@@ -311,7 +311,7 @@ class AccountEquity:
 
 def read_account_equity(connection: Connection, cohort: int | None = None) -> list[AccountEquity]:
     """All accounts or those of a cohort, the oldest cohort first, in line-up order."""
-    wanted = ACCOUNT_EQUITY if cohort is None else ACCOUNT_EQUITY.where(CohortRow.number == cohort)
+    wanted = ACCOUNT_EQUITY.where(IS_TRADING if cohort is None else CohortRow.number == cohort)
     owed = read_owed(connection)
     return [
         one

@@ -1,11 +1,15 @@
 """Files of a benchmark: which are kept, and what they say."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, func
+from sqlalchemy import ColumnElement, Connection, bindparam, func
 
 from arena.record.model.benchmark import BenchmarkFile
-from arena.record.schema.typed import col, read_nouns, select
+from arena.record.schema.cohort import EntrantRow
+from arena.record.schema.turn import CallRow, ForecastRow, TurnRow
+from arena.record.schema.typed import IDS, clause, col, joined, read_nouns, select, select_as, total
 from arena.record.schema.world import BenchmarkFileRow
 from arena.record.write.benchmark import FILES
 
@@ -21,3 +25,72 @@ def newest_files(
         query = query.where(col(BenchmarkFileRow.due).in_(dues))
     rows = connection.execute(query.order_by(BenchmarkFileRow.due, BenchmarkFileRow.name))
     return read_nouns(BenchmarkFile, rows)
+
+
+def read_file(connection: Connection, kind: str, name: str, version: int) -> BenchmarkFile:
+    """One version of a file; there has to be one."""
+    query = FILES.where(BenchmarkFileRow.kind == kind, BenchmarkFileRow.name == name)
+    [file] = read_nouns(BenchmarkFile, connection.execute(query.where(BenchmarkFileRow.version == version)))
+    return file
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerUsage:
+    """What an agent of a cohort has answered, and what its calls took; a cost may be unknown."""
+
+    agent: str
+    status: str | None
+    note: str | None
+    forecasts: int
+    calls: int
+    answered: int
+    tokens_in: int
+    tokens_out: int
+    unknown: int
+    cost: int
+
+
+CALLS_OF_AGENT = CallRow.entrant_id == EntrantRow.id
+
+
+def _sum_of_calls(figure: ColumnElement[Any], *where: Any) -> ColumnElement[Any]:
+    return select(figure).where(CALLS_OF_AGENT, *where).correlate(EntrantRow.__table__).scalar_subquery()
+
+
+ANSWER_USAGE = (
+    select_as(
+        agent=EntrantRow.name,
+        status=TurnRow.status,
+        note=TurnRow.note,
+        forecasts=select(func.count())
+        .where(ForecastRow.turn_id == TurnRow.id, ForecastRow.stage == "final")
+        .correlate(TurnRow.__table__)
+        .scalar_subquery(),
+        calls=_sum_of_calls(func.count()),
+        answered=_sum_of_calls(func.count(), col(CallRow.error_code).is_(None)),
+        tokens_in=_sum_of_calls(total(CallRow.tokens_in)),
+        tokens_out=_sum_of_calls(total(CallRow.tokens_out)),
+        unknown=_sum_of_calls(func.count(), col(CallRow.cost).is_(None)),
+        cost=_sum_of_calls(total(CallRow.cost)),
+    )
+    .select_from(EntrantRow.__table__.outerjoin(TurnRow, clause(TurnRow.entrant_id == EntrantRow.id)))
+    .where(EntrantRow.cohort_id == bindparam("cohort_id"))
+    .order_by(EntrantRow.position)
+)
+
+
+def read_answer_usage(connection: Connection, cohort_id: int) -> list[AnswerUsage]:
+    """How the agents of a cohort of one round stand, in line-up order."""
+    return read_nouns(AnswerUsage, connection.execute(ANSWER_USAGE, {"cohort_id": cohort_id}))
+
+
+ANSWERED_CALLS = (
+    select(func.count())
+    .select_from(joined(CallRow, EntrantRow))
+    .where(col(EntrantRow.cohort_id).in_(IDS), col(CallRow.error_code).is_(None))
+)
+
+
+def count_answered_calls(connection: Connection, cohort_ids: Sequence[int]) -> int:
+    """How many calls of these cohorts were answered."""
+    return int(connection.scalar(ANSWERED_CALLS, {"ids": cohort_ids}) or 0)

@@ -15,7 +15,8 @@ from sqlalchemy import BindParameter, Connection, Row, bindparam, exists, func, 
 
 from agents.model import USABLE_STATUSES, Call, CallError, ErrorCode, Forecast, Message, Prompt
 from arena.errors import ArenaError
-from arena.record.model.cohort import MIN_COVERAGE, Cohort
+from arena.record.model.benchmark import FORECASTBENCH
+from arena.record.model.cohort import BENCHMARK, MIN_COVERAGE, Cohort
 from arena.record.schema.codec import cohort_of
 from arena.record.schema.cohort import (
     CohortRow,
@@ -51,6 +52,9 @@ ROUND_ID: BindParameter[int] = bindparam("round_id")
 SNAPSHOT_ID: BindParameter[int] = bindparam("snapshot_id")
 AT: BindParameter[datetime] = bindparam("at")
 
+IS_TRADING = ~col(CohortRow.frozen).contains(f'"stamp":"{BENCHMARK}"')
+"""Whether a cohort plays for money. One that answers a benchmark's questions is in no figure of the arena."""
+
 LineUps = dict[int, dict[str, int]]
 """The ids of each cohort's entrants, by name and in line-up order."""
 
@@ -69,7 +73,7 @@ class StoredCohort:
     """When a correction was paid last after it had ended."""
 
 
-NEWEST_COHORT = select(CohortRow.frozen).order_by(col(CohortRow.number).desc()).limit(1)
+NEWEST_COHORT = select(CohortRow.frozen).where(IS_TRADING).order_by(col(CohortRow.number).desc()).limit(1)
 
 
 def read_min_coverage(connection: Connection, cohort: int | None = None) -> float:
@@ -152,11 +156,15 @@ def read_unproven(connection: Connection, cohort_id: int, waiting: bool = True) 
 
 
 def read_cohorts(
-    connection: Connection, line_ups: LineUps | None = None, only_open: bool = False
+    connection: Connection, line_ups: LineUps | None = None, only_open: bool = False, trading: bool = True
 ) -> list[StoredCohort]:
-    """All cohorts, oldest first, as they are played now. Who is in one never changes: it is read once."""
+    """All cohorts, oldest first, as they are played now; those that answer a benchmark only if not `trading`.
+
+    Who is in one never changes: it is read once.
+    """
     known: LineUps = {} if line_ups is None else line_ups
-    rows = connection.execute(OPEN_COHORTS if only_open else COHORTS).all()
+    query = OPEN_COHORTS if only_open else COHORTS
+    rows = connection.execute(query.where(IS_TRADING) if trading else query).all()
     fresh = [row.id for row in rows if row.id not in known]
     for cohort_id, name, entrant_id in connection.execute(LINE_UPS, {"ids": fresh}).all():
         known.setdefault(cohort_id, {})[name] = entrant_id
@@ -284,18 +292,27 @@ def _listing(row: Row[Any]) -> Listing:
     return Listing(market, None if row.quote_id is None else quote_of(row, row.quoted_at))
 
 
+COHORT_COUNT = select(func.count()).select_from(CohortRow)
+
+
+def next_cohort_number(connection: Connection) -> int:
+    """The number of the cohort that starts next: all kinds are counted together."""
+    return int(connection.scalar(COHORT_COUNT) or 0) + 1
+
+
 NEWEST_TIME = select(SnapshotRow.at).order_by(col(SnapshotRow.at).desc()).limit(1)
+NEWEST_TRADING_TIME = NEWEST_TIME.join(CohortRow).where(IS_TRADING)
 NEWEST_OF_COHORT = NEWEST_TIME.where(SnapshotRow.cohort_id == COHORT_ID)
 
 
 def read_newest_time(connection: Connection, cohort_id: int | None = None) -> datetime | None:
-    """The time of the newest snapshot, of all or of one cohort."""
-    wanted = NEWEST_TIME if cohort_id is None else NEWEST_OF_COHORT
+    """The time of the newest snapshot, of all that trade or of one cohort."""
+    wanted = NEWEST_TRADING_TIME if cohort_id is None else NEWEST_OF_COHORT
     newest: datetime | None = connection.scalar(wanted, {} if cohort_id is None else {"cohort_id": cohort_id})
     return newest
 
 
-NEWEST_PLAYED = NEWEST_TIME.join(CohortRow).where(
+NEWEST_PLAYED = NEWEST_TRADING_TIME.where(
     or_(col(CohortRow.ended_at).is_(None), column_of(SnapshotRow.at) <= column_of(CohortRow.ended_at))
 )
 
@@ -315,6 +332,7 @@ UNRESOLVED_MARKETS = (
     select(MarketRow.id)
     .where(
         exists().where(clause(SnapshotItemRow.market_id == MarketRow.id)),
+        ~col(MarketRow.id).startswith(f"{FORECASTBENCH}:"),
         col(MarketRow.id).not_in(SAID_LAST),
     )
     .order_by(MarketRow.id)

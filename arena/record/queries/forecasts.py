@@ -31,6 +31,7 @@ from arena.record.model.columns import (
     factorize,
     implied_belief,
 )
+from arena.record.queries.cohorts import IS_TRADING
 from arena.record.queries.trades import read_payouts
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.newest import PLAYED_SETTINGS
@@ -200,8 +201,7 @@ def read_line_ups(connection: Connection, cohort: int | None = None) -> list[Lin
         .join(CohortRow, EntrantRow.cohort_id == CohortRow.id)
         .order_by(CohortRow.number, EntrantRow.position)
     )
-    if cohort is not None:
-        query = query.where(CohortRow.number == cohort)
+    query = query.where(IS_TRADING if cohort is None else CohortRow.number == cohort)
     rows = connection.execute(query)
     return [LineUpEntry(number, name, f"{kind} {settings}") for number, name, kind, settings in rows]
 
@@ -211,8 +211,7 @@ def _turn_columns(connection: Connection, cohort: int | None) -> TurnColumns:
     query = (
         select(TurnRow.id, *columns_of, RoundRow.snapshot_id).select_from(PLACED_TURNS).where(WAS_SHOWN)
     ).order_by(*LINE_UP_ORDER)
-    if cohort is not None:
-        query = query.where(CohortRow.number == cohort)
+    query = query.where(IS_TRADING if cohort is None else CohortRow.number == cohort)
     ids, names, entrants, cohorts, rounds, times, snapshots = transpose(connection.execute(query).all(), 7)
     agents, agent = factorize(names)
     blind, released = _entrant_settings(connection)
@@ -243,8 +242,7 @@ def _shown_columns(connection: Connection, cohort: int | None) -> ShownColumns:
     quoted = (CohortRow.number, RoundRow.at, SnapshotItemRow.quoted_at, QuoteRow.bid, QuoteRow.ask)
     query = select(*keys, QuoteRow.mid, *quoted).select_from(shown.outerjoin(QuoteRow))
     query = query.where(SnapshotItemRow.shown == 1)
-    if cohort is not None:
-        query = query.where(CohortRow.number == cohort)
+    query = query.where(IS_TRADING if cohort is None else CohortRow.number == cohort)
     query = query.order_by(CohortRow.number, RoundRow.number, SnapshotItemRow.position)
     snapshots, ids, events, stories, categories, closes, mids, numbers, *seen = transpose(
         connection.execute(query).all(), 12
@@ -325,8 +323,7 @@ def _stated_probabilities(
         .select_from(PLACED_TURNS.join(ForecastRow, clause(ForecastRow.turn_id == TurnRow.id)))
         .where(ForecastRow.stage == stage, col(TurnRow.status).in_(USABLE_STATUSES))
     )
-    if cohort is not None:
-        query = query.where(CohortRow.number == cohort)
+    query = query.where(IS_TRADING if cohort is None else CohortRow.number == cohort)
     ids, names, chances = transpose(connection.execute(query).all(), 3)
     probabilities = np.full(pairs.turn.size, -1, dtype=np.int64)
     rows, there = pairs.rows(ids, names)
@@ -344,8 +341,7 @@ def _second_prices(
     seen = (SecondQuoteRow.taken_at, SecondQuoteRow.quoted_at, QuoteRow.bid, QuoteRow.ask)
     query = select(SecondQuoteRow.turn_id, SecondQuoteRow.market_id, CohortRow.number, QuoteRow.mid, *seen)
     query = query.select_from(source)
-    if cohort is not None:
-        query = query.where(CohortRow.number == cohort)
+    query = query.where(IS_TRADING if cohort is None else CohortRow.number == cohort)
     ids, names, numbers, mids, *times = transpose(connection.execute(query).all(), 8)
     rows, there = pairs.rows(ids, names)
     if not rows.size:

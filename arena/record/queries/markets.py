@@ -16,7 +16,7 @@ from sqlalchemy.orm import aliased
 from sqlmodel import and_, case
 
 from agents.model import USABLE_STATUSES
-from arena.record.queries.cohorts import read_resolutions
+from arena.record.queries.cohorts import IS_TRADING, read_resolutions
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.dialects import BigInt
 from arena.record.schema.ledger import EntryRow
@@ -56,6 +56,8 @@ class ShowingRound:
 
 SHOWING_ROUNDS = (
     select(RoundRow.id, RoundRow.snapshot_id, RoundRow.at)
+    .join(CohortRow, RoundRow.cohort_id == CohortRow.id)
+    .where(IS_TRADING)
     .order_by(col(RoundRow.at).desc(), col(RoundRow.id).desc())
     .limit(bindparam("most"))
     .offset(bindparam("start"))

@@ -22,6 +22,7 @@ from arena.record.model.status import (
     QuarantineCount,
     RoundState,
 )
+from arena.record.queries.cohorts import IS_TRADING
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.dialects import NOW
 from arena.record.schema.ledger import EntryRow, MarkRow
@@ -41,7 +42,7 @@ from arena.record.schema.work import LeaseRow
 from arena.record.schema.world import QuarantineRow, SyncRow
 
 LEADER_LEASE = "scheduler"
-IS_OPEN = col(CohortRow.ended_at).is_(None)
+IS_OPEN = col(CohortRow.ended_at).is_(None) & IS_TRADING
 VENUE_NAMES: BindParameter[Sequence[str]] = bindparam("names", expanding=True)
 
 LEADER_LEASE_ROW = select(LeaseRow.holder, LeaseRow.expires_at, LeaseRow.expires_at > NOW).where(
@@ -59,7 +60,7 @@ def read_leader(connection: Connection, is_alive: Callable[[str], bool]) -> Lead
     return LeaderStatus(host, rest.partition("/")[0], bool(leased) and is_alive(holder), until)
 
 
-COHORT_STARTS = select(CohortRow.number, CohortRow.starts_at).order_by(CohortRow.number)
+COHORT_STARTS = select(CohortRow.number, CohortRow.starts_at).where(IS_TRADING).order_by(CohortRow.number)
 
 
 def read_cohort_starts(connection: Connection) -> list[tuple[int, datetime]]:
@@ -67,7 +68,7 @@ def read_cohort_starts(connection: Connection) -> list[tuple[int, datetime]]:
     return [(number, starts_at) for number, starts_at in connection.execute(COHORT_STARTS)]
 
 
-NEWEST_ROUND_TIME = select(func.max(RoundRow.at)).scalar_subquery()
+NEWEST_ROUND_TIME = select(func.max(RoundRow.at)).join(CohortRow).where(IS_TRADING).scalar_subquery()
 SHOWN_ROUNDS = (
     select_as(
         id=RoundRow.id,
@@ -80,7 +81,7 @@ SHOWN_ROUNDS = (
     )
     .join_from(RoundRow, CohortRow, RoundRow.cohort_id == CohortRow.id)
     .join(SnapshotRow, RoundRow.snapshot_id == SnapshotRow.id)
-    .where(IS_OPEN | (RoundRow.at == NEWEST_ROUND_TIME))
+    .where(IS_OPEN | (IS_TRADING & (RoundRow.at == NEWEST_ROUND_TIME)))
     .order_by(RoundRow.at, CohortRow.number)
 )
 STATUS_COUNTS = (
@@ -103,7 +104,7 @@ def read_round_states(connection: Connection) -> list[RoundState]:
 ENDED_ROUNDS = (
     select(func.count(), total(RoundRow.done))
     .select_from(joined(RoundRow, CohortRow))
-    .where(col(CohortRow.ended_at).is_not(None))
+    .where(col(CohortRow.ended_at).is_not(None), IS_TRADING)
 )
 
 
@@ -131,7 +132,12 @@ class TurnOutcome:
     status: str
 
 
-NEWEST_ROUNDS = select(RoundRow.id).order_by(col(RoundRow.at).desc(), col(RoundRow.id).desc())
+NEWEST_ROUNDS = (
+    select(RoundRow.id)
+    .join(CohortRow)
+    .where(IS_TRADING)
+    .order_by(col(RoundRow.at).desc(), col(RoundRow.id).desc())
+)
 TURN_OUTCOMES = (
     select_as(cohort=CohortRow.number, round=RoundRow.number, agent=EntrantRow.name, status=TurnRow.status)
     .select_from(joined(RoundRow, TurnRow, EntrantRow, CohortRow))

@@ -10,6 +10,7 @@ from sqlalchemy import BindParameter, ColumnElement, Connection, bindparam, cast
 from sqlmodel import and_, case
 
 from agents.model import Message
+from arena.record.queries.cohorts import IS_TRADING
 from arena.record.schema.codec import orders_of
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.dialects import BigInt
@@ -325,6 +326,7 @@ class TurnSummary:
 NEWEST_ROUNDS = (
     select(RoundRow.id)
     .join(CohortRow, RoundRow.cohort_id == CohortRow.id)
+    .where(IS_TRADING)
     .order_by(col(RoundRow.at).desc(), col(CohortRow.number).desc())
 )
 FILL_OF_TURN = FillRow.turn_id == TurnRow.id

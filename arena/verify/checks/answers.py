@@ -10,12 +10,11 @@ older than those before it.
 
 import asyncio
 import json
-import re
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from typing import Any
 
@@ -23,7 +22,7 @@ from agents.answers.decisions import sound_decision
 from agents.answers.parse import READER_VERSION
 from agents.kinds import llm
 from agents.model import Call, Decision, Forecast, Given, Message, Prompt, Stage, View
-from agents.prompts.prompt import PromptPart, short_ids
+from agents.prompts.prompt import MARKET_NAME, PromptPart, short_ids
 from agents.prompts.template import compile_template
 from agents.registry import AgentKind, kind
 from arena.cohorts.cohort import forecast_sources, seed_for
@@ -48,12 +47,11 @@ from portfolio.matching import SnapshotOffers, WorseOffers
 from portfolio.model import Bet, Entry, Sale
 from portfolio.value import mark
 
-RULES = frozenset({"market", "constant", "random", "favourite", "kelly", "crowd"})
+RULES = frozenset({"market", "constant", "random", "favourite", "kelly", "crowd", "naive"})
 """Kinds that decide by what they are shown alone."""
 ANSWERED = frozenset({"llm", "command"})
 """Kinds that decide by the answers that are kept of them."""
 DECIDED = ("played", "partly", "malformed", "declined")
-SHORT_ID = re.compile(r"\bm[1-9]\d*\b")
 BY_ANSWERS = "the stored answers say so, as they are read today"
 BY_MARKET = "the agent's answer and the market's rules say so"
 CLOSED = "closed_since", "the market has closed since the snapshot was taken"
@@ -113,15 +111,26 @@ class StoredAnswers:
     asked: dict[tuple[Stage, int, Message], tuple[Message, ...]] = field(default_factory=dict)
     used: set[Prompt] = field(default_factory=set)
     left: dict[Prompt, list[Call]] = field(default_factory=dict)
+    openings: dict[tuple[Stage, int, int], dict[tuple[Message, ...], list[Prompt]]] = field(init=False)
+    """The stored questions by how their conversation begins, of each stage, sample and seed."""
+    answers: dict[Prompt, list[Call]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.openings, self.answers = defaultdict(dict), {}
+        for call in self.calls:
+            one = call.prompt
+            own = self.openings[one.stage, one.sample, one.seed]
+            own.setdefault(_opening(one), []).append(one)
+            self.answers.setdefault(one, []).append(call)
 
     async def ask(self, prompt: Prompt) -> Call:
         """The answer to a question."""
         first = self._opening(prompt)
-        stored = [x for x in self._questions(prompt) if x.messages[: len(first)] == first]
+        stored = self._openings(prompt)[first]
         stored = [x for x in stored if (len(x.messages) > len(first)) == (len(prompt.messages) > 1)]
         same = [x for x in stored if x.messages[-2:-1] == prompt.messages[-2:-1]] or stored
         for question in dict.fromkeys(same):
-            every = [call for call in self.calls if call.prompt == question]
+            every = self.answers[question]
             good = [x for x in every if x.error is None or x.error.code == "declined"]
             left = self.left.setdefault(question, good[::-1] if self.last else good)
             self.used.add(question)
@@ -134,17 +143,15 @@ class StoredAnswers:
         good = dict.fromkeys(call.prompt for call in self.calls if call.error is None)
         return (question for question in good if question not in self.used)
 
-    def _questions(self, prompt: Prompt) -> list[Prompt]:
-        own = prompt.stage, prompt.sample, prompt.seed
-        prompts = (call.prompt for call in self.calls)
-        return [x for x in prompts if (x.stage, x.sample, x.seed) == own]
+    def _openings(self, prompt: Prompt) -> dict[tuple[Message, ...], list[Prompt]]:
+        return self.openings[prompt.stage, prompt.sample, prompt.seed]
 
     def _opening(self, prompt: Prompt) -> tuple[Message, ...]:
         """How the conversation begins that a question is of: the next one, or that about its markets."""
         key = prompt.stage, prompt.sample, prompt.messages[0]
         if key not in self.asked:
-            taken = [x for known, x in self.asked.items() if known[:2] == key[:2]]
-            free = [o for o in dict.fromkeys(map(_opening, self._questions(prompt))) if o not in taken]
+            taken = {x for known, x in self.asked.items() if known[:2] == key[:2]}
+            free = [opening for opening in self._openings(prompt) if opening not in taken]
             if not free:
                 raise NoAnswer(f"{prompt.stage}, sample {prompt.sample}")
             wanted = {self.names[MarketId(x)] for x in json.loads(prompt.messages[0].content)[1:]}
@@ -159,8 +166,14 @@ def _opening(question: Prompt) -> tuple[Message, ...]:
 
 def _likeness(messages: tuple[Message, ...], wanted: set[str]) -> int:
     """How far a question is about these markets and no others."""
-    named = set(SHORT_ID.findall(messages[-1].content))
+    named = _named(messages[-1].content)
     return len(wanted & named) - len(named - wanted)
+
+
+@lru_cache(maxsize=8192)
+def _named(text: str) -> frozenset[str]:
+    """The markets that a question names."""
+    return frozenset(MARKET_NAME.findall(text))
 
 
 class CohortReplay:

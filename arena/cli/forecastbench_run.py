@@ -1,0 +1,391 @@
+"""`arena forecastbench run`: the arena's agents answer a question set."""
+
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arena.cli.options import Options, command
+from arena.cli.output import attributes, exact, interruptible, plain, prints_aside, program, progress
+from arena.cli.run import clock_of
+from arena.cli.table import TableChoice, TableColumn, print_table
+from arena.errors import ArenaError, count_text
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from arena.calls.estimate import Estimate, Usage
+    from arena.clock import Clock
+    from arena.config import Config
+    from arena.config.model import AgentConfig
+    from arena.record.model.benchmark import BenchmarkFile
+    from arena.record.queries.benchmark import AnswerUsage
+    from arena.record.queries.cohorts import StoredCohort
+    from arena.record.record import Record
+    from arena.rounds.forecasting import AskingMethod
+    from arena.scores.files.forecastbench import QuestionSet
+    from markets.model import Snapshot
+
+ANSWERS = (
+    TableColumn("agent", narrow="wrap"),
+    TableColumn("turn", value="verdict"),
+    TableColumn("forecasts", show=",d"),
+    TableColumn("calls", show=",d", gives_way=1),
+    TableColumn("tokens_in", "tokens in", ",d", gives_way=3),
+    TableColumn("tokens_out", "out", ",d", gives_way=3),
+    TableColumn("usd", "$", ",.4f"),
+    TableColumn("note", show=plain, narrow="wrap", gives_way=2),
+)
+ClockFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--clock", metavar="PATH", help="Rehearse at the time in this file, such as 2026-03-01T00:00Z."
+    ),
+]
+ENDS = ("low", "expected", "high")
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedAnswers:
+    """What a set was and is to be asked: cohorts of before, the line-up, and who of it is new."""
+
+    kept: "BenchmarkFile"
+    method: "AskingMethod"
+    snapshot: "Snapshot"
+    earlier: "tuple[StoredCohort, ...]"
+    config: "Config"
+    fresh: "tuple[AgentConfig, ...]"
+    waiting: Mapping[str, str]
+
+    @property
+    def going_on(self) -> "list[StoredCohort]":
+        """The cohorts that some answer is missing in."""
+        return [stored for stored in self.earlier if stored.ended_at is None]
+
+    @property
+    def rows(self) -> int:
+        """The forecasts that an agent is asked for."""
+        return len(self.snapshot.shown)
+
+
+@command(table=True)
+def run(
+    chosen: Options,
+    due: Annotated[
+        str | None, typer.Option("--due", metavar="DATE", help="The round due that day, not the newest.")
+    ] = None,
+    prompt: Annotated[
+        str, typer.Option("--prompt", metavar="NAME", help="zero_shot, scratchpad, another, or your own .md.")
+    ] = "scratchpad",
+    prices: Annotated[
+        bool, typer.Option("--prices", help="Show freeze values: of markets what the crowd said.")
+    ] = False,
+    evidence: Annotated[
+        bool, typer.Option("--evidence", help="Show articles from the config's source.")
+    ] = False,
+    batch: Annotated[int, typer.Option("--batch", min=1, help="Questions in one call.")] = 1,
+    agents: Annotated[
+        list[str] | None, typer.Option("--agent", metavar="NAME", help="Only this agent; can be repeated.")
+    ] = None,
+    baselines: Annotated[
+        bool,
+        typer.Option("--baselines", help="Also always 0, 0.5 and 1, random, the freeze value, and naive."),
+    ] = False,
+    dry: Annotated[bool, typer.Option("--dry", help="Ask nobody: say what it would cost.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before money is spent.")] = False,
+    clock: ClockFile = None,
+) -> None:
+    """Let the agents of the config answer a question set that is kept, and say before what that costs.
+
+    Market questions are asked once, data questions for all their dates in one answer. --prompt, --prices and
+    --evidence are the methods of ForecastBench's paper; in place of the agents' own prompts. Line-up and
+    method are frozen in a cohort of its own, of which nothing is traded and no figure of the arena is made.
+    Run it again, and only what is missing is asked: an answer that was paid for is kept. Budgets and rate
+    limits are those of the config. The exit status is 2 when an agent's answers are not complete.
+
+    Example: arena forecastbench run --prompt scratchpad --prices --baselines
+
+    Next: arena forecastbench file --as ORG --model AGENT -o DIR
+    """
+    import asyncio
+
+    from arena.record.record import Record
+    from arena.rounds.forecasting import AskingMethod
+
+    settings, time = chosen.load(os.environ), clock_of(clock)()
+    method = AskingMethod(prompt, prices, evidence, batch)
+    hint = "arena forecastbench run goes on where it stopped; a call under way may be charged"
+    with (
+        prints_aside(),
+        closing(Record.open(settings.database)) as record,
+        interruptible("stopped; what was answered is kept", hint),
+    ):
+        planned = plan(settings, record, due, method, agents or (), baselines, time.now())
+        estimates = asyncio.run(estimated(planned, record))
+        cost = cost_data(estimates)
+        if not dry:
+            confirm(cost, planned, yes, chosen.json)
+        trouble = () if dry else asyncio.run(play(planned, record, cost["calls"]["low"], time))
+        data = run_data(planned, record, cost, trouble) | {"asked": not dry, "late": is_late(planned, time)}
+    chosen.answer(data, say_run, data, chosen.table)
+    if not dry and any(one["forecasts"] < planned.rows for one in data["agents"]):
+        raise typer.Exit(2)
+
+
+def kept_set(record: "Record", due: str | None) -> "BenchmarkFile":
+    """The question set due on a day, or the newest that is kept."""
+    from arena.record.queries.benchmark import newest_files
+
+    sets = record.read(newest_files, "questions", None if due is None else [due])
+    if not sets:
+        words = f"the record has no question set{f' due {due}' if due else ''}"
+        raise ArenaError("no_questions", words, "arena forecastbench fetch")
+    return sets[-1]
+
+
+def plan(
+    config: "Config",
+    record: "Record",
+    due: str | None,
+    method: "AskingMethod",
+    only: Sequence[str],
+    with_baselines: bool,
+    at: "datetime",
+) -> PlannedAnswers:
+    """Who is to be asked what: nobody whose answers are in."""
+    from arena.config import environment
+    from arena.config.environment import missing_keys
+    from arena.rounds.forecasting import (
+        answered_agents,
+        answered_by,
+        baselines,
+        decided_at,
+        line_up,
+        set_snapshot,
+    )
+    from arena.scores.files.forecastbench import read_question_set, strictly
+
+    kept = kept_set(record, due)
+    asked: QuestionSet = strictly(read_question_set, kept.name, kept.text)
+    more = baselines(record, asked, [agent.name for agent in config.agents]) if with_baselines else []
+    whole = line_up(config, method, only, more)
+    earlier = answered_by(record, kept, method)
+    done = answered_agents(record, earlier)
+    waiting = missing_keys(whole.agents, environment(config.folder, os.environ))
+    fresh = [agent for agent in whole.agents if agent.name not in done and agent.name not in waiting]
+    names = {agent.name for agent in fresh}
+    for agent in fresh:
+        if apart := [name for name in agent.of if name not in names]:
+            words = f"{agent.name} is made from {apart[0]}, which is not asked in the same cohort"
+            raise ArenaError("apart", words, "leave it out: name the others with --agent")
+    snapshot = set_snapshot(asked, kept.version, decided_at(asked, at), method)
+    return PlannedAnswers(kept, method, snapshot, tuple(earlier), whole, tuple(fresh), waiting)
+
+
+async def estimated(planned: PlannedAnswers, record: "Record") -> "list[tuple[Estimate, float]]":
+    """What each agent that is to be asked uses for the whole set, and which share of it is left."""
+    from arena.calls.estimate import estimate_lineup
+    from arena.record.queries.benchmark import read_answer_usage
+    from arena.rounds.adapters import kind_inputs
+    from arena.rounds.forecasting import sample_view
+
+    config, (view, times) = planned.config, sample_view(planned.config, planned.snapshot)
+    unfinished = {
+        one.agent: one.answered
+        for stored in planned.going_on
+        for one in record.read(read_answer_usage, stored.id)
+        if one.status in (None, "failed")
+    }
+    asked = tuple(x for x in config.agents if x in planned.fresh or x.name in unfinished)
+    given = kind_inputs(config, config.prompts)
+    with progress("Working out what it costs"):
+        estimates = await estimate_lineup(replace(config, agents=asked), given, view)
+    whole = [replace(one, **{end: getattr(one, end).times(times) for end in ENDS}) for one in estimates]
+    return [(one, left_of(one, unfinished.get(one.agent, 0))) for one in whole]
+
+
+def left_of(estimate: "Estimate", answered: int) -> float:
+    """The share of an agent's questions that is left after so many answers."""
+    return max(0.0, 1 - answered / estimate.low.calls) if estimate.low.calls else 1.0
+
+
+def cost_data(estimates: "Sequence[tuple[Estimate, float]]") -> dict[str, Any]:
+    """Calls, tokens and dollars of what is left, agent by agent and in all."""
+    from fractions import Fraction
+
+    from arena.calls.estimate import total_usage
+
+    def use(end: str, one: "Estimate", left: float) -> "Usage":
+        used: Usage = getattr(one, end)
+        return used.times(Fraction(left).limit_denominator(10_000))
+
+    totals = {end: total_usage(use(end, one, left) for one, left in estimates) for end in ENDS}
+    figures = {
+        name: {end: getattr(total, name) for end, total in totals.items()}
+        for name in ("calls", "tokens_in", "tokens_out")
+    }
+    return figures | {
+        "usd": {end: exact(total.cost) for end, total in totals.items()},
+        "agents": [
+            {
+                "agent": one.agent,
+                "left": round(left, 4),
+                "usd": {end: exact(use(end, one, left).cost) for end in ENDS},
+                "trouble": one.trouble or None,
+                "faults": [attributes(fault, "message", "hint") for fault in one.faults],
+            }
+            for one, left in estimates
+        ],
+    }
+
+
+def cost_words(cost: Mapping[str, Any]) -> str:
+    """The same in a line."""
+    calls, usd = cost["calls"], cost["usd"]
+    words = f"{calls['low']:,} calls, about {cost['tokens_in']['expected']:,} tokens in and "
+    words += f"{cost['tokens_out']['expected']:,} out: "
+    if usd["expected"] is None:
+        return f"{words}an unknown amount, for a price is not known"
+    most = "no known limit" if usd["high"] is None else f"${usd['high']:,.2f} at the most"
+    return f"{words}${usd['expected']:,.2f} expected, ${usd['low']:,.2f} at the least, {most}"
+
+
+def confirm(cost: Mapping[str, Any], planned: PlannedAnswers, yes: bool, as_json: bool) -> None:
+    """Say what it costs before anyone is asked; without a yes nobody is."""
+    if not cost["calls"]["low"]:
+        return
+    words = f"{len(cost['agents'])} agents, {count_text(planned.rows, 'forecast')} each: {cost_words(cost)}"
+    print(words, file=sys.stderr)
+    if yes:
+        return
+    if as_json or not sys.stdin.isatty():
+        raise ArenaError("not_confirmed", f"nothing was asked: {words}", "--yes asks, --dry only says this")
+    if not typer.confirm("Ask them?", True, err=True):
+        raise ArenaError("stopped", "nothing was asked", "--dry says what it would cost")
+
+
+async def play(planned: PlannedAnswers, record: "Record", calls: int, clock: "Clock") -> tuple[str, ...]:
+    """Go on with what was begun, then let the new ones answer; what was missing, in words."""
+    from arena.rounds.forecasting import answered_by, begin_set, play_set
+    from arena.rounds.open_world import open_world
+
+    if planned.fresh:
+        line_up = replace(planned.config, agents=planned.fresh)
+        begin_set(line_up, planned.kept, planned.method, planned.snapshot.at, record)
+    ended = {stored.id for stored in planned.earlier if stored.ended_at is not None}
+    every = answered_by(record, planned.kept, planned.method)
+    todo = [stored for stored in every if stored.id not in ended]
+    trouble: list[str] = []
+    with progress("Asking", calls or None) as moved:
+        async with open_world(planned.config, record, clock) as world, watched(record, todo, moved, calls):
+            for stored in todo:
+                trouble += await play_set(stored, planned.kept, world, record)
+    return tuple(trouble)
+
+
+@asynccontextmanager
+async def watched(
+    record: "Record", cohorts: "Sequence[StoredCohort]", moved: Callable[[int, int | None], None], calls: int
+) -> AsyncIterator[None]:
+    """Tell now and then how many calls were answered, while others work."""
+    import asyncio
+
+    from arena.record.queries.benchmark import count_answered_calls
+
+    ids = [stored.id for stored in cohorts]
+    before = record.read(count_answered_calls, ids)
+
+    async def watch() -> None:
+        while True:
+            await asyncio.sleep(1)
+            moved(record.read(count_answered_calls, ids) - before, calls or None)
+
+    task = asyncio.create_task(watch())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def run_data(
+    planned: PlannedAnswers, record: "Record", cost: Mapping[str, Any], trouble: Sequence[str]
+) -> dict[str, Any]:
+    """What was answered by this method, and what it took, for JSON."""
+    from arena.record.queries.benchmark import read_answer_usage
+    from arena.rounds.forecasting import answered_by
+
+    cohorts = answered_by(record, planned.kept, planned.method)
+    agents = [
+        answer_data(stored.cohort.number, one)
+        for stored in cohorts
+        for one in record.read(read_answer_usage, stored.id)
+    ]
+    costs = [one["usd"] for one in agents]
+    return {
+        "question_set": planned.kept.name,
+        "due": planned.kept.due,
+        "method": planned.method.words,
+        "rows": planned.rows,
+        "estimate": cost,
+        "agents": agents,
+        "waiting": dict(planned.waiting),
+        "trouble": list(trouble),
+        "total": {name: sum(one[name] for one in agents) for name in ("calls", "tokens_in", "tokens_out")}
+        | {"usd": None if None in costs else round(sum(costs), 6)},
+    }
+
+
+def is_late(planned: PlannedAnswers, clock: "Clock") -> bool:
+    """Whether the day is over on which answers to the set were due."""
+    return f"{clock.now():%Y-%m-%d}" > planned.kept.due
+
+
+def answer_data(cohort: int, one: "AnswerUsage") -> dict[str, Any]:
+    """What an agent answered, and what that took."""
+    return {
+        "cohort": cohort,
+        **attributes(one, "agent", "forecasts", "calls", "tokens_in", "tokens_out"),
+        "verdict": one.status or "pending",
+        "note": one.note or "",
+        "usd": None if one.unknown else exact(one.cost),
+    }
+
+
+def say_run(data: Mapping[str, Any], choice: TableChoice) -> None:
+    """The same in words."""
+    print(f"{data['question_set']}, due {data['due']}, asked by {data['method']}:")
+    if data["agents"]:
+        print_table(ANSWERS, data["agents"], choice=choice)
+    if not data["asked"]:
+        print(f"Left to ask: {cost_words(data['estimate'])}")
+    if data["total"]["calls"]:
+        total, usd = data["total"], data["total"]["usd"]
+        spent = "an unknown amount" if usd is None else f"${usd:,.4f}"
+        words = f"{total['tokens_in']:,} tokens in, {total['tokens_out']:,} out, {spent}"
+        print(f"Spent: {total['calls']:,} calls, {words}")
+    for words in warnings_of(data):
+        print(plain(words))
+    print(f"Next: {program()} forecastbench file --as ORG --model AGENT -o DIR")
+
+
+def warnings_of(data: Mapping[str, Any]) -> Iterator[str]:
+    """What is missing, or will be, and what its reader has to know."""
+    for one in data["estimate"]["agents"]:
+        for words in filter(None, [one["trouble"], *(fault["message"] for fault in one["faults"])]):
+            yield f"Warning: {one['agent']}: {words}"
+    for name, variable in data["waiting"].items():
+        yield f"{name} waits for {variable}: set it, and run this again"
+    yield from data["trouble"]
+    if data["asked"] and any(one["forecasts"] < data["rows"] for one in data["agents"]):
+        yield "Not complete: run this again, and only what is missing is asked"
+    if data["late"]:
+        yield (
+            f"The set was due {data['due']}: what is answered later is no submission, and a model may know "
+            "rather than foresee"
+        )

@@ -1,0 +1,237 @@
+"""A round of ForecastBench, there and back: fetched, answered though killed, filed, resolved and ranked."""
+
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from arena.cli.main import app
+from arena.record.schema.database import open_read_only, reading
+from arena.verify import verify
+from tests.arena.scores.files.test_forecastbench import QUESTIONS
+from tests.program.forked import Forked
+from tests.program.running import loaded
+from tests.provider.replies import NAMED, Asked, says
+from tests.provider.server import FaultyProvider, faulty
+from tests.serving import Reply, Request
+
+AGENTS, QUESTION_COUNT, ROWS, AT_ONCE = 8, 15, 20, 4
+DUE = "2026-03-01"
+TOKENS_IN, TOKENS_OUT = 1_000, 100
+CENTS = (TOKENS_IN * 1 + TOKENS_OUT * 4) / 1_000_000
+"""What a question costs, in dollars."""
+
+
+def chance(model: str, name: str, text: str) -> float:
+    """What a model says of a market: more certain with its number, and right about odd questions."""
+    odd = any(f"Is {place} odd?" in text for place in range(1, 20, 2))
+    edge = int(model.rpartition("-")[2]) * 0.05
+    return round(0.5 + (edge if odd else -edge), 2)
+
+
+def answered(call: Asked) -> Reply:
+    """A forecast for every market that the question names."""
+    text = "".join(str(message["content"]) for message in call.body["messages"] if message["role"] == "user")
+    forecasts = [
+        {"market": name, "reason": "so it is", "probability": chance(call.model, name, text)}
+        for name in NAMED.findall(text)
+    ]
+    usage = {"prompt_tokens": TOKENS_IN, "completion_tokens": TOKENS_OUT}
+    return says(json.dumps({"forecasts": forecasts}), usage=usage)
+
+
+@pytest.fixture
+def provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultyProvider]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "key")
+    with faulty(0.02) as server:
+        for number in range(1, AGENTS + 1):
+            server.script(f"fake-{number}", answered)
+        yield server
+
+
+def world(folder: Path, provider: FaultyProvider, budget: str = "{arena: 10}") -> None:
+    """A config with eight agents, a clock, and the published files of a round."""
+    lines = [
+        "database: arena.db",
+        "markets: {venue: polymarket, show: 10}",
+        f"budget: {budget}",
+        f"calls: {{per_provider: {AT_ONCE}}}",
+        "agents:",
+        *(
+            f"  - {{name: a{number}, model: openai/fake-{number}, base_url: '{provider.url}', "
+            "max_tokens: 1000, price: {input: 1, output: 4}}"
+            for number in range(1, AGENTS + 1)
+        ),
+        "  - {kind: crowd, name: together, of: [a1, a2, a3]}",
+    ]
+    (folder / "config.yaml").write_text("\n".join(lines))
+    (folder / "clock").write_text("2026-02-28T12:00Z\n")
+    questions = json.loads(json.dumps(QUESTIONS))
+    questions["questions"] = questions["questions"][:10] + questions["questions"][20:25]
+    for one in questions["questions"]:
+        one["question"] = f"Is {str(one['id'])[1:]} odd?"
+        one["freeze_datetime"] = "2026-02-19T00:00:00+00:00"
+    publish(folder, "question_sets", f"{DUE}-llm.json", questions)
+
+
+def publish(folder: Path, kind: str, name: str, data: Any) -> None:
+    """Put a file where it is published."""
+    place = folder / "published" / kind
+    place.mkdir(parents=True, exist_ok=True)
+    (place / name).write_text(json.dumps(data))
+
+
+def resolved(folder: Path, **changes: float) -> None:
+    """What the questions came to: odd ones to YES; with changes, by id."""
+    data = [
+        {"id": f"d{i}", "source": "fred", "direction": None, "resolution_date": day, "resolved": True,
+         "resolved_to": changes.get(f"d{i}", float(i % 2))}
+        for i in range(5)
+        for day in ("2026-03-08", "2026-03-31")
+    ]  # fmt: skip
+    markets = [
+        {"id": f"m{i}", "source": "manifold", "direction": None, "resolution_date": "2026-03-20",
+         "resolved": i > 0, "resolved_to": changes.get(f"m{i}", 0.4 if i == 0 else float(i % 2))}
+        for i in range(10)
+    ]  # fmt: skip
+    name = f"{DUE}_resolution_set.json"
+    header = {"forecast_due_date": DUE, "question_set": f"{DUE}-llm.json"}
+    publish(folder, "resolution_sets", name, header | {"resolutions": data + markets})
+
+
+RUN = ("forecastbench", "run", "--baselines", "--prices", "--yes", "--clock", "clock")
+FROM = ("--from", "published", "--clock", "clock")
+
+
+def kill_after(folder: Path, provider: FaultyProvider, asked: int) -> None:
+    """Let the agents answer until so many questions were asked, and kill them."""
+    started, whole = list[Forked](), provider.respond
+
+    def respond(request: Request) -> Reply:
+        if len(provider.log) >= asked and started:
+            started[0].signal(signal.SIGKILL)
+        return whole(request)
+
+    vars(provider)["respond"] = respond
+    started.append(loaded().start(folder, *RUN, "--json"))
+    assert started[0].wait() == -signal.SIGKILL
+    del vars(provider)["respond"]
+
+
+def arena_json(*words: str, status: int = 0) -> Any:
+    """What `arena … --json` answers, in the folder of the test."""
+    done = CliRunner().invoke(app, [*words, "--json"])
+    assert done.exit_code == status, done.output[-2000:]
+    return json.loads(done.stdout)
+
+
+def is_clean(folder: Path) -> bool:
+    """Whether `arena verify` finds nothing."""
+    with open_read_only(str(folder / "arena.db")) as engine, reading(engine) as connection:
+        return verify(connection) == []
+
+
+def test_a_round_there_and_back(tmp_path: Path, provider: FaultyProvider) -> None:
+    """Killed at three calls, nothing is paid twice; what was filed is scored as what is in the record."""
+    world(tmp_path, provider)
+    fetched = arena_json("forecastbench", "fetch", *FROM)
+    assert fetched["rows"] == {"market": 10, "dataset": 10}
+    told = arena_json(*RUN[:-3], "--dry", "--clock", "clock")
+    assert (told["estimate"]["calls"]["low"], told["asked"], provider.log) == (
+        AGENTS * QUESTION_COUNT,
+        False,
+        [],
+    )
+    kills = (20, 45, 75)
+    for count in kills:
+        kill_after(tmp_path, provider, count)
+    found = arena_json(*RUN)
+    questions = AGENTS * QUESTION_COUNT
+    assert questions <= len(provider.log) <= questions + len(kills) * AT_ONCE
+    agents = {one["agent"]: one for one in found["agents"]}
+    assert {one["forecasts"] for one in agents.values()} == {ROWS}
+    assert {one["verdict"] for one in agents.values()} == {"played"}
+    for number in range(1, AGENTS + 1):
+        one = agents[f"a{number}"]
+        assert (one["calls"], one["usd"]) == (QUESTION_COUNT, round(QUESTION_COUNT * CENTS, 6))
+    assert found["total"]["usd"] == pytest.approx(questions * CENTS, abs=1e-9)
+    assert found["late"] is False
+    asked = len(provider.log)
+    assert arena_json(*RUN)["agents"] == found["agents"]
+    assert len(provider.log) == asked
+
+    arena_json("forecastbench", "file", "--as", "us", "--model", "a8", "-o", "filed")
+    filed = f"filed/{DUE}.us.1.json"
+    assert arena_json("forecastbench", "check", filed)["faults"] == []
+    submitted = json.loads((tmp_path / filed).read_text())
+    row = next(
+        one for one in submitted["forecasts"] if (one["id"], one["resolution_date"]) == ("d3", "2026-03-31")
+    )
+    assert (row["forecast"], row["reasoning"]) == (0.9, "so it is")
+
+    (tmp_path / "clock").write_text("2026-03-12T00:00Z\n")
+    for version, changes in enumerate(({}, {"m0": 0.6}, {"d3": 0.0}), 1):
+        resolved(tmp_path, **changes)
+        (one,) = arena_json("forecastbench", "resolve", *FROM)["rounds"]
+        assert (one["version"], one["is_new"], len(one["corrected"])) == (version, True, 2 * (version == 3))
+    board = ("forecastbench", "board", "--mode", "paper")
+    rows = {one["forecaster"]: one for one in arena_json(*board, filed, "--agents")["rows"]}
+    assert {"a8", "a8 (scratchpad with freeze values)", "naive", "freeze-value", "Random Uniform"} <= set(
+        rows
+    )
+    kept, file = rows["a8 (scratchpad with freeze values)"], rows["a8"]
+    assert [kept[name] for name in ("dataset", "market")] == [file[name] for name in ("dataset", "market")]
+    assert file["dataset"] == pytest.approx((8 * 0.1**2 + 2 * 0.9**2) / 10)
+    assert file["market"] == pytest.approx((9 * 0.1**2 + 0.3**2) / 10)
+    assert rows["Always 0.5"]["dataset"] == pytest.approx(0.25)
+    assert rows["freeze-value"]["market"] == pytest.approx((5 * 0.75**2 + 4 * 0.25**2 + 0.15**2) / 10)
+
+    assert is_clean(tmp_path)
+    arena_json("export", "exported")
+    arena_json("import", "exported", "--database", "again.db")
+    again = arena_json(*board, filed, "--agents", "--database", "again.db")["rows"]
+    assert {one["forecaster"]: one for one in again} == rows
+    assert arena_json("cohorts", "list")["cohorts"] == []
+
+
+def test_a_budget_stops_it_and_more_money_goes_on(tmp_path: Path, provider: FaultyProvider) -> None:
+    """Nobody goes past the limit, and what was answered before is not asked for again."""
+    world(tmp_path, provider, "{arena: 0.03}")
+    arena_json("forecastbench", "fetch", *FROM)
+    only = (*RUN, "--agent", "a1", "--agent", "a2")
+    short = arena_json(*only, status=2)
+    assert 0.015 < short["total"]["usd"] <= 0.03
+    assert {one["verdict"] for one in short["agents"]} == {"failed"}
+    assert "budget" in short["agents"][0]["note"]
+    world(tmp_path, provider)
+    found = arena_json(*only)
+    assert found["total"]["usd"] == pytest.approx(2 * QUESTION_COUNT * CENTS, abs=1e-9)
+    assert len(provider.log) == 2 * QUESTION_COUNT
+    assert is_clean(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--due", "2026-04-01"], "no question set due 2026-04-01"),
+        (["--agent", "nobody"], "there is no agent 'nobody'"),
+        (["--prompt", "bet"], "asks for bets"),
+        (["--prompt", "nothing"], "there is no prompt nothing"),
+        (["--prompt", "zero_shot", "--evidence"], "no prompt zero_shot shows articles"),
+        (["--evidence"], "names no source of articles"),
+        ([], "nothing was asked"),
+    ],
+)
+def test_what_cannot_be_asked(tmp_path: Path, provider: FaultyProvider, words: list[str], said: str) -> None:
+    world(tmp_path, provider)
+    arena_json("forecastbench", "fetch", *FROM)
+    yes = ["--yes"] if words else []
+    done = CliRunner().invoke(app, ["forecastbench", "run", *yes, *words, "--json"])
+    assert done.exit_code in (1, 64)
+    assert said in json.loads(done.stdout)["error"]["message"]
+    assert provider.log == []
