@@ -50,7 +50,7 @@ from portfolio.value import mark
 
 RULES = frozenset({"market", "constant", "random", "favourite", "kelly", "crowd"})
 """Kinds that decide by what they are shown alone."""
-ANSWERED = frozenset({"llm", "command"})
+ANSWERED = frozenset({"llm", "command", "outside"})
 """Kinds that decide by the answers that are kept of them."""
 DECIDED = ("played", "partly", "malformed", "declined")
 SHORT_ID = re.compile(r"\bm[1-9]\d*\b")
