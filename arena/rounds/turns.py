@@ -308,7 +308,10 @@ def ask_of_player(
             add_call, payer.round_id, payer.entrant_id, attempt, ended.call, world.now(), ended.reservation
         )
 
-    attempt = reserved_ask(player.ask, world.reservations, player.provider, name, request, player.worst_case)
+    ask = player.ask
+    if world.desk is not None and player.wait is not None:
+        ask = world.desk.ask(payer, player.wait, record)
+    attempt = reserved_ask(ask, world.reservations, player.provider, name, request, player.worst_case)
     return recorded_ask(attempt, stored, keep, world.sleep)
 
 
