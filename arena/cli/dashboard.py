@@ -27,7 +27,7 @@ FIRST, EVERY = 10.0, 30.0
 """Seconds until it is looked whether anything is stale, for the first page goes first, and then again."""
 HOST = "127.0.0.1"
 PORTS = 100
-HINT = "leave --host out; or add --behind-proxy once a proxy asks for a password (arena dashboard --help)"
+HINT = "leave --host out; or add --behind-proxy once a proxy stands in front, as --help says"
 PORT = 8501
 PATIENCE = 10
 
@@ -214,7 +214,12 @@ def listening(where: ListenAddress) -> list[str]:
     return [f"--{name}={value}" for name, values in said.items() for value in values]
 
 
-def listen_address(host: str, port: int, behind_proxy: bool, public: str | None) -> ListenAddress:
+OPEN_WORDS = "other machines can reach {host}, and the dashboard asks nobody for a password"
+
+
+def listen_address(
+    host: str, port: int, behind_proxy: bool, public: str | None, open_words: str = OPEN_WORDS
+) -> ListenAddress:
     """Where to listen, as it was asked for; refused where others could come without a password.
 
     A proxy asks at one port, so behind one no other is taken in its stead.
@@ -225,8 +230,7 @@ def listen_address(host: str, port: int, behind_proxy: bool, public: str | None)
         )
     address = numbers(host)
     if not behind_proxy and not ip_address(address).is_loopback:
-        what = f"other machines can reach {host}, and the dashboard asks nobody for a password"
-        raise ArenaError("open_to_others", what, HINT, status=2)
+        raise ArenaError("open_to_others", open_words.format(host=host), HINT, status=2)
     found = free_port(port, address, 1 if behind_proxy else PORTS)
     return ListenAddress(address, found, behind_proxy, None if public is None else published(public))
 

@@ -18,6 +18,7 @@ from arena.cli.cohorts import cohorts
 from arena.cli.config import config as print_config
 from arena.cli.dashboard import dashboard
 from arena.cli.db import db
+from arena.cli.desk import desk, mcp
 from arena.cli.demo import demo
 from arena.cli.export import export, import_record, publish, report
 from arena.cli.forecastbench import forecastbench
@@ -181,6 +182,8 @@ app.add_typer(forecastbench, name="forecastbench")
 app.command()(positions)
 app.command()(whatif)
 app.command()(schema)
+app.command()(desk)
+app.command()(mcp)
 app.command()(history)
 app.command()(replay)
 app.command()(verify)

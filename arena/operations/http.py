@@ -132,10 +132,7 @@ class HttpServer:
         if len(parts) != 3 or parts[2] not in ("HTTP/1.1", "HTTP/1.0") or not parts[1].startswith("/"):
             return self.complain(400, "this is no request")
         if parts[0] not in self.methods:
-            words = "this can only be read, by GET or HEAD"
-            return self.complain(
-                405, words if "POST" not in self.methods else f"there are {', '.join(self.methods)} here"
-            )
+            return self.complain(405, f"the methods here are {', '.join(self.methods)}")
         pairs = (line.partition(":") for line in lines if ":" in line)
         headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
         length = headers.get("content-length", "0")

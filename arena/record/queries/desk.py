@@ -80,7 +80,9 @@ def read_desk_turns(connection: Connection, agent: str) -> list[DeskTurn]:
 
 LAST_TURNS = (
     select(CohortRow.number, RoundRow.number, RoundRow.at, RoundRow.id, EntrantRow.id)
-    .select_from(joined(TurnRow, RoundRow, EntrantRow).join(CohortRow, clause(CohortRow.id == RoundRow.cohort_id)))
+    .select_from(
+        joined(TurnRow, RoundRow, EntrantRow).join(CohortRow, clause(CohortRow.id == RoundRow.cohort_id))
+    )
     .where(EntrantRow.name == AGENT, RoundRow.done == 1)
     .order_by(col(RoundRow.at).desc(), CohortRow.number)
     .limit(MOST_TURNS)

@@ -26,8 +26,7 @@ NEW_TURN = new_rows(DeskTurnRow).values(
 OPEN_TURN = NEW_TURN.on_conflict_do_update(
     index_elements=["entrant_id"],
     set_={
-        name: NEW_TURN.excluded[name]
-        for name in ("round_id", "view", "expires_at", "answer", "answered_at")
+        name: NEW_TURN.excluded[name] for name in ("round_id", "view", "expires_at", "answer", "answered_at")
     },
     where=DeskTurnRow.__table__.c.round_id != NEW_TURN.excluded.round_id,
 )

@@ -88,7 +88,9 @@ UNUSED = [
 LAST_HEAD = select(func.coalesce(func.max(HeadRow.number), 0)).scalar_subquery()
 TOO_FAR = rows_of(PublicationRow, PublicationRow.number > LAST_HEAD)
 """Whoever says that heads have left the machine which are not there yet would keep those from leaving."""
-READ_ONLY_HERE = [rows_of(table) for table in (ClaimRow.__table__, ReservationRow.__table__, DeskTurnRow.__table__)]
+READ_ONLY_HERE = [
+    rows_of(table) for table in (ClaimRow.__table__, ReservationRow.__table__, DeskTurnRow.__table__)
+]
 """Of tables that refer to others and that no other check reads: there is no more to say of them."""
 
 
