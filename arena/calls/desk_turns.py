@@ -57,17 +57,18 @@ class DeskTurns:
         """Look again and again, less often while nothing comes, until nobody waits."""
         pause = FIRST_LOOK
         while self.waiting:
+            ended = dict[int, str | None]()
             try:
                 ended = _ended_turns([*self.waiting], record)
             except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits must hear of it
                 if not (isinstance(error, ArenaError) and error.code in UNAVAILABLE_CODES):
-                    for future in filter(_is_open, self.waiting.values()):
-                        future.set_exception(error)
+                    for future in self.waiting.values():
+                        if not future.done():
+                            future.set_exception(error)
                     return
-                ended = {}
-            for entrant in ended:
-                if (future := self.waiting.get(entrant)) is not None and _is_open(future):
-                    future.set_result(ended[entrant])
+            for entrant, answer in ended.items():
+                if not self.waiting[entrant].done():
+                    self.waiting[entrant].set_result(answer)
             pause = FIRST_LOOK if ended else min(1.5 * pause, LONGEST_LOOK)
             await asyncio.sleep(pause)
 
@@ -76,7 +77,3 @@ def _ended_turns(entrants: Collection[int], record: Record) -> dict[int, str | N
     """The turns that are over, by entrant. An answer that came at the last moment counts."""
     ended = record.read(read_ended_turns, entrants)
     return record.write_unfenced(read_ended_turns, ended, True) if None in ended.values() else ended
-
-
-def _is_open(future: "asyncio.Future[str | None]") -> bool:
-    return not future.done()

@@ -18,8 +18,8 @@ from arena.cli.cohorts import cohorts
 from arena.cli.config import config as print_config
 from arena.cli.dashboard import dashboard
 from arena.cli.db import db
-from arena.cli.desk import desk, mcp
 from arena.cli.demo import demo
+from arena.cli.desk import desk, mcp
 from arena.cli.export import export, import_record, publish, report
 from arena.cli.forecastbench import forecastbench
 from arena.cli.history import history

@@ -165,9 +165,9 @@ class Desk:
     def _results(self, agent: str) -> dict[str, Any]:
         turns = self.record.read(read_last_turns, agent)
         over = [
-            _over(f"{cohort}-{number}", at, turn)
-            for cohort, number, at, round_id, entrant_id in turns
-            for turn in self.record.read(read_turns, round_id, [entrant_id])
+            _over(f"{each.cohort}-{each.round}", each.at, turn)
+            for each in turns
+            for turn in self.record.read(read_turns, each.round_id, [each.entrant_id])
         ]
         ended = self.record.read(read_ended_forecasts, agent, self.now())
         results = [result_document(past).model_dump(mode="json") for past in ended]

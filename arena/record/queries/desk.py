@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam
+from sqlalchemy import BindParameter, Connection, bindparam
 from sqlmodel import and_, case, or_
 
 from agents.model import Forecast, PastForecast
@@ -18,7 +18,7 @@ from markets.model import MarketId
 
 MOST_TURNS, MOST_RESULTS = 20, 500
 """So many turns and ended forecasts are told of, the latest."""
-AGENT = bindparam("agent")
+AGENT: BindParameter[str] = bindparam("agent")
 AGENT_OF_KEY = select(DeskKeyRow.agent).where(DeskKeyRow.hash == bindparam("hash"))
 IS_OVER = or_(DeskTurnRow.expires_at <= NOW, RoundRow.done == 1)
 DESK_TURNS = (
@@ -78,8 +78,25 @@ def read_desk_turns(connection: Connection, agent: str) -> list[DeskTurn]:
     return read_nouns(DeskTurn, connection.execute(DESK_TURNS, {"agent": agent}))
 
 
+@dataclass(frozen=True, slots=True)
+class OverTurn:
+    """Where a turn that is over is found."""
+
+    cohort: int
+    round: int
+    at: datetime
+    round_id: int
+    entrant_id: int
+
+
 LAST_TURNS = (
-    select(CohortRow.number, RoundRow.number, RoundRow.at, RoundRow.id, EntrantRow.id)
+    select_as(
+        cohort=CohortRow.number,
+        round=RoundRow.number,
+        at=RoundRow.at,
+        round_id=RoundRow.id,
+        entrant_id=EntrantRow.id,
+    )
     .select_from(
         joined(TurnRow, RoundRow, EntrantRow).join(CohortRow, clause(CohortRow.id == RoundRow.cohort_id))
     )
@@ -89,9 +106,9 @@ LAST_TURNS = (
 )
 
 
-def read_last_turns(connection: Connection, agent: str) -> list[tuple[int, int, datetime, int, int]]:
-    """Cohort, round, time and the ids of round and entrant of an agent's last turns that are over."""
-    return [tuple(row) for row in connection.execute(LAST_TURNS, {"agent": agent})]
+def read_last_turns(connection: Connection, agent: str) -> list[OverTurn]:
+    """An agent's last turns that are over, the latest first."""
+    return read_nouns(OverTurn, connection.execute(LAST_TURNS, {"agent": agent}))
 
 
 ENDED_FORECASTS = (
