@@ -65,7 +65,7 @@ def serve_tools(url: str, key: str) -> None:
     """Answer on standard input and output until that is closed, for the agent with this key."""
     headers = {"Authorization": f"Bearer {key}"}
     desk = DeskClient(httpx.AsyncClient(base_url=url, headers=headers, timeout=PATIENCE, trust_env=False))
-    server = MCPServer("paper-arena", instructions=INSTRUCTIONS)
+    server = MCPServer("paper-arena", instructions=INSTRUCTIONS, log_level="WARNING")
     tools: tuple[Callable[..., Awaitable[str]], ...] = desk.view, desk.preview, desk.submit, desk.results
     for tool in tools:
         form = f" {FORM}" if tool in (desk.preview, desk.submit) else ""
