@@ -430,6 +430,10 @@ class ModelSettings(Settings):
         return extra
 
 
+class TooLate(Exception):
+    """What an agent raises whose answer did not come in time: its turn is late."""
+
+
 class DeskSettings(Settings):
     """What agents have that take their turns at the desk. A kind whose settings extend these waits there."""
 

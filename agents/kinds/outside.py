@@ -19,8 +19,6 @@ Since the agent can look up what it likes, at a live venue its turns are filled 
 when its answer came: whoever copies these has a skill of 0.
 """
 
-from dataclasses import replace
-
 from pydantic import Field
 
 from agents.answers.decision_document import ask_for_decision
@@ -35,6 +33,7 @@ from agents.model import (
     DeskSettings,
     Given,
     Prompt,
+    TooLate,
     View,
 )
 
@@ -68,7 +67,7 @@ def agent(_settings: Settings, _given: Given) -> Agent:
     async def decide(view: View, ask: Ask) -> Decision:
         call, decision = await ask_for_decision(view, ask)
         if call.error is not None and call.error.code == "timeout":
-            return replace(decision, status="late", note=call.error.message)
+            raise TooLate(call.error.message)
         return decision
 
     return decide

@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from agents.answers.decisions import sound_decision
 from agents.answers.parse import READER_VERSION
-from agents.model import DECIDED_STATUSES, USABLE_STATUSES, Ask, Call, Decision, Prompt, View
+from agents.model import DECIDED_STATUSES, USABLE_STATUSES, Ask, Call, Decision, Prompt, TooLate, View
 from agents.text import printable
 from arena.calls.recorded_ask import EndedAttempt, NotKept, recorded_ask
 from arena.calls.reservations import reserved_ask
@@ -424,6 +424,8 @@ async def decide_turn(claim: ClaimedTurn) -> Decision:
         return Decision(status="out", note="no cash for a legal bet and nothing held")
     try:
         return sound_decision(await claim.player.agent(claim.view, claim.ask), claim.view)
+    except TooLate as late:
+        return Decision(status="late", note=printable(str(late)))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: it must not stop the others
         return Decision(status="failed", note=printable(redact_keys(unexpected_error_text(error))))
 
