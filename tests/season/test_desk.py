@@ -19,6 +19,8 @@ from urllib.request import Request, urlopen
 
 from arena.clock import now
 from arena.operations.desk import new_key, serve_desk
+from arena.operations.progress import RunEvent
+from arena.operations.run import Run
 from arena.record.record import Record
 from tests.program.command_line import ROOT, command, environment
 from tests.program.forked import Forked
@@ -225,6 +227,12 @@ def desk_here(folder: Path, agent: str) -> Iterator[Guest]:
         record.close()
 
 
+def until_it_has_ended(running: Run, event: RunEvent) -> None:
+    """Stop once the cohort is over: corrections are asked for during weeks."""
+    if event.kind == "ended":
+        running.stop.asked.set()
+
+
 def test_who_copies_the_live_price_at_the_deadline_has_no_skill(tmp_path: Path) -> None:
     """It looks at the venue once everyone else has decided, states that price, and bets by it."""
     wire = PolymarketWire()
@@ -254,7 +262,7 @@ def test_who_copies_the_live_price_at_the_deadline_has_no_skill(tmp_path: Path) 
 
         outside = Thread(target=copies)
         outside.start()
-        rehearse(tmp_path)
+        rehearse(tmp_path, tell=until_it_has_ended)
         outside.join()
     board = {row["agent"]: row for row in arena_json(tmp_path, "leaderboard")["agents"]}
     assert (board["copy"]["skill"], board["copy"]["forecasts"]) == (0, 2)
