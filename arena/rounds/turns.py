@@ -383,13 +383,13 @@ def second_look(
         wanted = again or cohort.rules.fill_at == "answer" or looks_outside(claim.entrant, cohort, world)
     else:
         wanted = again and cohort.stamp == "simulated" and world.pretended and world.now() > first.seen_at
-    if not wanted or claim.entrant.kind == "market":
+    own = {market for market, _ in claim.view.holdings.lots}
+    held = [listing for listing in first.held if listing.market.id in own]
+    asked = [listing.market.id for listing in (*first.shown, *held)]
+    if not wanted or claim.entrant.kind == "market" or not asked:
         return None
 
     async def look() -> Snapshot:
-        own = {market for market, _ in claim.view.holdings.lots}
-        held = [listing for listing in first.held if listing.market.id in own]
-        asked = [listing.market.id for listing in (*first.shown, *held)]
         # a clock that is behind must not make prices stale that have just come
         listings = await world.venue(cohort).listings(max(world.now(), first.seen_at), asked)
         quotes = {x.market.id: x.quote for x in listings if x.has_price}

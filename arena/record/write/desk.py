@@ -71,7 +71,8 @@ def read_ended_turns(
     When `locked`, an answer that is just being written is waited for.
     """
     query = ENDED_TURNS.with_for_update() if locked else ENDED_TURNS
-    return dict(connection.execute(query, {"ids": sorted(entrants)}).tuples().all())
+    rows = connection.execute(query, {"ids": sorted(entrants)})
+    return {row.entrant_id: row.answer for row in rows}
 
 
 def answer_desk_turn(connection: Connection, entrant: int, round: int, text: str) -> bool:
