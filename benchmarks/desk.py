@@ -68,20 +68,25 @@ async def play(folder: Path, kind: str) -> float:
     stop.set()
     await desk
     assert {turn.decision.status for report in reports for turn in report.turns} == {"played"}
-    with reading(record.engine) as connection:
-        assert verify(connection) == []
     record.close()
     return took
 
 
+def cost(folder: Path, kind: str) -> float:
+    """The same for one agent; the record agrees with itself."""
+    took = asyncio.run(play(folder, kind))
+    record = Record.open(str(folder / "arena.db"))
+    with reading(record.engine) as connection:
+        assert verify(connection) == []
+    record.close()
+    return took / AGENTS
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
-        outside, rule = (
-            asyncio.run(play(Path(x), kind)) for x, kind in ((one, "outside"), (other, "constant"))
-        )
-    each = outside / AGENTS
+        rule, outside = cost(Path(one), "constant"), cost(Path(other), "outside")
+    print(f"{AGENTS} agents in a round of {MARKETS} markets, in milliseconds of CPU a turn:")
     print(
-        f"{AGENTS} agents from outside, {MARKETS} markets: {1_000 * each:.1f} ms of CPU a turn; "
-        f"a constant {1_000 * rule / AGENTS:.1f} ms; at most {1_000 * MOST:.0f} ms wanted"
+        f"from outside {1_000 * outside:.1f}, at most {1_000 * MOST:.0f} wanted; constant {1_000 * rule:.1f}"
     )
-    sys.exit(each > MOST)
+    sys.exit(outside > MOST)

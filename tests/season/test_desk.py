@@ -143,6 +143,7 @@ def test_all_are_killed_in_mid_turn_and_one_record_stands(tmp_path: Path) -> Non
     started = own_program(tmp_path, ARENA_KEY="arena_nobody", ARENA_DESK=url)
     for process in (round, first, started):
         process.kill()
+    started.communicate()
 
     asked = len(of_agent(tmp_path, "sharp", "reply"))
     second, url = desk(tmp_path)

@@ -93,10 +93,11 @@ def played(
             url = f"http://127.0.0.1:{await ports.get()}"
             http = await stack.enter_async_context(httpx.AsyncClient(base_url=url, trust_env=False))
             visits = [come(Visitor(http, new_key(record, name, NOW))) for name, come in guests.items()]
-            report, *_ = await asyncio.gather(play_round(stored, number, world, record), *visits)
+            playing = asyncio.create_task(play_round(stored, number, world, record))
+            await asyncio.gather(playing, *visits)
         stop.set()
         await serving
-        return {turn.entrant: turn for turn in report.turns}
+        return {turn.entrant: turn for turn in playing.result().turns}
 
     return asyncio.run(together())
 
@@ -171,7 +172,7 @@ def test_a_decision_counts_once_and_in_time(either: Record) -> None:
         odd = good | {"bets": [{"market": "sim:hail", "option": "yes", "amount": 60}]}
         first = await guest.send(odd)
         assert [x["code"] for x in first[1]["refused"]] == ["unknown_market"]
-        assert await asyncio.gather(guest.send(odd), guest.send(odd)) == [first, first]
+        assert [*await asyncio.gather(guest.send(odd), guest.send(odd))] == [first, first]
         assert (await guest.send(good))[1]["error"]["code"] == "answered"
         assert (await guest.send(odd, preview=True))[0] == 409
         assert (await guest.ask("/v1/turn"))[1]["turn"] is None
