@@ -27,7 +27,7 @@ FIRST, EVERY = 10.0, 30.0
 """Seconds until it is looked whether anything is stale, for the first page goes first, and then again."""
 HOST = "127.0.0.1"
 PORTS = 100
-HINT = "leave --host out; or add --behind-proxy once a proxy stands in front, as --help says"
+HINT = "leave --host out; or add --behind-proxy once a proxy asks for a password (arena dashboard --help)"
 PORT = 8501
 PATIENCE = 10
 
@@ -214,11 +214,11 @@ def listening(where: ListenAddress) -> list[str]:
     return [f"--{name}={value}" for name, values in said.items() for value in values]
 
 
-OPEN_WORDS = "other machines can reach {host}, and the dashboard asks nobody for a password"
+OPEN_WORDS = "other machines can reach {host}, and the dashboard asks nobody for a password", HINT
 
 
 def listen_address(
-    host: str, port: int, behind_proxy: bool, public: str | None, open_words: str = OPEN_WORDS
+    host: str, port: int, behind_proxy: bool, public: str | None, open_words: tuple[str, str] = OPEN_WORDS
 ) -> ListenAddress:
     """Where to listen, as it was asked for; refused where others could come without a password.
 
@@ -230,7 +230,8 @@ def listen_address(
         )
     address = numbers(host)
     if not behind_proxy and not ip_address(address).is_loopback:
-        raise ArenaError("open_to_others", open_words.format(host=host), HINT, status=2)
+        words, hint = open_words
+        raise ArenaError("open_to_others", words.format(host=host), hint, status=2)
     found = free_port(port, address, 1 if behind_proxy else PORTS)
     return ListenAddress(address, found, behind_proxy, None if public is None else published(public))
 

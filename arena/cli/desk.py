@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 PORT = 8600
 KEY_VARIABLE = "ARENA_KEY"
-OPEN_WORDS = "other machines can reach {host}, and keys and answers would pass unencrypted"
+OPEN_WORDS = (
+    "other machines can reach {host}, and keys and answers would pass unencrypted",
+    "leave --host out; or add --behind-proxy once a proxy encrypts (arena desk --help)",
+)
 
 
 @command("config", "database", "json")
