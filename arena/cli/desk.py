@@ -120,7 +120,7 @@ def mcp(
     in the environment variable ARENA_KEY. It has the tools `view`, `preview`, `submit` and `results`, speaks
     to the desk alone, and needs the extra of its name: pip install "paper-arena[mcp]".
 
-    Example: ARENA_KEY=arena_… arena mcp --url https://arena.example.com
+    Example: arena mcp --url https://arena.example.com
 
     Next: arena schema decision
     """
