@@ -323,8 +323,8 @@ def view_document(view: View) -> ViewDocument:
             cash=_float(view.mark.cash), total=_float(view.mark.total), positions=positions
         ),
         markets=tuple(_market(listing, view, listing.market.id in offered) for listing in view.snapshot),
-        past=tuple(map(_result, (one for each in view.past.values() for one in each))),
-        ended=tuple(map(_result, view.ended)),
+        past=tuple(map(result_document, (one for each in view.past.values() for one in each))),
+        ended=tuple(map(result_document, view.ended)),
     )
 
 
@@ -366,7 +366,8 @@ def _article(article: Article) -> EvidenceItem:
     )
 
 
-def _result(past: PastForecast) -> ResultDocument:
+def result_document(past: PastForecast) -> ResultDocument:
+    """How a forecast ended, as a document."""
     chance = past.forecast.millionths
     return ResultDocument(
         market=past.forecast.market_id,

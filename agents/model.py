@@ -430,6 +430,22 @@ class ModelSettings(Settings):
         return extra
 
 
+class TooLate(Exception):
+    """What an agent raises whose answer did not come in time: its turn is late."""
+
+
+class DeskSettings(Settings):
+    """What agents have that take their turns at the desk. A kind whose settings extend these waits there."""
+
+    wait: float = Field(
+        default=900.0,
+        gt=0,
+        le=5 * 3_600,
+        json_schema_extra={"meant": 'a duration such as "15m", at most 5h', "unit": "seconds"},
+    )
+    """How long a round waits for its answer, from when its turn is open."""
+
+
 def model_settings(settings: Settings) -> ModelSettings | None:
     """How the model of an agent is reached; None where it has none."""
     return settings if isinstance(settings, ModelSettings) and settings.model else None

@@ -9,8 +9,15 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from agents.answers.parse import first_of_each
-from agents.episode import BetDocument, DecisionDocument, ForecastDocument, MarketItem, SaleDocument
-from agents.model import Decision, Forecast, View
+from agents.episode import (
+    BetDocument,
+    DecisionDocument,
+    ForecastDocument,
+    MarketItem,
+    SaleDocument,
+    view_document,
+)
+from agents.model import Ask, Call, Decision, Forecast, Message, Prompt, View
 from agents.text import one_line
 from markets.millionths import millionths
 from markets.model import MarketId
@@ -25,6 +32,17 @@ _Said = TypeVar("_Said", bound=MarketItem)
 
 class UnreadableDecision(ValueError):
     """What was answered is no decision, and why."""
+
+
+async def ask_for_decision(view: View, ask: Ask) -> tuple[Call, Decision]:
+    """Ask one thing, the view as a document, and read the answer as a decision; the call that was made."""
+    call = await ask(Prompt((Message("user", view_document(view).model_dump_json()),), view.seed))
+    if call.error is not None:
+        return call, Decision(status="failed", note=f"{call.error.code}: {call.error.message}")
+    try:
+        return call, read_decision(call.reply or "", view)
+    except UnreadableDecision as error:
+        return call, Decision(status="malformed", note=str(error))
 
 
 def read_decision(text: str, view: View) -> Decision:

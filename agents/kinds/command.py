@@ -37,8 +37,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from agents.answers.decision_document import UnreadableDecision, read_decision
-from agents.episode import view_document
+from agents.answers.decision_document import ask_for_decision
 from agents.model import (
     CONTEXT_KEYS,
     Agent,
@@ -49,7 +48,6 @@ from agents.model import (
     Decision,
     ErrorCode,
     Given,
-    Message,
     Prompt,
     View,
 )
@@ -106,13 +104,6 @@ def agent(_settings: Settings, _given: Given) -> Agent:
     """The agent that decides as the program says."""
 
     async def decide(view: View, ask: Ask) -> Decision:
-        document = view_document(view).model_dump_json()
-        call = await ask(Prompt((Message("user", document),), view.seed))
-        if call.error is not None:
-            return Decision(status="failed", note=f"{call.error.code}: {call.error.message}")
-        try:
-            return read_decision(call.reply or "", view)
-        except UnreadableDecision as error:
-            return Decision(status="malformed", note=str(error))
+        return (await ask_for_decision(view, ask))[1]
 
     return decide

@@ -214,7 +214,12 @@ def listening(where: ListenAddress) -> list[str]:
     return [f"--{name}={value}" for name, values in said.items() for value in values]
 
 
-def listen_address(host: str, port: int, behind_proxy: bool, public: str | None) -> ListenAddress:
+OPEN_WORDS = "other machines can reach {host}, and the dashboard asks nobody for a password", HINT
+
+
+def listen_address(
+    host: str, port: int, behind_proxy: bool, public: str | None, open_words: tuple[str, str] = OPEN_WORDS
+) -> ListenAddress:
     """Where to listen, as it was asked for; refused where others could come without a password.
 
     A proxy asks at one port, so behind one no other is taken in its stead.
@@ -225,8 +230,8 @@ def listen_address(host: str, port: int, behind_proxy: bool, public: str | None)
         )
     address = numbers(host)
     if not behind_proxy and not ip_address(address).is_loopback:
-        what = f"other machines can reach {host}, and the dashboard asks nobody for a password"
-        raise ArenaError("open_to_others", what, HINT, status=2)
+        words, hint = open_words
+        raise ArenaError("open_to_others", words.format(host=host), hint, status=2)
     found = free_port(port, address, 1 if behind_proxy else PORTS)
     return ListenAddress(address, found, behind_proxy, None if public is None else published(public))
 

@@ -19,6 +19,7 @@ from arena.cli.config import config as print_config
 from arena.cli.dashboard import dashboard
 from arena.cli.db import db
 from arena.cli.demo import demo
+from arena.cli.desk import desk, mcp
 from arena.cli.export import export, import_record, publish, report
 from arena.cli.forecastbench import forecastbench
 from arena.cli.history import history
@@ -181,6 +182,8 @@ app.add_typer(forecastbench, name="forecastbench")
 app.command()(positions)
 app.command()(whatif)
 app.command()(schema)
+app.command()(desk)
+app.command()(mcp)
 app.command()(history)
 app.command()(replay)
 app.command()(verify)

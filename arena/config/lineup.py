@@ -1,7 +1,7 @@
 """The `agents` list: each block by its kind's own settings, its name, and whose forecasts it needs."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
@@ -23,6 +23,8 @@ MARKET_NAME = "market"
 NOT_SHARED = ("model", "price", "measured")
 PARTWISE = {"context"}
 """Blocks of `ask` of which an agent may set one key and keep the others."""
+DURATIONS = {"timeout", "wait"}
+"""The settings of kinds that are durations."""
 
 Block = Mapping[str, Any]
 
@@ -62,7 +64,7 @@ def _shared(document: Document) -> Block:
     if llm is None or not isinstance(ask, dict):
         return {}
     good = {}
-    for name, value in _in_seconds(document, ("ask",), ask).items():
+    for name, value in _in_seconds(document, ("ask",), ask, {"timeout"}).items():
         if name in NOT_SHARED:
             document.add(("ask", name), name, f"`{name}` in a block under agents",
                          "this key belongs to an agent: move it to a block under agents")  # fmt: skip
@@ -81,8 +83,7 @@ def _agent(document: Document, key: Key, block: Block, shared: Block) -> AgentCo
         return None
     own = {k: value for k, value in block.items() if k not in OWN_KEYS}
     inherited = {}
-    if "timeout" in kind.settings.model_fields:
-        own = _in_seconds(document, key, own)
+    own = _in_seconds(document, key, own, DURATIONS & kind.settings.model_fields.keys())
     if issubclass(kind.settings, ModelSettings):
         inherited = {k: value for k, value in shared.items() if k in kind.settings.model_fields}
     for part in PARTWISE & inherited.keys() & own.keys():
@@ -94,15 +95,15 @@ def _agent(document: Document, key: Key, block: Block, shared: Block) -> AgentCo
     return AgentConfig(_name(block), kind.name, settings, document.line(key))
 
 
-def _in_seconds(document: Document, key: Key, block: Block) -> dict[str, Any]:
-    """The block with its `timeout`, which is written "120s", as a number."""
+def _in_seconds(document: Document, key: Key, block: Block, names: Set[str]) -> dict[str, Any]:
+    """The block with its durations, which are written "120s", as numbers."""
     result = dict(block)
-    if "timeout" in block:
+    for name in sorted(names & block.keys()):
         try:
-            result["timeout"] = seconds(block["timeout"])
+            result[name] = seconds(block[name])
         except PydanticCustomError:
-            document.add((*key, "timeout"), quoted_value(block["timeout"]), DURATION)
-            del result["timeout"]
+            document.add((*key, name), quoted_value(block[name]), DURATION)
+            del result[name]
     return result
 
 

@@ -1,4 +1,4 @@
-"""A tiny web server for those who look after the arena: `/health` and `/metrics`, to be read and no more.
+"""A tiny web server, and what it answers to those who look after the arena: `/health` and `/metrics`.
 
 Metrics are what Prometheus reads; they need the extra `metrics` of the package.
 """
@@ -7,10 +7,11 @@ import asyncio
 import errno
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from urllib.parse import parse_qsl
 
 from arena.config import Endpoint
 from arena.errors import ArenaError
@@ -32,13 +33,30 @@ NO_METRICS = 'metrics need the extra of that name: pip install "paper-arena[metr
 REASONS = {
     200: "OK",
     400: "Bad Request",
+    401: "Unauthorized",
     404: "Not Found",
     405: "Method Not Allowed",
     408: "Request Timeout",
+    409: "Conflict",
+    410: "Gone",
+    413: "Content Too Large",
+    422: "Unprocessable Content",
     431: "Request Header Fields Too Large",
+    500: "Internal Server Error",
     501: "Not Implemented",
     503: "Service Unavailable",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """What is asked: names of headers in small letters, and of each word after the `?` the last value."""
+
+    method: str
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +68,120 @@ class HttpResponse:
     kind: str = PLAIN
 
 
+Respond = Callable[[HttpRequest], Awaitable[HttpResponse]]
+"""What answers a request."""
+
+
+def say_plainly(status: int, words: str) -> HttpResponse:
+    """A complaint as a line of text."""
+    return HttpResponse(status, f"{words}\n".encode())
+
+
 @dataclass
-class HealthServer:
-    """What answers: it has the status looked up when it is asked for, in a thread, once for all who ask."""
+class HttpServer:
+    """One request a connection, and its answer, in bounded time.
+
+    It takes these `methods`, bodies of so many bytes, and says what is wrong with a request by `complain`.
+    """
+
+    respond: Respond
+    patience: float = PATIENCE
+    methods: tuple[str, ...] = ("GET", "HEAD")
+    most_body: int = 0
+    complain: Callable[[int, str], HttpResponse] = say_plainly
+    connections: set["asyncio.Task[None]"] = field(default_factory=set)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection."""
+        task = asyncio.current_task()
+        if task is None or len(self.connections) >= MOST_AT_ONCE:
+            writer.transport.abort()
+            return
+        self.connections.add(task)
+        try:
+            await self._talk(reader, writer)
+        except (OSError, TimeoutError):
+            writer.transport.abort()  # it hung up, or would not take its answer
+        finally:
+            self.connections.discard(task)
+            writer.close()
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        request = None
+        try:
+            async with asyncio.timeout(self.patience):
+                request = await self._read(reader)
+        except TimeoutError:
+            page = self.complain(408, "the request did not come in time")
+        except asyncio.LimitOverrunError:
+            page = self.complain(431, "the request is too long")
+        except asyncio.IncompleteReadError:
+            return
+        else:
+            page = request if isinstance(request, HttpResponse) else await self.respond(request)
+        async with asyncio.timeout(self.patience):
+            with_body = not isinstance(request, HttpRequest) or request.method != "HEAD"
+            writer.write(self._response_bytes(page, with_body))
+            await writer.drain()
+            writer.write_eof()
+
+    async def _read(self, reader: asyncio.StreamReader) -> HttpRequest | HttpResponse:
+        """A request, or what is wrong with it."""
+        first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        parts = first.split(" ")
+        if len(parts) != 3 or parts[2] not in ("HTTP/1.1", "HTTP/1.0") or not parts[1].startswith("/"):
+            return self.complain(400, "this is no request")
+        if parts[0] not in self.methods:
+            return self.complain(405, f"the methods here are {', '.join(self.methods)}")
+        pairs = (line.partition(":") for line in lines if ":" in line)
+        headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
+        length = headers.get("content-length", "0")
+        if parts[0] != "POST":
+            length = "0"  # what may follow is not looked at
+        elif not (length.isascii() and length.isdigit()) or "transfer-encoding" in headers:
+            return self.complain(400, "a body needs its length: Content-Length")
+        if len(length) > len(str(self.most_body)) or int(length) > self.most_body:
+            return self.complain(413, f"the body has more than {self.most_body:,} bytes")
+        path, _, query = parts[1].partition("?")
+        body = await reader.readexactly(int(length))
+        return HttpRequest(parts[0], path, dict(parse_qsl(query)), headers, body)
+
+    def _response_bytes(self, page: HttpResponse, with_body: bool) -> bytes:
+        allow = (f"Allow: {', '.join(self.methods)}",) if page.status == 405 else ()
+        lines = (
+            f"HTTP/1.1 {page.status} {REASONS[page.status]}",
+            f"Content-Type: {page.kind}",
+            f"Content-Length: {len(page.body)}",
+            "Cache-Control: no-store",
+            "X-Content-Type-Options: nosniff",
+            "Connection: close",
+            *allow,
+        )
+        return "\r\n".join((*lines, "", "")).encode() + (page.body if with_body else b"")
+
+
+@asynccontextmanager
+async def serve_http(server: HttpServer, host: str, port: int) -> AsyncIterator[int]:
+    """Answers at an address for as long as the block lasts; gives the port. Port 0 is any that is free."""
+    listening = await asyncio.start_server(server.serve, host, port, limit=MOST_BYTES)
+    try:
+        yield listening.sockets[0].getsockname()[1]
+    finally:
+        listening.close()
+        connections = list(server.connections)
+        for guest in connections:
+            guest.cancel()
+        await asyncio.gather(*connections, return_exceptions=True)
+
+
+@dataclass
+class HealthPages:
+    """What is answered: the status is looked up when it is asked for, in a thread, once for all who ask."""
 
     source: Callable[[], Status]
-    patience: float = PATIENCE
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     status: Status | None = None
     looked_at: float = 0.0
-    connections: set["asyncio.Task[None]"] = field(default_factory=set)
 
     async def look(self) -> Status:
         """The status, no older than a moment."""
@@ -69,9 +191,9 @@ class HealthServer:
                 self.status, self.looked_at = await asyncio.to_thread(self.source), now
             return self.status
 
-    async def answer(self, path: str) -> HttpResponse:
+    async def answer(self, request: HttpRequest) -> HttpResponse:
         """The page of a path."""
-        if path not in ("/health", "/metrics"):
+        if request.path not in ("/health", "/metrics"):
             return HttpResponse(404, b"there are /health and /metrics\n")
         try:
             status = await self.look()
@@ -79,53 +201,13 @@ class HealthServer:
             return _no_status_response(error.code, error.message)
         except Exception as error:  # noqa: BLE001 - whatever it is, who asks must hear that all is not well
             return _no_status_response("broken", f"the record can't be read: {type(error).__name__}")
-        if path == "/health":
+        if request.path == "/health":
             body = json.dumps(health_data(status)).encode()
             return HttpResponse(200 if status.word in GOOD_WORDS else 503, body + b"\n", JSON)
         try:
             return HttpResponse(200, metrics_text(status), METRICS)
         except ModuleNotFoundError:
             return HttpResponse(501, NO_METRICS.encode())
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection: one request and its answer, in bounded time."""
-        task = asyncio.current_task()
-        if task is None or len(self.connections) >= MOST_AT_ONCE:
-            writer.transport.abort()
-            return
-        self.connections.add(task)
-        try:
-            await self._respond(reader, writer)
-        except (OSError, TimeoutError):
-            writer.transport.abort()  # it hung up, or would not take its answer
-        finally:
-            self.connections.discard(task)
-            writer.close()
-
-    async def _respond(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            async with asyncio.timeout(self.patience):
-                head = await reader.readuntil(b"\r\n\r\n")
-        except TimeoutError:
-            head, page = b"", HttpResponse(408, b"the request did not come in time\n")
-        except asyncio.LimitOverrunError:
-            head, page = b"", HttpResponse(431, b"the request is too long\n")
-        except asyncio.IncompleteReadError:
-            return
-        else:
-            page = await self._page(head)
-        async with asyncio.timeout(self.patience):
-            writer.write(_response_bytes(page, with_body=not head.startswith(b"HEAD ")))
-            await writer.drain()
-            writer.write_eof()
-
-    async def _page(self, head: bytes) -> HttpResponse:
-        parts = head.partition(b"\r\n")[0].split(b" ")
-        if len(parts) != 3 or parts[2] not in (b"HTTP/1.1", b"HTTP/1.0") or not parts[1].startswith(b"/"):
-            return HttpResponse(400, b"this is no request\n")
-        if parts[0] not in (b"GET", b"HEAD"):
-            return HttpResponse(405, b"this can only be read, by GET or HEAD\n")
-        return await self.answer(parts[1].partition(b"?")[0].decode("ascii", "replace"))
 
 
 @asynccontextmanager
@@ -139,19 +221,13 @@ async def serve_health(
     if not endpoint:
         yield None
         return
-    health = HealthServer(source, patience)
-    try:
-        server = await asyncio.start_server(health.serve, endpoint.host, endpoint.port, limit=MOST_BYTES)
-    except OSError as error:
-        raise _cannot_listen(endpoint, error) from error
-    try:
-        yield Endpoint(endpoint.host, server.sockets[0].getsockname()[1])
-    finally:
-        server.close()
-        connections = list(health.connections)
-        for guest in connections:
-            guest.cancel()
-        await asyncio.gather(*connections, return_exceptions=True)
+    async with AsyncExitStack() as stack:
+        server = HttpServer(HealthPages(source).answer, patience)
+        try:
+            port = await stack.enter_async_context(serve_http(server, endpoint.host, endpoint.port))
+        except OSError as error:
+            raise _cannot_listen(endpoint, error) from error
+        yield Endpoint(endpoint.host, port)
 
 
 def _cannot_listen(endpoint: Endpoint, error: OSError) -> ArenaError:
@@ -166,20 +242,6 @@ def _cannot_listen(endpoint: Endpoint, error: OSError) -> ArenaError:
 def _no_status_response(code: str, message: str) -> HttpResponse:
     reason = {"health": "trouble", "code": code, "text": message}
     return HttpResponse(503, json.dumps({"health": "trouble", "reasons": [reason]}).encode() + b"\n", JSON)
-
-
-def _response_bytes(page: HttpResponse, with_body: bool) -> bytes:
-    allow = ("Allow: GET, HEAD",) if page.status == 405 else ()
-    lines = (
-        f"HTTP/1.1 {page.status} {REASONS[page.status]}",
-        f"Content-Type: {page.kind}",
-        f"Content-Length: {len(page.body)}",
-        "Cache-Control: no-store",
-        "X-Content-Type-Options: nosniff",
-        "Connection: close",
-        *allow,
-    )
-    return "\r\n".join((*lines, "", "")).encode() + (page.body if with_body else b"")
 
 
 Samples = list[tuple[tuple[str, ...], float]]

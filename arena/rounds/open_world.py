@@ -13,9 +13,10 @@ from typing import Any
 
 from agents.evidence import Research
 from agents.llm import close
-from agents.model import Call, CallError, Prompt, model_settings
+from agents.model import Call, CallError, DeskSettings, Prompt, model_settings
 from agents.model_table.cost import worst_case
 from agents.registry import kind, prompt_text
+from arena.calls.desk_turns import DeskTurns
 from arena.calls.rate_limit import RateLimiter
 from arena.calls.reservations import CallReservations
 from arena.clock import Clock, PretendedClock, SystemClock
@@ -69,6 +70,7 @@ async def open_world(config: Config, record: Record, clock: Clock | None = None)
             quarantined=adapters.quarantined,
             missing_key=adapters.missing_key,
             changed=adapters.changed,
+            desk=DeskTurns(),
             sleep=asyncio.sleep if timed else no_time,
             pretended=not timed,
             corrected_within=timedelta(seconds=config.cohorts.corrected_within),
@@ -229,7 +231,8 @@ class OpenAdapters:
         agent = agent_kind.agent(settings, given)
         if (model := model_settings(settings)) is None:
             own = agent_kind.ask(settings, given) if agent_kind.ask else _no_model
-            return Player(agent, own, lambda _: 0, looks_outside=agent_kind.looks_outside)
+            wait = settings.wait if isinstance(settings, DeskSettings) else None
+            return Player(agent, own, lambda _: 0, looks_outside=agent_kind.looks_outside, wait=wait)
         ask = self.models.ask(model)
         cost = partial(worst_case, settings=model)
         return Player(agent, ask, cost, provider_of(model), agent_kind.looks_outside)

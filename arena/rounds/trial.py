@@ -192,8 +192,9 @@ async def play_trial(setting: TrialSetting, world: World, record: DryRunRecord, 
     missing = _missing_sources(
         entrant, record.read(read_final_forecasts, setting.round.id, forecast_sources(entrant.settings))
     )
-    outside = replace(world, player=_without_model(world.player, setting.snapshot)) if dry else world
-    (claim,) = claimed_turns([entrant], agent.stored, setting.round, setting.snapshot, outside, record)
+    player = _without_model(world.player, setting.snapshot) if dry else world.player
+    alone = replace(world, player=player, desk=None)
+    (claim,) = claimed_turns([entrant], agent.stored, setting.round, setting.snapshot, alone, record)
     turn = await play_turn(claim, setting.round.number)
     questions = tuple(_questions(record.calls, claim.player))
     return Trial(setting, claim.view.mark, missing, questions, None if dry and questions else turn)

@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from agents.answers.decisions import sound_decision
 from agents.answers.parse import READER_VERSION
-from agents.model import DECIDED_STATUSES, USABLE_STATUSES, Ask, Call, Decision, Prompt, View
+from agents.model import DECIDED_STATUSES, USABLE_STATUSES, Ask, Call, Decision, Prompt, TooLate, View
 from agents.text import printable
 from arena.calls.recorded_ask import EndedAttempt, NotKept, recorded_ask
 from arena.calls.reservations import reserved_ask
@@ -308,7 +308,10 @@ def ask_of_player(
             add_call, payer.round_id, payer.entrant_id, attempt, ended.call, world.now(), ended.reservation
         )
 
-    attempt = reserved_ask(player.ask, world.reservations, player.provider, name, request, player.worst_case)
+    ask = player.ask
+    if world.desk is not None and player.wait is not None:
+        ask = world.desk.ask(payer, player.wait, record)
+    attempt = reserved_ask(ask, world.reservations, player.provider, name, request, player.worst_case)
     return recorded_ask(attempt, stored, keep, world.sleep)
 
 
@@ -380,13 +383,13 @@ def second_look(
         wanted = again or cohort.rules.fill_at == "answer" or looks_outside(claim.entrant, cohort, world)
     else:
         wanted = again and cohort.stamp == "simulated" and world.pretended and world.now() > first.seen_at
-    if not wanted or claim.entrant.kind == "market":
+    own = {market for market, _ in claim.view.holdings.lots}
+    held = [listing for listing in first.held if listing.market.id in own]
+    asked = [listing.market.id for listing in (*first.shown, *held)]
+    if not wanted or claim.entrant.kind == "market" or not asked:
         return None
 
     async def look() -> Snapshot:
-        own = {market for market, _ in claim.view.holdings.lots}
-        held = [listing for listing in first.held if listing.market.id in own]
-        asked = [listing.market.id for listing in (*first.shown, *held)]
         # a clock that is behind must not make prices stale that have just come
         listings = await world.venue(cohort).listings(max(world.now(), first.seen_at), asked)
         quotes = {x.market.id: x.quote for x in listings if x.has_price}
@@ -421,6 +424,8 @@ async def decide_turn(claim: ClaimedTurn) -> Decision:
         return Decision(status="out", note="no cash for a legal bet and nothing held")
     try:
         return sound_decision(await claim.player.agent(claim.view, claim.ask), claim.view)
+    except TooLate as late:
+        return Decision(status="late", note=printable(str(late)))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: it must not stop the others
         return Decision(status="failed", note=printable(redact_keys(unexpected_error_text(error))))
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from agents.evidence import FoundArticle, Research
 from agents.model import Agent, Ask, Prompt
 from agents.research import none
+from arena.calls.desk_turns import DeskTurns
 from arena.calls.rate_limit import RunningCalls
 from arena.calls.recorded_ask import Sleep
 from arena.calls.reservations import CallReservations
@@ -33,7 +34,8 @@ Once they are in, or no worker is there, those that none played.
 class Player:
     """An agent ready to play: its function, its model and where that is, what a question can cost at most.
 
-    One that `looks_outside` may know more when it answers than what it was shown.
+    One that `looks_outside` may know more when it answers than what it was shown. With a `wait` it takes its
+    turns at the desk, and has so many seconds for each.
     """
 
     agent: Agent
@@ -41,6 +43,7 @@ class Player:
     worst_case: Callable[[Prompt], int | None]
     provider: str = ""
     looks_outside: bool = False
+    wait: float | None = None
 
 
 def no_evidence(_cohort: Cohort) -> Research:
@@ -66,7 +69,8 @@ class World:
     `missing_key` is the variable in which an entrant's key should be, where it is not, `changed` are the
     entrants of a cohort that the config has other settings for now; between attempts at a question an agent
     sleeps. Where time is `pretended`, a simulated world has prices for every instant of it. Ends are
-    asked for again until they were not `corrected_within` so long.
+    asked for again until they were not `corrected_within` so long. At the `desk` agents from outside take
+    their turns; without one they can't.
     """
 
     venue: Callable[[Cohort], Venue]
@@ -80,6 +84,7 @@ class World:
     catalogues: dict[tuple[str, str, datetime], OfferedMarkets] = field(default_factory=dict)
     searches: dict[tuple[str, str, datetime], SearchResults] = field(default_factory=dict)
     dispatch: Dispatch | None = None
+    desk: DeskTurns | None = None
     missing_key: Callable[[Entrant], str] = lambda _entrant: ""
     changed: Callable[[Cohort], Sequence[Replacement]] = lambda _cohort: ()
     sleep: Sleep = asyncio.sleep

@@ -54,7 +54,18 @@ SUN, RAIN, SNOW, WIND = (MarketId(f"sim:{name}") for name in ("sun", "rain", "sn
 MARKETS = (SUN, RAIN, SNOW, WIND)
 FOG, MIST, DEW = (MarketId(f"sky:{name}") for name in ("fog", "mist", "dew"))
 LEASE = timedelta(minutes=30)
-AT_WORK = ("claim", "lease", "lane", "reservation", "job", "incident", "publication", "rollup")
+AT_WORK = (
+    "claim",
+    "desk_key",
+    "desk_turn",
+    "lease",
+    "lane",
+    "reservation",
+    "job",
+    "incident",
+    "publication",
+    "rollup",
+)
 """Tables that say who is at work: no facts."""
 
 

@@ -31,6 +31,33 @@ class ClaimRow(TableRow, table=True):
     expires_at: datetime = time_field("until when it holds, by the database's clock")
 
 
+class DeskKeyRow(TableRow, table=True):
+    """The key with which an agent from outside comes to the desk. The key itself is nowhere."""
+
+    __tablename__ = "desk_key"
+    __table_args__ = (UniqueConstraint("hash"), STRICT)
+
+    agent: str = text_field("the agent's name", primary_key=True)
+    hash: str = text_field("the SHA-256 of its key")
+    made_at: datetime = time_field("when the key was made")
+
+
+class DeskTurnRow(TableRow, table=True):
+    """The last turn that an agent from outside had at the desk: what it is shown, and its answer."""
+
+    __tablename__ = "desk_turn"
+    __table_args__ = STRICT
+
+    entrant_id: int = parent_field("entrant.id", primary_key=True)
+    round_id: int = parent_field("round.id")
+    view: str = text_field("what it is shown", JSON)
+    expires_at: datetime = time_field("until when an answer counts, by the database's clock")
+    answer: str | None = text_field("its decision, as it was sent", empty="it has not answered")
+    answered_at: datetime | None = time_field(
+        "when that came, by the database's clock", empty="it has not answered"
+    )
+
+
 class LeaseRow(TableRow, table=True):
     """Who has a duty, such as that of the scheduler: a claim on something else than a turn."""
 

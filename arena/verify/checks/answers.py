@@ -49,7 +49,7 @@ from portfolio.value import mark
 
 RULES = frozenset({"market", "constant", "random", "favourite", "kelly", "crowd", "naive"})
 """Kinds that decide by what they are shown alone."""
-ANSWERED = frozenset({"llm", "command"})
+ANSWERED = frozenset({"llm", "command", "outside"})
 """Kinds that decide by the answers that are kept of them."""
 DECIDED = ("played", "partly", "malformed", "declined")
 BY_ANSWERS = "the stored answers say so, as they are read today"

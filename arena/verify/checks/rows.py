@@ -12,7 +12,7 @@ from arena.record.schema.cohort import CohortRow, EvidenceRow, PromptRow, Replac
 from arena.record.schema.ledger import EntryRow
 from arena.record.schema.tables import METADATA
 from arena.record.schema.typed import col, select
-from arena.record.schema.work import ClaimRow, PublicationRow, ReservationRow
+from arena.record.schema.work import ClaimRow, DeskTurnRow, PublicationRow, ReservationRow
 from arena.record.schema.world import (
     ArticleRow,
     BenchmarkFileRow,
@@ -88,7 +88,9 @@ UNUSED = [
 LAST_HEAD = select(func.coalesce(func.max(HeadRow.number), 0)).scalar_subquery()
 TOO_FAR = rows_of(PublicationRow, PublicationRow.number > LAST_HEAD)
 """Whoever says that heads have left the machine which are not there yet would keep those from leaving."""
-READ_ONLY_HERE = [rows_of(table) for table in (ClaimRow.__table__, ReservationRow.__table__)]
+READ_ONLY_HERE = [
+    rows_of(table) for table in (ClaimRow.__table__, ReservationRow.__table__, DeskTurnRow.__table__)
+]
 """Of tables that refer to others and that no other check reads: there is no more to say of them."""
 
 

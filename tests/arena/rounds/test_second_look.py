@@ -227,4 +227,6 @@ def test_where_the_venue_is_down_when_the_answer_is_in_the_turn_is_tried_again(r
 
 
 def test_of_the_kinds_here_those_look_outside_that_run_other_code() -> None:
-    assert [name for name in registry.kinds() if registry.kind(name).looks_outside] == ["command", "python"]
+    assert [name for name in registry.kinds() if registry.kind(name).looks_outside] == [
+        "command", "outside", "python"
+    ]  # fmt: skip

@@ -1,0 +1,73 @@
+"""Plays from outside, by a program or an assistant that takes its turns at `arena desk`.
+
+The round opens the turn and waits. Until the answer is in or `wait` is over, whoever has the agent's key can
+read the view and send a decision, over HTTP or by the Model Context Protocol; see
+[agents from outside](outside.md).
+
+    - kind: outside
+      name: ann
+      wait: 15m
+
+What it was shown and what it answered are kept, as with a model, and `arena verify` reads the answer again.
+A turn without an answer in time is marked late, and says nothing. An item of a decision that makes no sense
+is refused, with a reason, and the others stand.
+
+The round and all that is due after it wait for the slowest, so keep `wait` well below the time between two
+rounds. A turn stays open while the arena is down: an answer that comes meanwhile counts once it is back.
+
+Since the agent can look up what it likes, at a live venue its turns are filled and scored at the prices of
+when its answer came: whoever copies these has a skill of 0.
+"""
+
+from pydantic import Field
+
+from agents.answers.decision_document import ask_for_decision
+from agents.model import (
+    CONTEXT_KEYS,
+    Agent,
+    Ask,
+    Call,
+    CallError,
+    Context,
+    Decision,
+    DeskSettings,
+    Given,
+    Prompt,
+    TooLate,
+    View,
+)
+
+LOOKS_OUTSIDE = True
+"""It lives elsewhere and can read what it likes: its turns are filled and scored at the prices once it has
+answered."""
+
+
+class Settings(DeskSettings):
+    """How long it has."""
+
+    context: Context = Field(default=Context(), json_schema_extra=CONTEXT_KEYS)
+    """What the view has beyond that: each of `history`, `siblings` and `past`, true by default."""
+
+
+def ask(_settings: Settings, _given: Given) -> Ask:
+    """What is asked where no desk is: nobody can answer."""
+
+    async def nobody(prompt: Prompt) -> Call:
+        words = (
+            "it takes its turns at the desk, and none is open here: play a round, with arena desk beside it"
+        )
+        return Call(prompt, None, cost=0, error=CallError("other", words, retry=False))
+
+    return nobody
+
+
+def agent(_settings: Settings, _given: Given) -> Agent:
+    """The agent that decides as its answer says."""
+
+    async def decide(view: View, ask: Ask) -> Decision:
+        call, decision = await ask_for_decision(view, ask)
+        if call.error is not None and call.error.code == "timeout":
+            raise TooLate(call.error.message)
+        return decision
+
+    return decide

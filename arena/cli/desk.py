@@ -1,0 +1,136 @@
+"""`arena desk` and `arena mcp`: where agents from outside take their turns."""
+
+import os
+import signal
+from contextlib import closing
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from arena.cli.dashboard import HOST, bracketed, listen_address
+from arena.cli.options import Options, command
+from arena.errors import ArenaError
+
+if TYPE_CHECKING:
+    from arena.record.record import Record
+
+PORT = 8600
+KEY_VARIABLE = "ARENA_KEY"
+OPEN_WORDS = (
+    "other machines can reach {host}, and keys and answers would pass unencrypted",
+    "leave --host out; or add --behind-proxy once a proxy encrypts (arena desk --help)",
+)
+
+
+@command("config", "database", "json")
+def desk(
+    chosen: Options,
+    key: Annotated[
+        str | None,
+        typer.Option("--key", metavar="NAME", help="Make a key for this agent, print it once, and exit."),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="Where to listen; beyond this machine only with --behind-proxy.")
+    ] = HOST,
+    port: Annotated[int, typer.Option(help="The port, or the next free one.")] = PORT,
+    behind_proxy: Annotated[
+        bool, typer.Option("--behind-proxy", help="A proxy in front encrypts; see above.")
+    ] = False,
+) -> None:
+    """Let agents from outside take their turns, over HTTP, until Ctrl-C.
+
+    Agents of the kind `outside` read here what they are shown, try a decision, send it, and read how their
+    turns and forecasts ended. Start it beside `arena run`: it plays nothing, and either may be stopped and
+    started again without loss.
+
+    Each agent comes with a key of its own, made by --key. The record keeps only its hash, so it is shown
+    once; making another one ends the first.
+
+    It refuses to listen where other machines can reach it. With --behind-proxy it listens there: make sure
+    that the only way in is a proxy, such as Caddy or nginx, that encrypts. It then takes exactly the port
+    that you name.
+
+    Example: arena desk --key ann
+
+    Next: arena mcp
+    """
+    import asyncio
+
+    from arena.clock import now
+    from arena.record.record import Record
+
+    if key is not None:
+        with chosen.writing() as record:
+            _say_key(chosen, record, key)
+        return
+    where = listen_address(host, port, behind_proxy, None, OPEN_WORDS)
+
+    def say_open(there: int) -> None:
+        print(f"Desk: http://{bracketed(where.address)}:{there}  (Ctrl-C ends it)", flush=True)
+
+    async def serve() -> None:
+        from arena.operations.desk import serve_desk
+
+        stop, loop = asyncio.Event(), asyncio.get_running_loop()
+        for name in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(name, stop.set)
+        await serve_desk(record, where.address, where.port, now, stop, say_open)
+
+    with closing(Record.join(chosen.record())) as record:
+        asyncio.run(serve())
+    print("Desk ended.")
+
+
+def _say_key(chosen: Options, record: "Record", agent: str) -> None:
+    from agents.model import DeskSettings
+    from arena.clock import now
+    from arena.operations.desk import new_key
+
+    config = chosen.known()
+    planned = (
+        {each.name for each in config.agents if isinstance(each.settings, DeskSettings)} if config else ()
+    )
+    playing = {
+        entrant.name
+        for stored in record.cohorts()
+        for entrant in stored.cohort.entrants
+        if entrant.kind == "outside"
+    }
+    if agent not in {*planned, *playing}:
+        known = ", ".join(sorted({*planned, *playing})) or "none yet: add one to the config"
+        words = f"there is no agent {agent!r} of the kind outside"
+        raise ArenaError("no_agent", words, f"agents from outside: {known}")
+    key = new_key(record, agent, now())
+    chosen.answer({"agent": agent, "key": key}, _print_key, agent, key)
+
+
+def _print_key(agent: str, key: str) -> None:
+    print(f"{key}\n\nThis is the key of {agent}. It is shown only now, and any earlier one is good no more.")
+    print(f"Where {agent} runs, put it into the environment as {KEY_VARIABLE}.")
+
+
+@command(record=False)
+def mcp(
+    _chosen: Options,
+    url: Annotated[str, typer.Option(metavar="URL", help="Where the desk is.")] = f"http://{HOST}:{PORT}",
+) -> None:
+    """Let an assistant take an agent's turns by the Model Context Protocol, on standard input and output.
+
+    Assistants and agent programs start it by themselves: name it to yours as a server, with the agent's key
+    in the environment variable ARENA_KEY. It has the tools `view`, `preview`, `submit` and `results`, speaks
+    to the desk alone, and needs the extra of its name: pip install "paper-arena[mcp]".
+
+    Example: arena mcp --url https://arena.example.com
+
+    Next: arena schema decision
+    """
+    key = os.environ.get(KEY_VARIABLE, "")
+    if not key:
+        words = f"{KEY_VARIABLE} is not in the environment"
+        raise ArenaError("no_key", words, "make a key: arena desk --key NAME")
+    try:
+        from arena.operations.mcp_tools import serve_tools
+    except ModuleNotFoundError as error:
+        hint = 'pip install "paper-arena[mcp]"'
+        raise ArenaError("no_mcp", f"{error.name} is not installed", hint) from error
+    serve_tools(url.rstrip("/"), key)

@@ -1,0 +1,250 @@
+"""The desk: agents from outside read their views, try decisions and send them, each with a key of its own.
+
+    GET  /v1/turn                        the turn that is open, with its view and its deadline
+    POST /v1/turn?turn=NAME&preview=true what a decision would be filled at, by the prices of the view
+    POST /v1/turn?turn=NAME              the decision: a document as `arena schema decision` has it
+    GET  /v1/results                     its turns that are over, and its forecasts that have ended
+
+The desk plays nothing. It and the round meet in the record, so they may be two processes, on two machines.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from secrets import token_urlsafe
+from typing import Any
+
+from agents.answers.decision_document import MOST_BYTES, UnreadableDecision, read_decision
+from agents.answers.decisions import sound_decision
+from agents.episode import result_document
+from agents.model import Decision, View
+from arena.errors import ArenaError
+from arena.operations.http import JSON, HttpRequest, HttpResponse, HttpServer, serve_http
+from arena.record.model.cohort import Turn
+from arena.record.queries.decisions import read_turns
+from arena.record.queries.desk import (
+    DeskTurn,
+    read_agent_of_key,
+    read_desk_turns,
+    read_ended_forecasts,
+    read_last_turns,
+)
+from arena.record.record import Record
+from arena.record.write.desk import answer_desk_turn, put_desk_key
+from markets.hashes import sha256
+from markets.millionths import decimal
+from portfolio.execute import execute_at
+from portfolio.matching import SnapshotOffers
+from portfolio.model import Fill, Rejection
+from portfolio.value import mark
+
+VERSION = 1
+KEY_HINT = "send it as 'Authorization: Bearer KEY'; a new one is made by: arena desk --key NAME"
+TURN_HINT = "GET /v1/turn says which turn is open, and until when"
+COMPLAINTS = {
+    400: ("bad_request", "send HTTP/1.1, and with a body its Content-Length"),
+    405: ("bad_method", "read by GET, send a decision by POST"),
+    408: ("slow_request", "send the whole request at once"),
+    413: ("too_long", "say less: a reason has 500 characters at most"),
+    431: ("too_long", "send fewer headers, and a decision in the body"),
+}
+
+
+class DeskRefusal(ArenaError):
+    """Why a request is refused, and the status that HTTP has for that."""
+
+    def __init__(self, http: int, code: str, message: str, hint: str):
+        super().__init__(code, message, hint)
+        self.http = http
+
+
+def new_key(record: Record, agent: str, now: datetime) -> str:
+    """A new key for an agent, of which the record has only the hash; one that it had is good no more."""
+    key = f"arena_{token_urlsafe(32)}"
+    record.write(put_desk_key, agent, sha256(key), now)
+    return key
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What answers requests: one at a time, in a thread, since the record is read and written meanwhile."""
+
+    record: Record
+    now: Callable[[], datetime]
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def respond(self, request: HttpRequest) -> HttpResponse:
+        """The answer to a request, whatever happens."""
+        try:
+            async with self.lock:
+                return HttpResponse(200, await asyncio.to_thread(self._answer, request), JSON)
+        except DeskRefusal as refusal:
+            return error_response(refusal.http, refusal)
+        except ArenaError as error:
+            return error_response(503, error)
+        except Exception:
+            logging.getLogger(__name__).exception("the desk could not answer %s", request.path)
+            words, hint = "the desk has failed at this request", "try again; the desk's own output says why"
+            return error_response(500, ArenaError("broken", words, hint))
+
+    def _answer(self, request: HttpRequest) -> bytes:
+        agent = self._agent(request)
+        match request.method, request.path:
+            case "POST", "/v1/turn":
+                return _json(self._take(agent, request))
+            case "GET" | "HEAD", "/v1/turn":
+                return self._open_turn(agent)
+            case "GET" | "HEAD", "/v1/results":
+                return _json(self._results(agent))
+        words = f"there is no {request.method} {request.path[:80]} here"
+        raise DeskRefusal(404, "no_page", words, "there are GET and POST /v1/turn, and GET /v1/results")
+
+    def _agent(self, request: HttpRequest) -> str:
+        kind, _, key = request.headers.get("authorization", "").partition(" ")
+        if kind.lower() != "bearer" or not key.strip():
+            raise DeskRefusal(401, "no_key", "the request has no key", KEY_HINT)
+        agent = self.record.read(read_agent_of_key, sha256(key.strip()))
+        if agent is None:
+            raise DeskRefusal(401, "wrong_key", "the key is nobody's, or was replaced", KEY_HINT)
+        return agent
+
+    def _open_turn(self, agent: str) -> bytes:
+        """The view goes out as it was kept: nothing of it is read."""
+        turns = self.record.read(read_desk_turns, agent)
+        turn = next((turn for turn in turns if turn.answer is None and not turn.over), None)
+        if turn is None:
+            return _json({"turn": None, "deadline": None, "view": None})
+        head = _json({"turn": turn.name, "deadline": turn.expires_at.isoformat()})
+        return head.rstrip(b"}\n") + b', "view": ' + turn.view.encode() + b"}\n"
+
+    def _take(self, agent: str, request: HttpRequest) -> dict[str, Any]:
+        """A decision, taken or only tried. The same one again has the same answer, and changes nothing."""
+        turn, text = self._turn(agent, request.query.get("turn")), _text(request.body)
+        preview = request.query.get("preview", "false").lower() in ("true", "1", "yes")
+        if turn.answer != text or preview:
+            _check_open(turn)
+        view = self._view(agent, turn)
+        try:
+            decision = sound_decision(read_decision(text, view), view)
+        except UnreadableDecision as error:
+            hint = "send a document as `arena schema decision` has it; the turn is still open"
+            raise DeskRefusal(422, "no_decision", f"this is no decision: {error}", hint) from error
+        if preview:
+            return _preview(turn, decision, view)
+        if turn.answer is None:
+            place = turn.entrant_id, turn.round_id
+            taken = self.record.write_answer(answer_desk_turn, *place, text)
+            turn = self._turn(agent, turn.name)
+            if not taken and turn.answer != text:  # another one was quicker, or time has run out
+                _check_open(turn)
+        at = None if turn.answered_at is None else turn.answered_at.isoformat()
+        return {"turn": turn.name, "accepted": True, "at": at} | _reading(decision, decision.rejections)
+
+    def _turn(self, agent: str, name: str | None) -> DeskTurn:
+        if not name:
+            raise DeskRefusal(400, "no_turn", "the request names no turn: POST /v1/turn?turn=NAME", TURN_HINT)
+        turns = self.record.read(read_desk_turns, agent)
+        turn = next((turn for turn in turns if turn.name == name), None)
+        if turn is None:
+            words = f"there is no turn {name[:40]!r} here, or another has come since"
+            raise DeskRefusal(404, "unknown_turn", words, TURN_HINT)
+        return turn
+
+    def _view(self, agent: str, turn: DeskTurn) -> View:
+        """What a decision is read and filled by."""
+        stored = next(each for each in self.record.cohorts() if each.id == turn.cohort_id)
+        taken = self.record.snapshot(turn.cohort_id, turn.at)
+        if taken is None:
+            raise LookupError(f"turn {turn.name} has no snapshot: run `arena verify`")
+        held = self.record.holdings(turn.cohort_id)[agent]
+        return View(taken[1], held, mark(held, taken[1]), stored.cohort.rules, 0)
+
+    def _results(self, agent: str) -> dict[str, Any]:
+        turns = self.record.read(read_last_turns, agent)
+        over = [
+            _over(f"{each.cohort}-{each.round}", each.at, turn)
+            for each in turns
+            for turn in self.record.read(read_turns, each.round_id, [each.entrant_id])
+        ]
+        ended = self.record.read(read_ended_forecasts, agent, self.now())
+        results = [result_document(past).model_dump(mode="json") for past in ended]
+        return {"agent": agent, "turns": over, "results": results}
+
+
+def _check_open(turn: DeskTurn) -> None:
+    if turn.answer is not None:
+        words = f"turn {turn.name} has its answer already, and this is another one"
+        raise DeskRefusal(409, "answered", words, "the first one counts; the next turn opens with its round")
+    if turn.over:
+        words = f"turn {turn.name} is over: it took answers until {turn.expires_at.isoformat()}"
+        raise DeskRefusal(410, "late", words, TURN_HINT)
+
+
+def _text(body: bytes) -> str:
+    try:
+        return body.decode()
+    except UnicodeDecodeError as error:
+        raise DeskRefusal(422, "no_decision", "the body is not UTF-8 text", "send JSON as UTF-8") from error
+
+
+def _preview(turn: DeskTurn, decision: Decision, view: View) -> dict[str, Any]:
+    """What a decision would be filled at. Its turn itself may be filled at the prices of when it is sent."""
+    offers = SnapshotOffers(view.snapshot, view.rules)
+    fills, refused = execute_at(offers, decision.bets, decision.sales, view.holdings)
+    fields = _reading(decision, (*decision.rejections, *refused))
+    return {"turn": turn.name, "accepted": False, "fills": [*map(_fill, fills)], **fields}
+
+
+def _reading(decision: Decision, refused: Sequence[Rejection]) -> dict[str, Any]:
+    """How a decision was read."""
+    counts = {"forecasts": len(decision.forecasts), "bets": len(decision.bets), "sales": len(decision.sales)}
+    return {**counts, "refused": [*map(_refusal, refused)]}
+
+
+def _over(name: str, at: datetime, turn: Turn) -> dict[str, Any]:
+    status = {"turn": name, "at": at.isoformat(), "status": turn.decision.status, "note": turn.decision.note}
+    return {**status, "fills": [*map(_fill, turn.fills)], "refused": [*map(_refusal, turn.rejections)]}
+
+
+def _fill(fill: Fill) -> dict[str, Any]:
+    figures = {name: float(decimal(getattr(fill, name))) for name in ("shares", "amount", "fee")}
+    words = {"market": fill.market_id, "action": fill.action, "option": fill.side.lower()}
+    return {**words, **figures, "left": fill.left}
+
+
+def _refusal(rejection: Rejection) -> dict[str, Any]:
+    return {"code": rejection.code, "message": rejection.message, "market": rejection.market_id}
+
+
+def _json(data: Mapping[str, Any]) -> bytes:
+    return json.dumps({"version": VERSION, **data}, ensure_ascii=False).encode() + b"\n"
+
+
+def error_response(status: int, error: ArenaError) -> HttpResponse:
+    """An error, in the form that `--json` has for it."""
+    return HttpResponse(status, json.dumps({"error": error.as_dict()}).encode() + b"\n", JSON)
+
+
+def complain(status: int, words: str) -> HttpResponse:
+    """What is wrong with a request that could not be read."""
+    code, hint = COMPLAINTS[status]
+    return error_response(status, ArenaError(code, words, hint))
+
+
+async def serve_desk(
+    record: Record,
+    host: str,
+    port: int,
+    now: Callable[[], datetime],
+    stop: asyncio.Event,
+    on_open: Callable[[int], None],
+) -> None:
+    """Answer at an address until told to stop; `on_open` is told the port."""
+    methods = "GET", "HEAD", "POST"
+    server = HttpServer(Desk(record, now).respond, methods=methods, most_body=MOST_BYTES, complain=complain)
+    async with serve_http(server, host, port) as there:
+        on_open(there)
+        await stop.wait()

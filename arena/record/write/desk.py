@@ -1,0 +1,81 @@
+"""What is written for agents from outside: their keys, the turns that are open to them, their answers."""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam
+
+from arena.record.schema.cohort import RoundRow
+from arena.record.schema.dialects import NOW, FromNow
+from arena.record.schema.statements import new_rows
+from arena.record.schema.typed import IDS, col, select, update
+from arena.record.schema.work import DeskKeyRow, DeskTurnRow
+
+NEW_KEY = new_rows(DeskKeyRow)
+PUT_KEY = NEW_KEY.on_conflict_do_update(
+    index_elements=["agent"], set_={name: NEW_KEY.excluded[name] for name in ("hash", "made_at")}
+)
+NEW_TURN = new_rows(DeskTurnRow).values(
+    entrant_id=bindparam("entrant"),
+    round_id=bindparam("round"),
+    view=bindparam("view"),
+    expires_at=FromNow(bindparam("wait")),
+    answer=None,
+    answered_at=None,
+)
+OPEN_TURN = NEW_TURN.on_conflict_do_update(
+    index_elements=["entrant_id"],
+    set_={
+        name: NEW_TURN.excluded[name] for name in ("round_id", "view", "expires_at", "answer", "answered_at")
+    },
+    where=DeskTurnRow.__table__.c.round_id != NEW_TURN.excluded.round_id,
+)
+OF_TURN = (
+    DeskTurnRow.entrant_id == bindparam("entrant"),
+    DeskTurnRow.round_id == bindparam("round"),
+)
+SHOWN = select(DeskTurnRow.view).where(*OF_TURN)
+ENDED_TURNS = select(DeskTurnRow.entrant_id, DeskTurnRow.answer).where(
+    col(DeskTurnRow.entrant_id).in_(IDS),
+    col(DeskTurnRow.answer).is_not(None) | (DeskTurnRow.expires_at <= NOW),
+)
+UNDONE_ROUNDS = select(RoundRow.id).where(RoundRow.done == 0)
+ANSWER_TURN = (
+    update(DeskTurnRow)
+    .where(*OF_TURN, col(DeskTurnRow.answer).is_(None), DeskTurnRow.expires_at > NOW)
+    .where(col(DeskTurnRow.round_id).in_(UNDONE_ROUNDS))
+    .values(answer=bindparam("text"), answered_at=NOW)
+)
+
+
+def put_desk_key(connection: Connection, agent: str, hash: str, made_at: datetime) -> None:
+    """An agent's key, by its hash; one that it had before is good no more."""
+    connection.execute(PUT_KEY, {"agent": agent, "hash": hash, "made_at": made_at})
+
+
+def open_desk_turn(connection: Connection, entrant: int, round: int, view: str, wait: float) -> str:
+    """Open a turn for so many seconds; what it shows.
+
+    One of the same round that is open or over stays as it is: whoever was broken off goes on with it.
+    """
+    place = {"entrant": entrant, "round": round}
+    connection.execute(OPEN_TURN, {**place, "view": view, "wait": wait})
+    return str(connection.execute(SHOWN, place).scalar_one())
+
+
+def read_ended_turns(
+    connection: Connection, entrants: Collection[int], locked: bool = False
+) -> dict[int, str | None]:
+    """By entrant the answers that are in, and None where it is too late for one.
+
+    When `locked`, an answer that is just being written is waited for.
+    """
+    query = ENDED_TURNS.with_for_update() if locked else ENDED_TURNS
+    rows = connection.execute(query, {"ids": sorted(entrants)})
+    return {row.entrant_id: row.answer for row in rows}
+
+
+def answer_desk_turn(connection: Connection, entrant: int, round: int, text: str) -> bool:
+    """Take an answer, if none is in and it is not too late for one; whether it was taken."""
+    done = connection.execute(ANSWER_TURN, {"entrant": entrant, "round": round, "text": text})
+    return done.rowcount == 1

@@ -1,0 +1,222 @@
+"""The desk: what agents from outside are shown, what they may send, and by which price they are judged."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from agents.kinds import outside
+from agents.model import Given
+from arena.calls.desk_turns import DeskTurns
+from arena.operations.desk import new_key, serve_desk
+from arena.record.model.cohort import Cohort, Entrant, Turn
+from arena.record.queries.cohorts import StoredCohort
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.rounds.round import play_round
+from arena.rounds.world import Player, World
+from arena.scores.leaderboard import read_scores
+from arena.verify import verify
+from tests.builders import NOW, RAIN, a_resolution, usd
+from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, live, says
+
+SNOW = "sim:snow"
+Answer = tuple[int, Any]
+Guest = Callable[["Visitor"], Awaitable[None]]
+
+
+@dataclass
+class Visitor:
+    """An agent's way to the desk, over HTTP."""
+
+    http: httpx.AsyncClient
+    key: str
+
+    async def ask(self, path: str, method: str = "GET", **more: Any) -> Answer:
+        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        answer = await self.http.request(method, path, headers=headers, **more)
+        return answer.status_code, answer.json()
+
+    async def send(self, decision: Any, turn: str = "1-1", preview: bool = False) -> Answer:
+        words = {"turn": turn, "preview": str(preview)}
+        text = decision if isinstance(decision, str | bytes) else json.dumps(decision)
+        return await self.ask("/v1/turn", "POST", params=words, content=text)
+
+    async def turn(self, wanted: bool = True) -> Any:
+        """The turn that is open, once there is one; or that none is, once that is so."""
+        for _ in range(2_000):
+            found = (await self.ask("/v1/turn"))[1]
+            if (found["turn"] is not None) == wanted:
+                return found
+            await asyncio.sleep(0.01)
+        raise TimeoutError
+
+
+def from_outside(cohort: Cohort, *names: str, wait: float = 60.0) -> Cohort:
+    """A cohort in which these agents come from outside."""
+    settings = outside.Settings(wait=wait).model_dump(mode="json")
+    entrants = (
+        Entrant(x.position, x.name, "outside", settings) if x.name in names else x for x in cohort.entrants
+    )
+    return replace(cohort, entrants=tuple(entrants))
+
+
+def open_to_all(world: World) -> World:
+    """A world with a desk."""
+    given, players = Given(), world.player
+
+    def player(cohort: Cohort, entrant: Entrant) -> Player:
+        if entrant.kind != "outside":
+            return players(cohort, entrant)
+        settings = outside.Settings.model_validate(entrant.settings)
+        agent, ask = outside.agent(settings, given), outside.ask(settings, given)
+        return Player(agent, ask, lambda _: 0, looks_outside=True, wait=settings.wait)
+
+    return replace(world, player=player, desk=DeskTurns())
+
+
+def played(
+    record: Record, stored: StoredCohort, world: World, guests: Mapping[str, Guest], number: int = 1
+) -> dict[str, Turn]:
+    """The turns of a round at which these guests come to a desk that is open meanwhile."""
+
+    async def together() -> dict[str, Turn]:
+        stop, ports = asyncio.Event(), asyncio.Queue[int]()
+        serving = asyncio.create_task(serve_desk(record, "127.0.0.1", 0, lambda: NOW, stop, ports.put_nowait))
+        async with AsyncExitStack() as stack:
+            url = f"http://127.0.0.1:{await ports.get()}"
+            http = await stack.enter_async_context(httpx.AsyncClient(base_url=url, trust_env=False))
+            visits = [come(Visitor(http, new_key(record, name, NOW))) for name, come in guests.items()]
+            playing = asyncio.create_task(play_round(stored, number, world, record))
+            await asyncio.gather(playing, *visits)
+        stop.set()
+        await serving
+        return {turn.entrant: turn for turn in playing.result().turns}
+
+    return asyncio.run(together())
+
+
+def forecasts(view: Mapping[str, Any], chances: Mapping[str, float]) -> dict[str, Any]:
+    said = [{"market": x["market"], "options": {"yes": chances[x["market"]]}} for x in view["markets"]]
+    return {"version": 1, "forecasts": said}
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def either(request: pytest.FixtureRequest, empty: Path, tmp_path: Path) -> Iterator[Record]:
+    """A record of either kind."""
+    if request.param == "sqlite":
+        address = str(tmp_path / "arena.db")
+    else:
+        address = request.getfixturevalue("new_database")()
+    opened = Record.open(address)
+    yield opened
+    with reading(opened.engine) as connection:
+        assert verify(connection) == []
+    opened.close()
+
+
+def test_who_copies_the_live_price_at_the_deadline_has_no_skill(either: Record) -> None:
+    """It states what the venue says once all others have decided, and is filled by that too."""
+    venue = LittleVenue()
+    stored = begun(either, live(from_outside(a_cohort(["bob", "copy"]), "copy")))
+    world = open_to_all(a_world(venue, {"bob": says("0.5", ("100", RAIN))}))
+
+    async def copies(guest: Visitor) -> None:
+        view = (await guest.turn())["view"]
+        assert {x["market"]: x["price"] for x in view["markets"]} == {RAIN: 0.4, SNOW: 0.6}
+        venue.mids |= {RAIN: 45, SNOW: 70}
+        now = forecasts(view, {market: mid / 100 for market, mid in venue.mids.items()})
+        bet = {"market": RAIN, "option": "yes", "amount": 100}
+        preview = (await guest.send(now | {"bets": [bet]}, preview=True))[1]
+        assert preview["fills"][0]["shares"] == pytest.approx(100 / 0.41, abs=1e-5)
+        assert (await guest.send(now | {"bets": [bet]}))[1]["accepted"]
+
+    turns = played(either, stored, world, {"copy": copies})
+    assert [level.price for fill in turns["copy"].fills for level in fill.levels] == [usd("0.46")]
+    assert [level.price for fill in turns["bob"].fills for level in fill.levels] == [usd("0.41")]
+    venue.endings += [a_resolution("1", market, at=NOW + WEEK / 2) for market in (RAIN, SNOW)]
+    later = replace(world, now=lambda: NOW + WEEK)
+
+    async def looks_back(guest: Visitor) -> None:
+        open_turn = await guest.turn()
+        assert {x["market"] for x in open_turn["view"]["ended"]} == {RAIN, SNOW}
+        assert (await guest.send({"version": 1}, "1-2"))[0] == 200
+
+    async def reads(guest: Visitor) -> None:
+        await looks_back(guest)
+        [turn] = (await guest.ask("/v1/results"))[1]["turns"]
+        assert (turn["turn"], turn["status"], len(turn["fills"])) == ("1-1", "played", 1)
+
+    played(either, stored, later, {"copy": reads}, 2)
+    skills = {row.agent: row.skill for row in either.read(read_scores)}
+    assert skills["copy"] == 0
+    assert skills["bob"] != 0
+
+
+def test_a_decision_counts_once_and_in_time(either: Record) -> None:
+    cohort = a_cohort(["ann", "bob"])
+    apart = from_outside(from_outside(cohort, "ann"), "bob", wait=0.3)
+    stored, saw = begun(either, apart), dict[str, Any]()
+
+    async def ann(guest: Visitor) -> None:
+        turn = await guest.turn()
+        good = forecasts(turn["view"], {RAIN: 0.3, SNOW: 0.3})
+        assert (await guest.send("no", "1-1"))[0] == 422
+        assert (await guest.send(b"\xff"))[0] == 422
+        odd = good | {"bets": [{"market": "sim:hail", "option": "yes", "amount": 60}]}
+        first = await guest.send(odd)
+        assert [x["code"] for x in first[1]["refused"]] == ["unknown_market"]
+        assert [*await asyncio.gather(guest.send(odd), guest.send(odd))] == [first, first]
+        assert (await guest.send(good))[1]["error"]["code"] == "answered"
+        assert (await guest.send(odd, preview=True))[0] == 409
+        assert (await guest.ask("/v1/turn"))[1]["turn"] is None
+        saw["ann"] = turn["view"]
+
+    async def bob(guest: Visitor) -> None:
+        turn = await guest.turn()
+        saw["bob"] = turn["view"]
+        await guest.turn(wanted=False)
+        assert (await guest.send(forecasts(turn["view"], {RAIN: 0.3, SNOW: 0.3})))[0] == 410
+
+    turns = played(either, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": ann, "bob": bob})
+    assert (turns["bob"].decision.status, turns["bob"].decision.note) == ("late", "no answer within 0.3 s")
+    assert [x.millionths for x in turns["ann"].decision.forecasts] == [300_000, 300_000]
+    assert saw["ann"]["seed"] != saw["bob"]["seed"]
+
+
+def test_who_asks_otherwise_is_told_what_to_do(record: Record) -> None:
+    stored = begun(record, from_outside(a_cohort(["ann"]), "ann"))
+
+    async def asks(guest: Visitor) -> None:
+        turn = await guest.turn()
+        stranger = Visitor(guest.http, f"{guest.key}x")
+        good = forecasts(turn["view"], {RAIN: 0.3, SNOW: 0.3})
+        answers = {
+            "wrong_key": await stranger.ask("/v1/turn"),
+            "no_key": await Visitor(guest.http, "").ask("/v1/results"),
+            "no_page": await guest.ask("/v1/view"),
+            "bad_method": await guest.ask("/v1/turn", "DELETE"),
+            "no_turn": await guest.ask("/v1/turn", "POST", content=b"{}"),
+            "unknown_turn": await guest.send(good, "1-2"),
+            "too_long": await guest.send(" " * 1_000_001),
+            "bad_request": await guest.ask("/v1/turn?turn=1-1", "POST", content=_in_parts()),
+        }
+        assert {code: body["error"]["code"] for code, (_, body) in answers.items()} == {
+            code: code for code in answers
+        }
+        assert [status for status, _ in answers.values()] == [401, 401, 404, 405, 400, 404, 413, 400]
+        assert all(body["error"]["mend"] for _, body in answers.values())
+        assert (await guest.send(good))[0] == 200
+
+    turns = played(record, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": asks})
+    assert turns["ann"].decision.status == "played"
+
+
+async def _in_parts() -> Any:
+    yield b"{}"

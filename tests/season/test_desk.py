@@ -1,0 +1,196 @@
+"""Agents from outside: each in a process of its own, at a desk of its own, in one season with all others."""
+
+import asyncio
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from time import sleep
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+from tests.program.command_line import ROOT, command, environment
+from tests.program.forked import Forked
+from tests.program.rehearsal import rows
+from tests.program.running import AGREES, arena_json, demo_config, loaded
+
+PROGRAM = "import json, sys; json.load(sys.stdin); json.dump({'version': 1}, sys.stdout)"
+LINE_UP = f"""\
+  - kind: market
+  - {{name: sharp, model: demo/sharp, price: {{input: 1.0, output: 4.0}}}}
+  - {{kind: command, name: prog, command: [{sys.executable}, -S, prog.py]}}
+  - {{kind: outside, name: ann, wait: 2m}}
+  - {{kind: outside, name: bob, wait: 2m}}
+  - {{kind: outside, name: cat, wait: 1s}}
+"""
+A_WHILE = 400
+"""So many looks, a twentieth of a second apart, until something must have happened."""
+
+
+@dataclass(frozen=True)
+class Guest:
+    """Whoever comes to a desk with a key."""
+
+    url: str
+    key: str
+
+    def ask(self, path: str, body: bytes | None = None) -> tuple[int, Any]:
+        """The status and what is answered."""
+        try:
+            with urlopen(Request(self.url + path, body, {"Authorization": f"Bearer {self.key}"})) as found:
+                return found.status, json.load(found)
+        except HTTPError as error:
+            return error.code, json.load(error)
+
+    def send(self, decision: Any, turn: str = "1-1", preview: bool = False) -> tuple[int, Any]:
+        """Send a decision, or try it."""
+        words = f"/v1/turn?turn={turn}{'&preview=true' * preview}"
+        return self.ask(words, decision if isinstance(decision, bytes) else json.dumps(decision).encode())
+
+    def turn(self) -> Any:
+        """The turn that is open, once one is."""
+        return until(lambda: found if (found := self.ask("/v1/turn")[1])["turn"] else None)
+
+
+def until(happens: Callable[[], Any]) -> Any:
+    for _ in range(A_WHILE):
+        if found := happens():
+            return found
+        sleep(0.05)
+    raise AssertionError("it never came to that")
+
+
+def forecasts(view: Mapping[str, Any], share: float) -> dict[str, Any]:
+    said = [{"market": x["market"], "options": {"yes": share}} for x in view["markets"] if x["offered"]]
+    return {"version": 1, "forecasts": said}
+
+
+def bets(view: Mapping[str, Any], share: float) -> dict[str, Any]:
+    first = view["markets"][0]["market"]
+    return forecasts(view, share) | {"bets": [{"market": first, "option": "no", "amount": 60}]}
+
+
+def desk(folder: Path) -> tuple[Forked, str]:
+    """A desk as a process, and where it is."""
+    process = loaded().start(folder, "desk", "--port", "8650")
+    found = until(lambda: re.search(r"http://\S+", process.said()) or not process.runs)
+    assert process.runs, process.said()
+    return process, found[0]
+
+
+def of_agent(folder: Path, name: str, what: str) -> list[tuple[Any, ...]]:
+    """Something of an agent's calls or turns."""
+    table = "call" if what in ("messages", "reply", "error_code") else "turn"
+    query = f"SELECT {what} FROM {table} t JOIN entrant e ON e.id = t.entrant_id WHERE e.name = '{name}'"
+    return rows(folder, f"{query} ORDER BY t.id", "demo.db")
+
+
+async def by_protocol(url: str, key: str, share: float) -> dict[str, Any]:
+    """A turn by the Model Context Protocol's own client: its tools, and what each answered."""
+    from mcp import Client, StdioServerParameters
+    from mcp.types import TextContent
+
+    program, *words = command("mcp", "--url", url)
+    server = StdioServerParameters(command=program, args=words, env=environment(ARENA_KEY=key))
+    async with Client(server) as client:
+
+        async def call(name: str, **given: Any) -> Any:
+            answer = await client.call_tool(name, given)
+            [part] = answer.content
+            assert isinstance(part, TextContent)
+            return part.text if answer.is_error else json.loads(part.text)
+
+        seen = await call("view")
+        sent = {"turn": seen["turn"], "decision": bets(seen["view"], share)}
+        return {
+            "tools": [tool.name for tool in (await client.list_tools()).tools],
+            "view": seen,
+            "preview": await call("preview", **sent),
+            "submit": await call("submit", **sent),
+            "again": await call("submit", **sent),
+            "none": await call("submit", turn="9-9", decision={}),
+            "results": await call("results"),
+        }
+
+
+def own_program(folder: Path, **there: str) -> "subprocess.Popen[str]":
+    """The whole agent of the page on agents from outside, with nothing but Python's own library."""
+    page = (ROOT / "docs" / "outside.md").read_text("utf-8")
+    text = page.partition("```python\n")[2].partition("```")[0]
+    assert sum(1 for line in text.splitlines() if line.strip()) <= 24
+    (folder / "ann.py").write_text(text, "utf-8")
+    words = [sys.executable, "-S", "ann.py"]
+    return subprocess.Popen(words, cwd=folder, env=environment(**there), stdout=subprocess.PIPE, text=True)
+
+
+def test_all_are_killed_in_mid_turn_and_one_record_stands(tmp_path: Path) -> None:
+    demo_config(tmp_path, LINE_UP, count=1, show=5)
+    (tmp_path / "prog.py").write_text(PROGRAM, "utf-8")
+    keys = {name: arena_json(tmp_path, "desk", "--key", name)["key"] for name in ("ann", "bob", "cat")}
+
+    first, url = desk(tmp_path)
+    ann, cat = Guest(url, keys["ann"]), Guest(url, keys["cat"])
+    round = loaded().start(tmp_path, "round")
+    before, missed = ann.turn(), cat.turn()
+    until(lambda: of_agent(tmp_path, "sharp", "reply") and of_agent(tmp_path, "prog", "reply"))
+    fills = ann.send(bets(before["view"], 0.5), preview=True)[1]["fills"]
+    assert [(fill["action"], fill["option"]) for fill in fills] == [("buy", "no")]
+    started = own_program(tmp_path, ARENA_KEY="arena_nobody", ARENA_DESK=url)
+    for process in (round, first, started):
+        process.kill()
+    started.communicate()
+
+    asked = len(of_agent(tmp_path, "sharp", "reply"))
+    second, url = desk(tmp_path)
+    ann, bob, cat = (Guest(url, keys[name]) for name in ("ann", "bob", "cat"))
+    assert ann.turn() == before, "the turn stays open while the arena is down, and shows the same"
+    until(lambda: cat.ask("/v1/turn")[1]["turn"] is None)
+    status, late = cat.send(forecasts(missed["view"], 0.5))
+    assert (status, late["error"]["code"]) == (410, "late")
+    assert Guest(url, "arena_nobody").ask("/v1/turn")[0] == 401
+
+    told = asyncio.run(by_protocol(url, keys["bob"], 0.4))
+    assert sorted(told["tools"]) == ["preview", "results", "submit", "view"]
+    assert told["submit"] == told["again"]
+    assert told["submit"].items() >= {"accepted": True, "turn": "1-1", "bets": 1, "refused": []}.items()
+    assert len(told["preview"]["fills"]) == 1
+    assert "there is no turn '9-9' here" in told["none"]
+    assert told["view"]["view"]["seed"] != before["view"]["seed"]
+
+    round = loaded().start(tmp_path, "round")
+    agent = own_program(tmp_path, ARENA_KEY=keys["ann"], ARENA_DESK=url)
+    round.wait()
+    agent.kill()
+    said, _ = agent.communicate()
+    assert "'accepted': True" in said
+    assert round.status == 2, "one turn was late"
+
+    verdicts = [
+        of_agent(tmp_path, name, "verdict") for name in ("market", "sharp", "prog", "ann", "bob", "cat")
+    ]
+    assert verdicts == [[("played",)]] * 5 + [[("late",)]]
+    assert len(of_agent(tmp_path, "sharp", "reply")) == asked, "nobody is asked anew"
+    for name, view in (("ann", before), ("bob", told["view"]), ("cat", missed)):
+        [(messages,)] = of_agent(tmp_path, name, "messages")
+        assert [json.loads(one["content"]) for one in json.loads(messages)] == [view["view"]]
+    assert of_agent(tmp_path, "cat", "error_code") == [("timeout",)]
+
+    answer = of_agent(tmp_path, "ann", "reply")[0][0].encode()
+    assert ann.send(answer)[1]["accepted"], "the same again has the same answer"
+    assert ann.send(forecasts(before["view"], 0.1))[1]["error"]["code"] == "answered"
+    assert bob.ask("/v1/results")[1]["turns"][0].items() >= {"turn": "1-1", "status": "played"}.items()
+    assert len(bob.ask("/v1/results")[1]["turns"][0]["fills"]) == 1
+    assert ann.ask("/v1/results")[1]["turns"][0]["fills"] == []
+    second.signal(signal.SIGTERM)
+    second.wait()
+    assert "Desk ended." in second.said()
+
+    found = arena_json(tmp_path, "verify")
+    assert found.items() >= AGREES.items()
+    assert not any("outside" in words for words in found["unproved"])
+    assert all(key not in (tmp_path / "demo.db").read_bytes().decode("latin-1") for key in keys.values())
