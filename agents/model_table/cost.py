@@ -151,9 +151,10 @@ def _is_bounded(settings: ModelSettings, name: str, value: Any) -> bool:
 
 
 def most_tokens(prompt: Prompt) -> int:
-    """The tokens that a question can take at most: one for every byte of it and of the form it asks for."""
+    """The tokens that a question can take at most: one for every byte of it, of its tools and of its form."""
     sent = (len(message.content.encode("utf-8", "replace")) + MESSAGE_TOKENS for message in prompt.messages)
-    return sum(sent) + _form_size(prompt.bets)
+    tools = sum(len(json.dumps([x.name, x.about, x.parameters])) + MESSAGE_TOKENS for x in prompt.tools)
+    return sum(sent) + tools + _form_size(prompt.bets)
 
 
 @cache

@@ -46,7 +46,8 @@ def load(
     agents = fit_prices(document, agents, prompts)
     agents = _with_limits(agents, 40 if sections is None else sections.markets.show)
     if sections is not None:
-        _check_prices(document, agents, sections)
+        _check_tools(document, AG, sections)
+    _check_prices(document, agents, sections)
         _check_fill_at(document, venue, sections)
     if environ is not None:
         try:
@@ -137,6 +138,31 @@ def _check_prices(document: Document, agents: Mapping[int, AgentConfig], section
             if near := near_model(settings.model):
                 words = f"litellm doesn't know {settings.model}. Did you mean {near}? If not: {words}"
             document.add(("agents", place, "model"), quoted_value(settings.model), meant, words)
+
+
+def _check_tools(document: Document, agents: Mapping[int, AgentConfig], sections: FixedSections) -> None:
+    """Tools that there are not, that need a source or tell what must be hidden; and a provider's own search."""
+    from agents.model_table.cost import own_search
+    from agents.toolbox import tool
+
+    for place, agent in agents.items():
+        settings, key = agent.settings, ("agents", place, "tools")
+        blind = getattr(settings, "prices", "shown") != "shown"
+        for name in getattr(settings, "tools", ()):
+            get = partial(tool, name, folders_of(document, "tools"))
+            if (found := named_extension(document, key, name, "tool", get)) is None:
+                continue
+            if blind and found.tells_prices:
+                words = f"{name} tells prices, which {agent.name} must not see. Remove it, or set prices: shown"
+                document.add(key, name, "tools that tell no prices", words)
+            if name in SEARCHING_TOOLS and sections.evidence.source == NO_EVIDENCE:
+                words = f"{name} needs a source of articles. Set evidence.from to folder or gdelt"
+                document.add(key, name, "evidence.from: folder or gdelt", words)
+        model = model_settings(settings)
+        if blind and model is not None and (option := own_search(model)):
+            words = f"{option} lets the provider search by itself, where prices are, and {agent.name} must not "
+            words += "see any. Remove it, and give it `tools: [search, read]`"
+            document.add(("agents", place), option, "tools: [search, read]", words)
 
 
 def _check_capabilities(document: Document, agents: Mapping[int, AgentConfig]) -> None:

@@ -41,6 +41,7 @@ from arena.record.schema.cohort import (
     RoundRow,
     SnapshotItemRow,
     SnapshotRow,
+    ToolResultRow,
 )
 from arena.record.schema.fields import hashed_columns
 from arena.record.schema.ledger import EntryRow, MarkRow
@@ -169,6 +170,13 @@ def _facts(connection: Connection, scope: Scope) -> dict[str, Iterator[FactLine]
         .outerjoin(ArticleRow, EvidenceRow.article == ArticleRow.hash)
         .where(*scope.rounds)
     )
+    tools = (
+        select(*ROUND_KEY, *hashed_columns(ToolResultRow))
+        .join_from(ToolResultRow, RoundRow, ToolResultRow.round_id == RoundRow.id)
+        .join(CohortRow, RoundRow.cohort_id == CohortRow.id)
+        .where(*scope.rounds)
+    )
+    tool_results = facts(tools, *ROUND_KEY)
     calls = of_entrants(CallRow, *hashed_columns(CallRow)).where(col(CallRow.error_code).is_(None))
     level_key = (FillRow.position, FillLevelRow.position)
     levels = (
@@ -206,6 +214,9 @@ def _facts(connection: Connection, scope: Scope) -> dict[str, Iterator[FactLine]
         "entry": facts(entries, *entry_key),
         "replacement": facts(replaced.where(*scope.rounds), *TURN_KEY),
         "second_quote": (line for _, own in groupby(second_quotes, key=BY_TURN) for line in sorted(own)),
+        "tool": (
+            line for _, own in groupby(tool_results, itemgetter(slice(len(ROUND_KEY)))) for line in sorted(own)
+        ),
     }
 
 

@@ -13,6 +13,7 @@ from arena.record.model.cohort import NO_EVIDENCE, Cohort
 from arena.record.queries.cohorts import StoredCohort, StoredRound
 from arena.record.record import Record
 from arena.record.write.evidence import GatheredEvidence, add_evidence, is_gathered
+from arena.rounds.tools import guard_of
 from arena.rounds.world import SearchResults, World
 from markets.hashes import canonical
 from markets.model import Market, MarketId
@@ -85,9 +86,8 @@ def _checked_articles(answer: object) -> list[FoundArticle]:
 def _guarded_evidence(
     cohort: Cohort, markets: Sequence[Market], at: datetime, answers: SearchResults
 ) -> GatheredEvidence:
-    """What the guard lets through, market by market: no odds where an agent is asked without prices."""
-    blind = any(entrant.settings.get("prices", "shown") != "shown" for entrant in cohort.entrants)
-    rule = cohort.guard.model_copy(update={"odds": "withheld"}) if blind else cohort.guard
+    """What the guard lets through, market by market."""
+    rule = guard_of(cohort)
     shown: dict[MarketId, tuple[Article, ...]] = {}
     dropped, count = Counter[str](), 0
     for market in markets:

@@ -1,13 +1,16 @@
 """What a round needs from outside the record: venues, players, evidence, the clock, a name for its claims."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from agents import toolbox
 from agents.evidence import FoundArticle, Research
 from agents.model import Agent, Ask, Prompt
 from agents.research import none
+from agents.toolbox import Tool, ToolResult
 from arena.calls.rate_limit import RunningCalls
 from arena.calls.recorded_ask import Sleep
 from arena.calls.reservations import CallReservations
@@ -16,6 +19,8 @@ from arena.record.queries.cohorts import StoredCohort, StoredRound
 from markets.model import Listing, MarketId
 from markets.venue import QuarantinedRecord, Venue
 
+RecordedTools = Callable[[datetime, str, str], ToolResult]
+"""What was told to a request in a round at an instant, by its key; the request in words, for an error."""
 SearchResults = dict[MarketId, tuple[list[FoundArticle], datetime]]
 """What a source of evidence said on markets, and when."""
 MissingTurns = Callable[[], Collection[str]]
@@ -66,7 +71,8 @@ class World:
     `missing_key` is the variable in which an entrant's key should be, where it is not, `changed` are the
     entrants of a cohort that the config has other settings for now; between attempts at a question an agent
     sleeps. Where time is `pretended`, a simulated world has prices for every instant of it. Ends are
-    asked for again until they were not `corrected_within` so long.
+    asked for again until they were not `corrected_within` so long. `tool` finds tools by name; with
+    `recorded_tools` those that fetch something tell only what a record has of them.
     """
 
     venue: Callable[[Cohort], Venue]
@@ -80,6 +86,9 @@ class World:
     catalogues: dict[tuple[str, str, datetime], OfferedMarkets] = field(default_factory=dict)
     searches: dict[tuple[str, str, datetime], SearchResults] = field(default_factory=dict)
     dispatch: Dispatch | None = None
+    tool: Callable[[str], Tool] = toolbox.tool
+    tool_locks: dict[tuple[int, str], asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
+    recorded_tools: RecordedTools | None = None
     missing_key: Callable[[Entrant], str] = lambda _entrant: ""
     changed: Callable[[Cohort], Sequence[Replacement]] = lambda _cohort: ()
     sleep: Sleep = asyncio.sleep

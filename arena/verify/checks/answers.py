@@ -22,6 +22,7 @@ from typing import Any
 from agents.answers.decisions import sound_decision
 from agents.answers.parse import READER_VERSION
 from agents.kinds import llm
+from agents.llm.steps import without_steps
 from agents.model import Call, Decision, Forecast, Given, Message, Prompt, Stage, View
 from agents.prompts.prompt import PromptPart, short_ids
 from agents.prompts.template import compile_template
@@ -246,6 +247,7 @@ class CohortReplay:
             decision = self.runner.run(_decided(kind.agent(settings, given)(view, _unasked)))
             return list(self._compared(turn, sound_decision(decision, view), view, BY_RULE))
         calls, first = self._of_round(shown)[2].get(entrant["id"], ()), list[AnyDifference]()
+        calls = without_steps(calls) if settings.tools else calls
         orders = (False, True) if len({call.prompt for call in calls}) < len(calls) else (False,)
         limits = (None, 1) if any(call.finish == "length" for call in calls) else (None,)
         for last, raised in product(orders, limits):

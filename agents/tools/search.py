@@ -1,0 +1,40 @@
+"""Searches the news by words: the articles that fit best, each with its address, its date and its beginning.
+
+Only what was published before this round is found.
+"""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agents.evidence import ResearchError
+from agents.guard import guard_found
+from agents.model import Article
+from agents.toolbox import ToolReach, ToolRefusal, ToolResult
+
+FETCHES = True
+
+
+class Arguments(BaseModel):
+    """What to search for."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: str = Field(min_length=2, max_length=300, description="a few telling words")
+
+
+async def use(arguments: Arguments, reach: ToolReach) -> ToolResult:
+    """The articles that may be shown."""
+    at, shown = reach.view.snapshot.at, reach.view.snapshot.shown
+    try:
+        found = await reach.source().search(arguments.query, at)
+    except ResearchError as error:
+        raise ToolRefusal(f"the search has no answer: {error}") from error
+    closes_at = min((listing.market.closes_at for listing in shown), default=at)
+    guarded = guard_found(found, arguments.query, closes_at, at, reach.now(), reach.guard)
+    text = "\n\n".join(map(told, guarded.articles)) or "nothing was found"
+    return ToolResult(text, guarded.articles, {str(why): n for why, n in guarded.dropped.items()})
+
+
+def told(article: Article) -> str:
+    """An article as a model is told it."""
+    head = f"{article.title} ({article.source}, {article.dated})\n{article.url}"
+    return f"{head}\n{article.text}" if article.text else head
