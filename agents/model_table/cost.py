@@ -26,6 +26,10 @@ ONE_SEARCH = re.compile(r"-search-preview|^perplexity/sonar(?!-deep)")
 """Models that search the web once for every question, for a fee and no tokens."""
 SEARCHING = re.compile(r"-search-api|:online|^groq/compound|^perplexity/(?:preset/|sonar-deep)")
 """Models that search by themselves, nobody knows how often."""
+SEARCH_OPTIONS = frozenset({
+    "enable_search", "plugins", "search_mode", "search_parameters", "web_search", "web_search_options",
+})  # fmt: skip
+"""Extra parameters by which a provider searches by itself."""
 HARMLESS = frozenset((
     "additional_drop_params", "allowed_openai_params", "api_version", "aws_region_name",
     "chat_template_kwargs", "drop_params", "enable_thinking", "frequency_penalty", "include_reasoning",
@@ -121,6 +125,15 @@ def worst_case(prompt: Prompt, settings: ModelSettings) -> int | None:
 def searches_once(model: str) -> int:
     """1 for a model that searches the web for every question, else 0."""
     return int(ONE_SEARCH.search(model) is not None)
+
+
+def own_search(settings: ModelSettings) -> str:
+    """What lets a provider search the web by itself, of which no record tells; nothing where it can't."""
+    if ONE_SEARCH.search(settings.model) or SEARCHING.search(settings.model):
+        return settings.model
+    body = settings.extra.get("extra_body")
+    names = {**settings.extra, **(body if isinstance(body, Mapping) else {})}
+    return next((name for name in names if name in SEARCH_OPTIONS), "")
 
 
 def unbounded_option(settings: ModelSettings) -> str | None:

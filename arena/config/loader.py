@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -10,8 +11,15 @@ from agents.model import model_settings
 from agents.model_table.limits import with_limits
 from arena.config.document import Document, read
 from arena.config.environment import check_models, environment
-from arena.config.errors import ConfigErrors, quoted_value
-from arena.config.extensions import SOURCES, VENUES, check_agent_files, evidence_settings
+from arena.config.errors import ConfigErrors, Key, quoted_value
+from arena.config.extensions import (
+    SOURCES,
+    VENUES,
+    check_agent_files,
+    evidence_settings,
+    folders_of,
+    named_extension,
+)
 from arena.config.field_types import WEB, is_address
 from arena.config.lineup import read_agents
 from arena.config.model import AgentConfig, Config
@@ -19,6 +27,9 @@ from arena.config.prompts import fit_prices, read_prompts
 from arena.config.sections import SEASONS, FixedSections, WatchSection
 from arena.config.validation import validate
 from arena.record.model.calendar import Cadence
+from arena.record.model.cohort import NO_EVIDENCE
+
+SEARCHING_TOOLS = ("search", "read")
 
 SEPARATE_SECTIONS = ("ask", "agents")
 """The sections that are read by the settings of kinds, not by a fixed list of keys."""
@@ -46,8 +57,8 @@ def load(
     agents = fit_prices(document, agents, prompts)
     agents = _with_limits(agents, 40 if sections is None else sections.markets.show)
     if sections is not None:
-        _check_tools(document, AG, sections)
-    _check_prices(document, agents, sections)
+        _check_prices(document, agents, sections)
+        _check_tools(document, agents, sections)
         _check_fill_at(document, venue, sections)
     if environ is not None:
         try:
@@ -146,7 +157,8 @@ def _check_tools(document: Document, agents: Mapping[int, AgentConfig], sections
     from agents.toolbox import tool
 
     for place, agent in agents.items():
-        settings, key = agent.settings, ("agents", place, "tools")
+        settings = agent.settings
+        key: Key = ("agents", place, "tools")
         blind = getattr(settings, "prices", "shown") != "shown"
         for name in getattr(settings, "tools", ()):
             get = partial(tool, name, folders_of(document, "tools"))
