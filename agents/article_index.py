@@ -5,24 +5,30 @@ A row's number begins with the second at which its article was out, so that a se
 
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 
 from agents.evidence import FoundArticle
 from agents.guard import dated
+from agents.search_terms import PLAIN
 
 MOST_FOUND = 20
 MOST_WORDS = 12
 MOST_PLACES = 25_000
 """Common words are left out of a search once rarer ones stand in so many articles."""
 TABLES = (
-    "CREATE VIRTUAL TABLE article USING fts5(title, text, name UNINDEXED, source UNINDEXED, url UNINDEXED, "
-    "published UNINDEXED)",
+    "CREATE VIRTUAL TABLE article USING fts5(title, text, source UNINDEXED, url UNINDEXED, published UNINDEXED)",
     "CREATE VIRTUAL TABLE word USING fts5vocab(article, 'row')",
     "CREATE TABLE place (name TEXT PRIMARY KEY, url TEXT NOT NULL, number INTEGER NOT NULL) STRICT",
     "CREATE INDEX place_url ON place (url)",
 )
-FIELDS = "source, url, title, text, published"
+ADD = "INSERT INTO article (rowid, title, text, source, url, published) VALUES (?, ?, ?, ?, ?, ?)"
+BEST = (
+    "SELECT rowid FROM article WHERE article MATCH ? AND rowid < ? ORDER BY rank LIMIT ?",
+    "SELECT rowid FROM article WHERE article MATCH ? AND rowid >= ? ORDER BY rank LIMIT ?",
+)
+"""Those that were out, and those that came later."""
+READ = "SELECT source, url, title, text, published FROM article WHERE rowid = ?"
 WORD = re.compile(r"\w+")
 A_SECOND = 2**24
 """So many articles may be out in one second."""
@@ -55,25 +61,23 @@ class ArticleIndex:
         second = NEVER if when is None else int(when[0].timestamp())
         self._added += 1
         number = second * A_SECOND + self._added
-        row = (number, article.title, article.text, name, article.source, url, article.published)
-        text = "INSERT INTO article (rowid, title, text, name, source, url, published) VALUES (?, ?, ?, ?, ?, ?, ?)"
-        self._rows.execute(text, row)
+        row = (number, article.title, article.text, article.source, url, article.published)
+        self._rows.execute(ADD, row)
         self._rows.execute("INSERT INTO place VALUES (?, ?, ?)", (name, url, number))
 
     def search(self, query: str, at: datetime) -> list[FoundArticle]:
         """Those that fit some words best, of all that were out at an instant, and of all others."""
-        words = self._telling(dict.fromkeys(WORD.findall(query.casefold())))
+        words = self._telling(set(WORD.findall(query.casefold())) - PLAIN)
         if not words:
             return []
         match, until = " OR ".join(f'"{word}"' for word in words), (int(at.timestamp()) + 1) * A_SECOND
         found = list[FoundArticle]()
-        for out in ("<", ">="):
-            best = f"SELECT rowid FROM article WHERE article MATCH ? AND rowid {out} ? ORDER BY rank LIMIT ?"
+        for best in BEST:
             for number in self._rows.execute(best, (match, until, MOST_FOUND)).fetchall():
                 found += self._articles(*number)
         return found
 
-    def _telling(self, words: Mapping[str, None]) -> list[str]:
+    def _telling(self, words: Collection[str]) -> list[str]:
         """The rarest of some words, as many as a search can look for."""
         text = "SELECT doc FROM word WHERE term = ?"
         counts = [(row[0], word) for word in words for row in self._rows.execute(text, (word,))]
@@ -92,8 +96,7 @@ class ArticleIndex:
         return None if row is None else self._articles(*row)[0]
 
     def _articles(self, number: int) -> list[FoundArticle]:
-        rows = self._rows.execute(f"SELECT {FIELDS} FROM article WHERE rowid = ?", (number,))
-        return [FoundArticle(*row) for row in rows]
+        return [FoundArticle(*row) for row in self._rows.execute(READ, (number,))]
 
     def close(self) -> None:
         """Let go of all of it."""

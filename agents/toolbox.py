@@ -10,8 +10,9 @@ from typing import Any, Protocol, runtime_checkable
 from pydantic import BaseModel, ValidationError
 
 from agents.evidence import FoundArticle
-from agents.guard import Guard
+from agents.guard import Guard, GuardedArticles
 from agents.model import Article, ToolForm, View
+from markets.hashes import digest, timestamp_text
 from markets.model import MarketId, Quote
 from markets.registry import load
 
@@ -38,16 +39,27 @@ class SearchSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ToolReach:
-    """What a tool may look at in a turn: the view, a source of articles, prices, and the agent's own notes."""
+    """What a tool may look at in a turn: the view, a source of articles, prices, and the agent's own notes.
+
+    `listed` are the addresses that searches of the round have told.
+    """
 
     view: View
     guard: Guard
     source: Callable[[], SearchSource]
     history: Callable[[MarketId], Sequence[Quote]]
     listed: Callable[[], set[str]]
-    """The addresses that searches of the round have listed."""
     notes: Callable[[], str]
     now: Callable[[], datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSource:
+    """An article in what a tool says: its address, the latest time that its date can mean, and its hash."""
+
+    url: str
+    published: str
+    hash: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +67,30 @@ class ToolResult:
     """What a tool says: the text, the articles in it, and how many others were withheld for which reason."""
 
     text: str
-    articles: tuple[Article, ...] = ()
+    sources: tuple[ToolSource, ...] = ()
     withheld: Mapping[str, int] = field(default_factory=dict)
+
+
+def told_articles(guarded: GuardedArticles, nothing: str) -> ToolResult:
+    """What a guard has let through, as a model is told it."""
+    sources = [
+        ToolSource(x.url, timestamp_text(x.published_at), digest([x.title, x.text])) for x in guarded.articles
+    ]
+    text = "\n\n".join(map(_told, guarded.articles)) or nothing
+    return ToolResult(text, tuple(sources), {str(why): n for why, n in guarded.dropped.items()})
+
+
+def _told(article: Article) -> str:
+    head = f"{article.title} ({article.source}, {article.dated})\n{article.url}"
+    return f"{head}\n{article.text}" if article.text else head
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool. One that `fetches` asks somebody outside, one that is `own` tells each agent its own,
-    and one that `tells_prices` is nothing for who must not see any."""
+    """A tool. One that `fetches` asks somebody outside, and one that is `own` tells each agent its own.
+
+    One that `tells_prices` is nothing for who must not see any.
+    """
 
     form: ToolForm
     arguments: type[BaseModel]

@@ -66,7 +66,7 @@ Write = Callable[[Stage, Sequence[Forecast], PromptPart], Prompt]
 
 
 def is_empty(names: tuple[str, ...]) -> bool:
-    """Whether there are none, and the setting is left out: what was frozen before the key was there lacks it."""
+    """Whether there are none, and the setting is left out: what was frozen before lacks it."""
     return not names
 
 

@@ -1,8 +1,8 @@
 """A model that looks things up before it answers: each step is a call like any other, with what it was told.
 
-A request for tools is kept as the message that it is, in the form that OpenAI has for it and litellm for every
-provider; so is what a tool says. What is asked therefore says all that was known, and an answer that is in the
-record is never paid for again.
+A request for tools is kept as the message that it is, in the form that OpenAI has for it and litellm for
+every provider; so is what a tool says. What is asked therefore says all that was known, and an answer that is
+in the record is never paid for again.
 """
 
 import json
@@ -10,11 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from agents.model import Ask, Call, CallError, Message, Prompt, Toolbox
+from agents.model import Ask, Call, CallError, Message, Prompt, Stage, Toolbox
 from agents.text import tokens_of
 from markets.hashes import canonical
 from markets.millionths import ONE
 
+Key = tuple[Stage, int, tuple[Message, ...]]
+"""A conversation: its stage, its sample, and what was said."""
 TOGETHER = 8
 """So many tools are used in one step; who asks for more is told so."""
 NOT_ANSWERED = CallError("other", "the model asked for tools once it had to answer", retry=False)
@@ -22,37 +24,37 @@ TOO_MANY = f"not used: at most {TOGETHER} tools at once"
 
 
 def ask_with_tools(ask: Ask, box: Toolbox, steps: int, dollars: float | None, tokens: int) -> Ask:
-    """`ask`, but the model may use tools in up to so many steps, as long as a question has cost less and its
-    conversation is shorter; then it must answer. A question that goes on from an earlier one knows its steps.
+    """`ask`, but the model may use tools in so many steps, as long as a question costs less and is shorter.
+
+    Then it must answer. A question that goes on from an earlier one knows its steps.
     """
-    asked_before: dict[tuple[object, ...], tuple[Message, ...]] = {}
+    asked_before: dict[Key, tuple[Message, ...]] = {}
 
     async def asked(prompt: Prompt) -> Call:
-        messages, spent = _with_steps(prompt, asked_before), 0
-        for step in range(steps + 1):
+        messages, spent, step = _with_steps(prompt, asked_before), 0, 0
+        while True:
             dear = dollars is not None and spent >= dollars * ONE
             last = step == steps or dear or tokens_of(messages) >= tokens
             question = replace(prompt, messages=messages, tools=box.forms, must_answer=last)
             call = await ask(question)
             requests = tool_requests(call.reply or "") if call.error is None else ()
-            if not requests:
-                break
-            if last:
+            if last and requests:
                 return replace(call, error=NOT_ANSWERED)
+            if not requests:
+                asked_before[_key(prompt, prompt.messages)] = messages
+                return call
+            step += 1
             spent += call.worst or 0 if call.cost is None else call.cost
             told = [await _told(request, number, box) for number, request in enumerate(requests)]
             messages = (*messages, Message("assistant", call.reply or ""), *told)
-        asked_before[_key(prompt, prompt.messages)] = messages
-        return call
-
     return asked
 
 
-def _key(prompt: Prompt, messages: tuple[Message, ...]) -> tuple[object, ...]:
+def _key(prompt: Prompt, messages: tuple[Message, ...]) -> Key:
     return prompt.stage, prompt.sample, messages
 
 
-def _with_steps(prompt: Prompt, known: Mapping[tuple[object, ...], tuple[Message, ...]]) -> tuple[Message, ...]:
+def _with_steps(prompt: Prompt, known: Mapping[Key, tuple[Message, ...]]) -> tuple[Message, ...]:
     """The messages of a question, with the steps that were taken before it was put again."""
     for end in range(len(prompt.messages), 0, -1):
         if (before := known.get(_key(prompt, prompt.messages[:end]))) is not None:
@@ -108,7 +110,7 @@ def request_text(message: Any, prompt: Prompt) -> str:
 
 
 def without_steps(calls: Sequence[Call]) -> list[Call]:
-    """Calls as if nothing had been looked up: only answers, each to the question that it was asked at first."""
+    """Calls as if nothing had been looked up: only answers, each to the question as it was at first."""
     going_on = {
         messages[:end]
         for messages in {call.prompt.messages for call in calls}

@@ -1,8 +1,8 @@
 """Articles on disk: one a file, with a few lines before the text that say what it is and of when.
 
 `docs/news.md` describes the form of a file. A market gets the articles that name it under `markets`, and
-of those that name none the ones that have at least two of its question's telling words. A search by words goes
-over all of them, through an index that is kept while the process lives.
+of those that name none the ones that have at least two of its question's telling words. A search by words
+goes over all of them, through an index that is kept while the process lives.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Your own notes over the rounds: without `text` it tells those of earlier rounds, with it you replace them."""
+"""Your own notes over the rounds: without `text` it tells the earlier ones, with it you replace them."""
 
 from pydantic import BaseModel, ConfigDict, Field
 

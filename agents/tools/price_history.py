@@ -1,4 +1,4 @@
-"""Tells earlier prices of a market, by its short id such as m1: the probability of YES on some days before."""
+"""Tells earlier prices of a market, by its short id such as m1: the probability of YES some days before."""
 
 from pydantic import BaseModel, ConfigDict, Field
 

@@ -6,8 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agents.evidence import ResearchError
 from agents.guard import guard_found
-from agents.toolbox import MOST_TEXT, ToolReach, ToolRefusal, ToolResult
-from agents.tools.search import told
+from agents.toolbox import MOST_TEXT, ToolReach, ToolRefusal, ToolResult, told_articles
 
 FETCHES = True
 
@@ -35,5 +34,4 @@ async def use(arguments: Arguments, reach: ToolReach) -> ToolResult:
     rule = reach.guard.model_copy(update={"characters": MOST_TEXT - 1_000})
     whole = replace(article, url=arguments.url)
     guarded = guard_found([whole], article.title, closes_at, at, reach.now(), rule)
-    text = "\n\n".join(map(told, guarded.articles)) or "it may not be shown"
-    return ToolResult(text, guarded.articles, {str(why): n for why, n in guarded.dropped.items()})
+    return told_articles(guarded, "it may not be shown")

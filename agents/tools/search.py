@@ -7,8 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agents.evidence import ResearchError
 from agents.guard import guard_found
-from agents.model import Article
-from agents.toolbox import ToolReach, ToolRefusal, ToolResult
+from agents.toolbox import ToolReach, ToolRefusal, ToolResult, told_articles
 
 FETCHES = True
 
@@ -30,11 +29,4 @@ async def use(arguments: Arguments, reach: ToolReach) -> ToolResult:
         raise ToolRefusal(f"the search has no answer: {error}") from error
     closes_at = min((listing.market.closes_at for listing in shown), default=at)
     guarded = guard_found(found, arguments.query, closes_at, at, reach.now(), reach.guard)
-    text = "\n\n".join(map(told, guarded.articles)) or "nothing was found"
-    return ToolResult(text, guarded.articles, {str(why): n for why, n in guarded.dropped.items()})
-
-
-def told(article: Article) -> str:
-    """An article as a model is told it."""
-    head = f"{article.title} ({article.source}, {article.dated})\n{article.url}"
-    return f"{head}\n{article.text}" if article.text else head
+    return told_articles(guarded, "nothing was found")

@@ -141,7 +141,7 @@ class DryRunRecord(Record):
         result: ToolResult,
         _at: datetime,
     ) -> str:
-        self.listed.update(article.url for article in result.articles)
+        self.listed.update(article.url for article in result.sources)
         return self.told.setdefault(request_key(*request), result.text)
 
     def _read_spent(

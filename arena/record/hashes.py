@@ -66,6 +66,7 @@ CONFIG_HASH = re.compile(r'"config_hash":"[0-9a-f]{64}",')
 ROUND_KEY = (CohortRow.number, RoundRow.number)
 TURN_KEY = (*ROUND_KEY, EntrantRow.position)
 """What a turn or a call is known by, as numbers."""
+BY_ROUND = itemgetter(slice(len(ROUND_KEY)))
 BY_TURN = itemgetter(slice(len(TURN_KEY)))
 
 
@@ -214,9 +215,7 @@ def _facts(connection: Connection, scope: Scope) -> dict[str, Iterator[FactLine]
         "entry": facts(entries, *entry_key),
         "replacement": facts(replaced.where(*scope.rounds), *TURN_KEY),
         "second_quote": (line for _, own in groupby(second_quotes, key=BY_TURN) for line in sorted(own)),
-        "tool": (
-            line for _, own in groupby(tool_results, itemgetter(slice(len(ROUND_KEY)))) for line in sorted(own)
-        ),
+        "tool": (line for _, own in groupby(tool_results, key=BY_ROUND) for line in sorted(own)),
     }
 
 

@@ -1,7 +1,9 @@
 """The tools of a turn: what one tells is kept for its round, and told again to whoever asks the same."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 
 from agents.evidence import ResearchError
@@ -12,14 +14,16 @@ from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant
 from arena.record.queries.cohorts import StoredCohort, StoredRound
 from arena.record.queries.context import read_price_history
 from arena.record.record import Record
+from arena.record.schema.database import open_read_only, reading
 from arena.record.write.tools import (
     add_tool_result,
     read_listed,
     read_notes,
+    read_recorded,
     read_tool_text,
     request_key,
 )
-from arena.rounds.world import World
+from arena.rounds.world import RecordedTools, World
 from markets.model import MarketId, Quote
 
 
@@ -100,3 +104,18 @@ def _source(cohort: Cohort, world: World) -> SearchSource:
         words = f"the source {cohort.evidence} can't be searched"
         raise ResearchError("no_search", words, "set evidence.from to folder or gdelt")
     return source
+
+
+@contextmanager
+def tools_of_record(database: str) -> Iterator[RecordedTools]:
+    """What the tools of a record told, by the time of the round and the request, while it is open."""
+    with open_read_only(database) as engine:
+
+        def told(at: datetime, key: str, words: str) -> ToolResult:
+            with reading(engine) as connection:
+                found = read_recorded(connection, at, key)
+            if found is None:
+                raise LookupError(f"{database} has no result of {words} for {at:%Y-%m-%d %H:%M}")
+            return found
+
+        yield told

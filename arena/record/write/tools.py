@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from agents.toolbox import ToolResult
+from agents.toolbox import ToolResult, ToolSource
 from arena.record.schema.cohort import CohortRow, RoundRow, ToolResultRow
 from arena.record.schema.statements import insert_one
 from arena.record.schema.typed import col, joined, select
@@ -46,12 +46,8 @@ def add_tool_result(
         return known
     if over:
         raise LookupError(LATE)
-    articles = [
-        {"url": x.url, "published": plain_value(x.published_at), "hash": digest([x.title, x.text])}
-        for x in result.articles
-    ]
     row: dict[str, Any] = dict(zip(("agent", "tool", "request"), request, strict=True))
-    row |= {"text": result.text, "sources": canonical(articles), "withheld": canonical(result.withheld)}
+    row |= {"text": result.text, "sources": canonical(result.sources), "withheld": canonical(result.withheld)}
     fact = row | {"cohort": place[0], "round": place[1], "fetched_at": plain_value(at), "key": key}
     insert_one(
         connection,
@@ -90,10 +86,13 @@ def _noted(request: str) -> str:
     return text if isinstance(text, str) else ""
 
 
-def read_recorded(connection: Connection, at: datetime, key: str) -> tuple[str, str, str] | None:
-    """What was told to a request in a round at an instant, in whichever cohort: text, sources, withheld."""
+def read_recorded(connection: Connection, at: datetime, key: str) -> ToolResult | None:
+    """What was told to a request in a round at an instant, in whichever cohort."""
     query = select(ToolResultRow.text, ToolResultRow.sources, ToolResultRow.withheld)
-    query = query.select_from(joined(ToolResultRow, RoundRow).join(CohortRow.__table__))
+    query = query.select_from(joined(ToolResultRow, RoundRow, CohortRow))
     query = query.where(RoundRow.at == at, ToolResultRow.key == key).order_by(CohortRow.number).limit(1)
     row = connection.execute(query).one_or_none()
-    return None if row is None else (row[0], row[1], row[2])
+    if row is None:
+        return None
+    sources = tuple(ToolSource(**each) for each in json.loads(row.sources))
+    return ToolResult(row.text, sources, json.loads(row.withheld))

@@ -50,7 +50,8 @@ def check_tools(facts: RecordReader) -> Found:
             yield row.differs("agent", "an agent of the cohort", "somebody of it asked")
         for source in json_in(row["sources"]) or ():
             if source["published"] > round["at"]:
-                yield row.differs("sources", f"articles of {round['at']} or before", "it was the round's time")
+                until = f"articles of {round['at']} or before"
+                yield row.differs("sources", until, "it was the round's time")
     round_id, told = None, dict[str, str]()
     for row in facts.rows(WITH_TOOLS):
         if row["round_id"] != round_id:
@@ -71,8 +72,8 @@ def _check_conversation(facts: RecordReader, row: Row, told: dict[str, str]) -> 
             keys = [sha256_of([who, use["name"], _plain(use["arguments"])]) for who in ("", agent)]
             if said["content"] not in (NOT_USED, *(told.get(key) for key in keys)):
                 expected = next((told[key] for key in keys if key in told), None)
-                words = f"what {use['name']} told: {hash_of(expected)}" if expected else "a result that is kept"
-                yield row.differs("messages", words, "so the round's tools told all that asked")
+                words = "a result that is kept" if expected is None else f"a text of hash {hash_of(expected)}"
+                yield row.differs("messages", words, f"so {use['name']} told all that asked")
 
 
 def _plain(arguments: str) -> str:
