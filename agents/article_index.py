@@ -16,8 +16,9 @@ MOST_FOUND = 20
 MOST_WORDS = 12
 MOST_PLACES = 25_000
 """Common words are left out of a search once rarer ones stand in so many articles."""
+COLUMNS = "title, text, source UNINDEXED, url UNINDEXED, published UNINDEXED"
 TABLES = (
-    "CREATE VIRTUAL TABLE article USING fts5(title, text, source UNINDEXED, url UNINDEXED, published UNINDEXED)",
+    f"CREATE VIRTUAL TABLE article USING fts5({COLUMNS})",
     "CREATE VIRTUAL TABLE word USING fts5vocab(article, 'row')",
     "CREATE TABLE place (name TEXT PRIMARY KEY, url TEXT NOT NULL, number INTEGER NOT NULL) STRICT",
     "CREATE INDEX place_url ON place (url)",

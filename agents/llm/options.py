@@ -71,7 +71,9 @@ def _tools(prompt: Prompt) -> dict[str, Any]:
         {"name": form.name, "description": form.about, "parameters": form.parameters} for form in prompt.tools
     ]
     choice = "none" if prompt.must_answer else "auto"
-    return {"tools": [{"type": "function", "function": form} for form in forms], "tool_choice": choice}
+    tools = [{"type": "function", "function": form} for form in forms]
+    # litellm would look among tools for servers of its own, by a library that need not be there
+    return {"tools": tools, "tool_choice": choice, "_skip_mcp_handler": True}
 
 
 def _extra_body(options: dict[str, Any]) -> dict[str, Any]:

@@ -47,6 +47,7 @@ def ask_with_tools(ask: Ask, box: Toolbox, steps: int, dollars: float | None, to
             spent += call.worst or 0 if call.cost is None else call.cost
             told = [await _told(request, number, box) for number, request in enumerate(requests)]
             messages = (*messages, Message("assistant", call.reply or ""), *told)
+
     return asked
 
 

@@ -165,15 +165,17 @@ def _check_tools(document: Document, agents: Mapping[int, AgentConfig], sections
             if (found := named_extension(document, key, name, "tool", get)) is None:
                 continue
             if blind and found.tells_prices:
-                words = f"{name} tells prices, and {agent.name} must see none. Remove it, or set prices: shown"
+                words = f"{name} tells prices, and {agent.name} sees none. Remove it, or set prices: shown"
                 document.add(key, name, "tools that tell no prices", words)
             if name in SEARCHING_TOOLS and sections.evidence.source == NO_EVIDENCE:
                 words = f"{name} needs a source of articles. Set evidence.from to folder or gdelt"
                 document.add(key, name, "evidence.from: folder or gdelt", words)
         model = model_settings(settings)
         if blind and model is not None and (option := own_search(model)):
-            words = f"{option} lets the provider search by itself, where prices are, and {agent.name} must see "
-            words += "none. Remove it, and give it `tools: [search, read]`"
+            words = (
+                f"{option} lets the provider search by itself, and find prices, which {agent.name} must not "
+            )
+            words += "see. Remove it, and give it `tools: [search, read]`"
             document.add(("agents", place), option, "tools: [search, read]", words)
 
 

@@ -1,4 +1,4 @@
-"""Models that look things up: what tools tell is kept, guarded, the same for all, and played again from it."""
+"""Models that look things up: what tools tell is kept, guarded, the same for all, and replayed."""
 
 import json
 import re
@@ -29,8 +29,9 @@ agents:
 """
 MODEL = 'model: "openai/{name}", base_url: "{url}", price: {{input: 0, output: 1000}}, max_tokens: 200'
 """What every call costs: the provider counts 200 tokens out, so at most and in fact 20 cents."""
-ARTICLE = "title: {title}\npublished: {day}\nsource: Paper\nurl: https://paper.example/{day}\n\nA strike. {text}\n"
-STEPS = 6
+ARTICLE = (
+    "title: {title}\npublished: {day}\nsource: Paper\nurl: https://paper.example/{day}\n\nA strike. {text}\n"
+)
 
 
 def uses(asked: Asked, *tools: tuple[str, dict[str, Any]]) -> Reply:
@@ -78,7 +79,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory, provider: FaultyProvider) -
     folder = tmp_path_factory.mktemp("tools")
     simulated(folder / "spring", markets=15, events=6)
     (folder / "news").mkdir()
-    for day, text in (("2026-01-02", "Calm."), ("2026-01-03", "x" * 3_000), ("2026-03-20", "It was settled.")):
+    days = {"2026-01-02": "Calm.", "2026-01-03": "x" * 3_000, "2026-03-20": "It was settled."}
+    for day, text in days.items():
         words = ARTICLE.format(title=f"News of {day}", day=day, text=text)
         (folder / "news" / f"{day}.md").write_text(words, "utf-8")
     odds = ARTICLE.format(title="Bets", day="2026-01-01", text="Polymarket odds put it at 97%.")
@@ -88,9 +90,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory, provider: FaultyProvider) -
     return folder
 
 
-def configured(folder: Path, provider: FaultyProvider, round: str = "100", database: str = "first.db") -> None:
+def configured(folder: Path, provider: FaultyProvider, round: str = "100") -> None:
     model = MODEL.format(name="curious", url=provider.url)
-    text = CONFIG.format(model=model, round=round, database=database)
+    text = CONFIG.format(model=model, round=round, database="first.db")
     (folder / "config.yaml").write_text(text, "utf-8")
 
 
@@ -100,7 +102,8 @@ def rows(database: Path, query: str) -> list[tuple[Any, ...]]:
 
 
 def told(database: Path, tool: str) -> list[str]:
-    return [text for (text,) in rows(database, f"SELECT text FROM tool_result WHERE tool = '{tool}' ORDER BY id")]
+    query = f"SELECT text FROM tool_result WHERE tool = '{tool}' ORDER BY id"
+    return [text for (text,) in rows(database, query)]
 
 
 def test_a_model_searches_reads_notes_and_bets_and_the_record_agrees(folder: Path) -> None:
@@ -167,13 +170,13 @@ def test_an_export_has_it_all(folder: Path) -> None:
     ],
 )
 def test_verify_finds_what_tools_did_not_tell(folder: Path, tmp_path: Path, change: str, table: str) -> None:
-    with closing(sqlite3.connect(folder / "first.db")) as source:
-        with closing(sqlite3.connect(tmp_path / "arena.db")) as copy:
-            source.backup(copy)
-            for action in ("update", "delete"):
-                copy.execute(f"DROP TRIGGER tool_result_no_{action}")
-            copy.execute(change)
-            copy.commit()
+    database = tmp_path / "arena.db"
+    with closing(sqlite3.connect(folder / "first.db")) as source, closing(sqlite3.connect(database)) as copy:
+        source.backup(copy)
+        for action in ("update", "delete"):
+            copy.execute(f"DROP TRIGGER tool_result_no_{action}")
+        copy.execute(change)
+        copy.commit()
     found = arena_json(tmp_path, "verify", "--all", "--database", "arena.db", status=1)
     assert {table, "head"} <= {each["table"] for each in found["differences"]}
 

@@ -92,9 +92,7 @@ OF_ROUND = {
     "call": _of_agents(CallRow, "stage", "sample", "attempt"),
     "attempt": _of_agents(AttemptRow, "number"),
     "fill": _of_agents(FillRow, "position", source=joined(FillRow, TurnRow, EntrantRow), of=TurnRow),
-    "tool": _facts(
-        ToolResultRow, ToolResultRow.round_id == ROUND, RowPart(ToolResultRow, "key", "hash")
-    ),
+    "tool": _facts(ToolResultRow, ToolResultRow.round_id == ROUND, RowPart(ToolResultRow, "key", "hash")),
 }
 """What a round consists of, by kind."""
 OF_NO_ROUND = joined(SnapshotRow, CohortRow).outerjoin(
