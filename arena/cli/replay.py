@@ -53,7 +53,7 @@ def replay(
     ] = False,
     tools: Annotated[
         ToolsFrom,
-        typer.Option(help="What `search` and `read` tell: asked live, or only what the config's record has."),
+        typer.Option(help="What `search` and `read` tell: asked live, or what the config's record has."),
     ] = ToolsFrom.LIVE,
     leaks: Annotated[
         bool,
@@ -76,9 +76,9 @@ def replay(
     filled, entered, marked and scored until then must be the same, and nobody but the venue may open the
     recording's files. What differs is named, and the exit status is 1. Agents that ask models are left out.
 
-    With --tools recorded nothing is searched or read anew: models are told what the config's record has for
-    the same times, word for word, without a network; what it lacks makes the turn fail. A model whose
-    provider searches by itself can't play a replay.
+    With --tools recorded nothing is searched or read anew, nor are articles gathered: models are told what
+    the config's record has for the same times, word for word, without a network; a request that it lacks
+    makes the turn fail. A model whose provider searches by itself can't play a replay.
 
     Example: arena replay recordings/spring --start 2026-03-01 --end 2026-06-01 --agents market,random
 
@@ -181,14 +181,14 @@ def play(
     from arena.record.record import Record
     from arena.rounds.open_world import open_dispatch, open_world
     from arena.rounds.replay import NOTICE, check_same_replay, count_open_positions, market_brier, play_replay
-    from arena.rounds.tools import tools_of_record
+    from arena.rounds.tools import recorded_lookups
 
     async def played() -> None:
         async with AsyncExitStack() as stack:
             world = await stack.enter_async_context(open_world(season.config, record))
             if recorded:
-                tools = stack.enter_context(tools_of_record(season.config.database))
-                world = replace(world, recorded_tools=tools)
+                lookups = stack.enter_context(recorded_lookups(season.config.database))
+                world = replace(world, recorded=lookups)
             if workers:
                 dispatch = open_dispatch(replace(season.config, database=address), _alone)
                 world = replace(world, dispatch=await stack.enter_async_context(dispatch))

@@ -34,13 +34,18 @@ async def gather_evidence(
     cohort = stored.cohort
     if cohort.evidence == NO_EVIDENCE or record.read(is_gathered, round.id):
         return ()
+    place = cohort.number, round.number
+    if world.recorded is not None:
+        known = world.recorded.evidence(cohort.number, round.at)
+        record.write(add_evidence, round.id, place, known or GatheredEvidence())
+        return ()
     taken = record.snapshot(stored.id, round.at)
     if taken is None:
         raise LookupError(f"round {round.number} of cohort {cohort.number} has no snapshot")
     markets = [listing.market for listing in taken[1]]
     answers, failed = await _ask_source(cohort, markets, round.at, world)
     gathered = _guarded_evidence(cohort, markets, round.at, answers)
-    record.write(add_evidence, round.id, (cohort.number, round.number), gathered)
+    record.write(add_evidence, round.id, place, gathered)
     record.quarantine([*world.quarantined, *failed], round.at)
     world.quarantined.clear()
     pending = sum(market.id not in answers for market in markets)

@@ -15,6 +15,7 @@ from arena.record.queries.cohorts import StoredCohort, StoredRound
 from arena.record.queries.context import read_price_history
 from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
+from arena.record.write.evidence import GatheredEvidence, read_gathered
 from arena.record.write.tools import (
     add_tool_result,
     read_listed,
@@ -23,7 +24,7 @@ from arena.record.write.tools import (
     read_tool_text,
     request_key,
 )
-from arena.rounds.world import RecordedTools, World
+from arena.rounds.world import RecordedLookups, World
 from markets.model import MarketId, Quote
 
 
@@ -86,8 +87,8 @@ class _Bench:
     async def _result(self, tool: Tool | None, name: str, words: str, key: str) -> ToolResult:
         if tool is None:
             return ToolResult(f"there is no tool {name}: {', '.join(self.tools)}")
-        if tool.fetches and self.world.recorded_tools is not None:
-            return self.world.recorded_tools(self.round.at, key, f"{name} {words}")
+        if tool.fetches and self.world.recorded is not None:
+            return self.world.recorded.tool(self.round.at, key, f"{name} {words}")
         return await tool.result(words, self.reach)
 
 
@@ -107,8 +108,8 @@ def _source(cohort: Cohort, world: World) -> SearchSource:
 
 
 @contextmanager
-def tools_of_record(database: str) -> Iterator[RecordedTools]:
-    """What the tools of a record told, by the time of the round and the request, while it is open."""
+def recorded_lookups(database: str) -> Iterator[RecordedLookups]:
+    """What a record has of what was looked up, while it is open."""
     with open_read_only(database) as engine:
 
         def told(at: datetime, key: str, words: str) -> ToolResult:
@@ -118,4 +119,8 @@ def tools_of_record(database: str) -> Iterator[RecordedTools]:
                 raise LookupError(f"{database} has no result of {words} for {at:%Y-%m-%d %H:%M}")
             return found
 
-        yield told
+        def gathered(cohort: int, at: datetime) -> GatheredEvidence | None:
+            with reading(engine) as connection:
+                return read_gathered(connection, cohort, at)
+
+        yield RecordedLookups(told, gathered)

@@ -16,11 +16,23 @@ from arena.calls.recorded_ask import Sleep
 from arena.calls.reservations import CallReservations
 from arena.record.model.cohort import Cohort, Entrant, Replacement
 from arena.record.queries.cohorts import StoredCohort, StoredRound
+from arena.record.write.evidence import GatheredEvidence
 from markets.model import Listing, MarketId
 from markets.venue import QuarantinedRecord, Venue
 
-RecordedTools = Callable[[datetime, str, str], ToolResult]
-"""What was told to a request in a round at an instant, by its key; the request in words, for an error."""
+
+@dataclass(frozen=True, slots=True)
+class RecordedLookups:
+    """What an earlier record has of what was looked up, in place of asking anew.
+
+    A tool's result is known by the round's time and the request's key, and its words are for an error;
+    articles by cohort and time.
+    """
+
+    tool: Callable[[datetime, str, str], ToolResult]
+    evidence: Callable[[int, datetime], GatheredEvidence | None]
+
+
 SearchResults = dict[MarketId, tuple[list[FoundArticle], datetime]]
 """What a source of evidence said on markets, and when."""
 MissingTurns = Callable[[], Collection[str]]
@@ -72,7 +84,7 @@ class World:
     entrants of a cohort that the config has other settings for now; between attempts at a question an agent
     sleeps. Where time is `pretended`, a simulated world has prices for every instant of it. Ends are
     asked for again until they were not `corrected_within` so long. `tool` finds tools by name; with
-    `recorded_tools` those that fetch something tell only what a record has of them.
+    what is `recorded` nothing is searched anew.
     """
 
     venue: Callable[[Cohort], Venue]
@@ -88,7 +100,7 @@ class World:
     dispatch: Dispatch | None = None
     tool: Callable[[str], Tool] = toolbox.tool
     tool_locks: dict[tuple[int, str], asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
-    recorded_tools: RecordedTools | None = None
+    recorded: RecordedLookups | None = None
     missing_key: Callable[[Entrant], str] = lambda _entrant: ""
     changed: Callable[[Cohort], Sequence[Replacement]] = lambda _cohort: ()
     sleep: Sleep = asyncio.sleep
