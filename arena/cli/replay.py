@@ -101,10 +101,11 @@ def replay(
         if leaks:
             probe(chosen, folder, bundle, base, names, days, probes)
             return
+        recorded = replace(chosen, database=None).load().database if tools is ToolsFrom.RECORDED else None
         season = arrange_replay(folder, bundle, base, names, *days)
         hint = "the same command goes on where it stopped"
         with prints_aside(), interruptible("stopped; what was played is kept", hint):
-            found = play(season, bundle, address, workers, tools is ToolsFrom.RECORDED)
+            found = play(season, bundle, address, workers, recorded)
     except VenueError as error:
         raise venue_error(error) from error
     chosen.answer(found, say, found, chosen.table)
@@ -169,7 +170,7 @@ def say_leaks(found: "LeakProbe") -> None:
 
 
 def play(
-    season: "Replay", bundle: "Bundle", address: str, workers: bool = False, recorded: bool = False
+    season: "Replay", bundle: "Bundle", address: str, workers: bool = False, recorded: str | None = None
 ) -> dict[str, Any]:
     """Play the season into the record; what it came to."""
     import asyncio
@@ -186,9 +187,8 @@ def play(
     async def played() -> None:
         async with AsyncExitStack() as stack:
             world = await stack.enter_async_context(open_world(season.config, record))
-            if recorded:
-                lookups = stack.enter_context(recorded_lookups(season.config.database))
-                world = replace(world, recorded=lookups)
+            if recorded is not None:
+                world = replace(world, recorded=stack.enter_context(recorded_lookups(recorded)))
             if workers:
                 dispatch = open_dispatch(replace(season.config, database=address), _alone)
                 world = replace(world, dispatch=await stack.enter_async_context(dispatch))
