@@ -33,7 +33,6 @@ from pydantic import Field
 
 from agents.answers.decisions import combine_parts, combine_samples, combine_stages
 from agents.answers.question import Question
-from agents.llm.steps import ask_with_tools
 from agents.model import (
     CONTEXT_KEYS,
     Agent,
@@ -50,6 +49,7 @@ from agents.model import (
 )
 from agents.model_table.price_table import table_entry
 from agents.prompts.prompt import PromptPart, render
+from agents.steps import ask_with_tools
 from agents.text import TooLong
 from markets.model import MarketId
 

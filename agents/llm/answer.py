@@ -6,11 +6,11 @@ from typing import Any
 
 from agents.answers.json_text import MOST_TEXT
 from agents.llm.library import PAUSED
-from agents.llm.steps import request_text
 from agents.model import Call, CallError, ModelSettings, Prompt, Rung
 from agents.model_table.cost import usage_cost
 from agents.model_table.usage import TokenUsage, read_usage
 from agents.secrets import remove_secrets
+from agents.steps import request_text
 from agents.text import one_line, printable
 
 MOST_SOURCES, LONGEST_SOURCE = 200, 2_000

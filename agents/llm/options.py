@@ -5,11 +5,11 @@ from typing import Any
 
 from agents.llm.addresses import base_address
 from agents.llm.library import understood
-from agents.llm.steps import step_message
 from agents.model import ModelSettings, Prompt, Rung
 from agents.model_table.cost import most_tokens
 from agents.model_table.price_table import table_entry
 from agents.prompts.answer_schema import answer_schema
+from agents.steps import step_message
 from agents.text import tokens_of
 from markets.hashes import sha256
 

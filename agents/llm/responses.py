@@ -12,10 +12,10 @@ import httpx
 from agents.llm.addresses import model_name
 from agents.llm.answer import StreamBroken, WireAnswer
 from agents.llm.patience import patience
-from agents.llm.steps import request_text, step_message
 from agents.model import Message, ModelSettings, Prompt, Rung
 from agents.model_table.usage import read_usage
 from agents.prompts.answer_schema import answer_schema
+from agents.steps import request_text, step_message
 
 LEAST_TOKENS = 16
 """Fewer may not be asked for."""

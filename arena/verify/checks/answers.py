@@ -22,11 +22,11 @@ from typing import Any
 from agents.answers.decisions import sound_decision
 from agents.answers.parse import READER_VERSION
 from agents.kinds import llm
-from agents.llm.steps import without_steps
 from agents.model import Call, Decision, Forecast, Given, Message, Prompt, Stage, View
 from agents.prompts.prompt import PromptPart, short_ids
 from agents.prompts.template import compile_template
 from agents.registry import AgentKind, kind
+from agents.steps import without_steps
 from arena.cohorts.cohort import forecast_sources, seed_for
 from arena.record.model.cohort import Cohort
 from arena.record.queries.accounts import read_ledgers
