@@ -113,7 +113,7 @@ def test_no_libm_on_the_way_into_the_record() -> None:
 
 
 def test_a_class_name_stands_for_one_class() -> None:
-    """A plug-in's `Settings` and a tool's `Arguments` apart, so that a name leads to its class, whoever says it."""
+    """A plug-in's `Settings` and a tool's `Arguments` apart, so that a name leads to its class."""
     classes = Counter(
         node.name
         for path in sources(*PACKAGES)
