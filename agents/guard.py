@@ -80,7 +80,19 @@ class GuardedArticles:
 def guard_articles(
     offered: Iterable[FoundArticle], market: Market, at: datetime, fetched_at: datetime, rule: Guard
 ) -> GuardedArticles:
-    """What of the articles found may be shown for a market in a round at an instant.
+    """What of the articles found may be shown for a market in a round at an instant."""
+    return guard_found(offered, market.question, market.closes_at, at, fetched_at, rule)
+
+
+def guard_found(
+    offered: Iterable[FoundArticle],
+    question: str,
+    closes_at: datetime,
+    at: datetime,
+    fetched_at: datetime,
+    rule: Guard,
+) -> GuardedArticles:
+    """What of the articles found for a question may be shown of a market that closes then, at an instant.
 
     Of articles at one address, or with one title, the newest is kept, and of too many those that fit the
     question best; the order they come in says nothing.
@@ -88,7 +100,7 @@ def guard_articles(
     dropped: Counter[DropReason] = Counter()
     good: list[Article] = []
     for item in offered:
-        article = _judge_article(item, market, at, fetched_at, rule)
+        article = _judge_article(item, closes_at, at, fetched_at, rule)
         if isinstance(article, Article):
             good.append(article)
         else:
@@ -100,7 +112,7 @@ def guard_articles(
         if not seen.intersection(keys):
             single.append(article)
         seen.update(keys)
-    kept = _best_articles(single, market.question, rule.per_market)
+    kept = _best_articles(single, question, rule.per_market)
     dropped += Counter({"duplicate": len(good) - len(single), "too_many": len(single) - len(kept)})
     return GuardedArticles(kept, dict(sorted(dropped.items())))
 
@@ -115,7 +127,7 @@ def _best_articles(articles: Sequence[Article], question: str, most: int) -> tup
 
 
 def _judge_article(
-    item: FoundArticle, market: Market, at: datetime, fetched_at: datetime, rule: Guard
+    item: FoundArticle, closes_at: datetime, at: datetime, fetched_at: datetime, rule: Guard
 ) -> Article | DropReason:
     """The article as it may be shown, or why it may not."""
     if is_restricted(item.source, item.url, rule.restricted):
@@ -126,7 +138,7 @@ def _judge_article(
     published_at, day = when
     if published_at > at:
         return "later"
-    if published_at > cutoff(market.closes_at):
+    if published_at > cutoff(closes_at):
         return "cutoff"
     title, text = one_line(item.title, LONGEST), _cut(item.text, rule.characters)
     if not title and not text:

@@ -153,6 +153,23 @@ class PastForecast:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolForm:
+    """A tool as a model is told of it: its name, what it does, and the JSON schema of what it takes."""
+
+    name: str
+    about: str
+    parameters: Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """The tools that an agent has in a turn, and how one is used: by name, with what the model gave it."""
+
+    forms: tuple[ToolForm, ...]
+    use: Callable[[str, str], Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """All that an agent may see when it decides. `stated` are the forecasts of those it is `of`.
 
@@ -160,6 +177,7 @@ class View:
     What follows is there as far as its settings want it. `history` has earlier prices, oldest first;
     `siblings` has by event what is not in the snapshot, and is None where they are not wanted; `past` has
     its own last forecast of a market, blind and final, and `ended` those that ended since its last round.
+    `tools` are there for who has any.
     """
 
     snapshot: Snapshot
@@ -176,6 +194,7 @@ class View:
     siblings: Mapping[str, tuple[Listing, ...]] | None = None
     past: Mapping[MarketId, tuple[PastForecast, ...]] = field(default_factory=dict)
     ended: tuple[PastForecast, ...] = ()
+    tools: Toolbox | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +217,7 @@ class Decision:
 class Message:
     """One message to a model or from it."""
 
-    role: Literal["system", "user", "assistant"]
+    role: Literal["system", "user", "assistant", "tool"]
     content: str
 
 
@@ -208,6 +227,7 @@ class Prompt:
 
     `bets` is whether the answer may hold bets and sales beside its forecasts, `max_tokens` the longest answer
     to this question where that is not the settings' own. `shared` is one whose words others have too.
+    `tools` are what the model may use before it answers; with `must_answer` it may use them no more.
     """
 
     messages: tuple[Message, ...]
@@ -217,6 +237,8 @@ class Prompt:
     bets: bool = field(default=True, compare=False)
     max_tokens: int | None = field(default=None, compare=False)
     shared: bool = field(default=False, compare=False)
+    tools: tuple[ToolForm, ...] = field(default=(), compare=False)
+    must_answer: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ PLUG_INS = {
     "agents/kinds": "kinds",
     "agents/prompts": "prompts",
     "agents/research": "research",
+    "agents/tools": "tools",
     "arena/scores/rules": "scoring",
     "dashboard/views": "views",
 }
@@ -105,12 +106,12 @@ def test_no_libm_on_the_way_into_the_record() -> None:
 
 
 def test_a_class_name_stands_for_one_class() -> None:
-    """A plug-in's `Settings` apart, so that a name leads to its class, whoever says it."""
+    """A plug-in's `Settings` and a tool's `Arguments` apart, so that a name leads to its class."""
     classes = Counter(
         node.name
         for path in sources(*PACKAGES)
         for node in nodes(path)
-        if isinstance(node, ast.ClassDef) and node.name != "Settings"
+        if isinstance(node, ast.ClassDef) and node.name not in ("Settings", "Arguments")
     )
     assert {name for name, count in classes.items() if count > 1} == set()
 

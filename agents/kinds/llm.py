@@ -46,9 +46,11 @@ from agents.model import (
     Prompt,
     Stage,
     View,
+    is_none,
 )
 from agents.model_table.price_table import table_entry
 from agents.prompts.prompt import PromptPart, render
+from agents.steps import ask_with_tools
 from agents.text import TooLong
 from markets.model import MarketId
 
@@ -57,10 +59,16 @@ BLIND = "blind"
 SIDE_BY_SIDE = 10
 """Parts of a question without bets that are asked at once."""
 SEEDS = 2**31
+STEPS = 12
 RAISED = 4
 """So many times the limit of tokens is tried after an answer that was cut off, as far as the model goes."""
 Write = Callable[[Stage, Sequence[Forecast], PromptPart], Prompt]
 """The question of a stage about some markets, after such forecasts without prices."""
+
+
+def is_empty(names: tuple[str, ...]) -> bool:
+    """Whether there are none, and the setting is left out: what was frozen before lacks it."""
+    return not names
 
 
 class Settings(ModelSettings):
@@ -80,6 +88,12 @@ class Settings(ModelSettings):
     """The most markets in one question; all of them by default."""
     context: Context = Field(default=Context(), json_schema_extra=CONTEXT_KEYS)
     """What its prompt may tell beyond that: each of `history`, `siblings` and `past`, true by default."""
+    tools: tuple[str, ...] = Field(default=(), exclude_if=is_empty)
+    """What it may use before it answers, such as `[search, read, price_history, book, notes]`."""
+    steps: int = Field(default=STEPS, ge=1, le=100, exclude_if=STEPS.__eq__)
+    """In how many steps it may use them, for each question; then it must answer."""
+    tool_dollars: float | None = Field(default=None, exclude_if=is_none, gt=0, le=100_000)
+    """Once the steps of a question have cost so much, it must answer."""
 
     @property
     def prompt_names(self) -> tuple[str, ...]:
@@ -109,6 +123,9 @@ def agent(settings: Settings, given: Given) -> Agent:
                 tokens=settings.prompt_tokens,
             )
 
+        if view.tools is not None:
+            limits = settings.steps, settings.tool_dollars, settings.prompt_tokens
+            ask = ask_with_tools(ask, view.tools, *limits)
         return await decide_by_answers(settings, view, ask, write, raised)
 
     return decide

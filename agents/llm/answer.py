@@ -10,6 +10,7 @@ from agents.model import Call, CallError, ModelSettings, Prompt, Rung
 from agents.model_table.cost import usage_cost
 from agents.model_table.usage import TokenUsage, read_usage
 from agents.secrets import remove_secrets
+from agents.steps import request_text
 from agents.text import one_line, printable
 
 MOST_SOURCES, LONGEST_SOURCE = 200, 2_000
@@ -46,13 +47,19 @@ class StreamBroken(Exception):
         self.partial = partial
 
 
-def chat_answer(answer: Any, provider: str) -> WireAnswer:
-    """An answer as litellm hands it on: one for the form that answers have, also where it calls a tool."""
+def chat_answer(answer: Any, provider: str, prompt: Prompt) -> WireAnswer:
+    """An answer as litellm hands it on: one for the form that answers have, also where it calls a tool.
+
+    Where it had tools to use, a call of one is a request for it.
+    """
     reply, refusal, finish, thinking = "", None, "none", ""
     usage = read_usage(answer)
     if answer.choices:
         message, finish = answer.choices[0].message, answer.choices[0].finish_reason or ""
-        reply = message.content or _tool_arguments(message) or ""
+        if prompt.tools and getattr(message, "tool_calls", None):
+            reply = request_text(message, prompt)
+        else:
+            reply = message.content or _tool_arguments(message) or ""
         refusal = _refusal(message)
         if provider == "anthropic" and finish == "content_filter":  # its own word for it is refusal
             reply, refusal = "", reply

@@ -123,7 +123,7 @@ class _Model:
 
     async def _ask(self, prompt: Prompt, key: str | None, responses: bool) -> Call:
         takes_form = responses or "response_format" in understood(self.settings.model)
-        rung = self.taken.ladder[0] if takes_form else "prompt"
+        rung = self.taken.ladder[0] if takes_form and not prompt.tools else "prompt"
         fixed = rung == "prompt" or self.settings.form is not None
         call = await self._call(prompt, key, rung, responses)
         if call.error is None:
@@ -173,16 +173,16 @@ class _Model:
         settings, provider = self.settings, provider_prefix(self.settings)
         options = chat_options(prompt, settings, key, rung, provider, self.taken.parts)
         if is_streamed(settings, provider):
-            return await streamed_answer(library, options, settings.timeout, IDLE, provider)
+            return await streamed_answer(library, options, settings.timeout, IDLE, provider, prompt)
         async with patience(settings.timeout):
-            return chat_answer(await library.acompletion(**options), provider)
+            return chat_answer(await library.acompletion(**options), provider, prompt)
 
     async def _response(self, prompt: Prompt, key: str | None, rung: Rung) -> WireAnswer:
         from agents.llm.responses import ask_response, response_body
 
         address = base_address("responses", self.settings.base_url) or response_server(self.settings)[0]
         body = response_body(prompt, self.settings, rung)
-        return await ask_response(f"{address}/responses", key, body, self.settings.timeout, IDLE)
+        return await ask_response(f"{address}/responses", key, body, self.settings.timeout, IDLE, prompt)
 
 
 def _key(settings: ModelSettings, environ: Mapping[str, str]) -> str | CallError | None:

@@ -9,6 +9,7 @@ from agents.model import ModelSettings, Prompt, Rung
 from agents.model_table.cost import most_tokens
 from agents.model_table.price_table import table_entry
 from agents.prompts.answer_schema import answer_schema
+from agents.steps import step_message
 from agents.text import tokens_of
 from markets.hashes import sha256
 
@@ -44,7 +45,7 @@ def chat_options(
     options: dict[str, Any] = {
         **settings.extra,
         **{name: value for name, value in optional.items() if value is not None},
-        **wanted_form(prompt, settings, rung),
+        **(_tools(prompt) if prompt.tools else wanted_form(prompt, settings, rung)),
         "model": settings.model,
         "messages": _messages(prompt, provider),
         "timeout": CLIENT_TIMEOUT,
@@ -62,6 +63,17 @@ def chat_options(
     elif provider == "openai" and settings.base_url is None and prompt.shared:
         options.setdefault("prompt_cache_key", sha256(prompt.messages[0].content)[:32])
     return options
+
+
+def _tools(prompt: Prompt) -> dict[str, Any]:
+    """The tools as options. No form is asked for beside them, which several providers refuse."""
+    forms = [
+        {"name": form.name, "description": form.about, "parameters": form.parameters} for form in prompt.tools
+    ]
+    choice = "none" if prompt.must_answer else "auto"
+    tools = [{"type": "function", "function": form} for form in forms]
+    # litellm would look among tools for servers of its own, by a library that need not be there
+    return {"tools": tools, "tool_choice": choice, "_skip_mcp_handler": True}
 
 
 def _extra_body(options: dict[str, Any]) -> dict[str, Any]:
@@ -86,7 +98,7 @@ def wanted_form(prompt: Prompt, settings: ModelSettings, rung: Rung) -> dict[str
 
 def _messages(prompt: Prompt, provider: str | None) -> list[dict[str, Any]]:
     """The messages; Anthropic is told to keep what other questions share, which others do by themselves."""
-    messages: list[dict[str, Any]] = [{"role": m.role, "content": m.content} for m in prompt.messages]
+    messages = [step_message(m) or {"role": m.role, "content": m.content} for m in prompt.messages]
     if is_marked(prompt, provider):
         text = {"type": "text", "text": messages[-1]["content"], "cache_control": CACHE_MARK}
         messages[-1]["content"] = [text]
@@ -96,7 +108,7 @@ def _messages(prompt: Prompt, provider: str | None) -> list[dict[str, Any]]:
 def is_marked(prompt: Prompt, provider: str | None) -> bool:
     """Whether the provider is told to keep a question for the others that share its words."""
     long = sum(len(message.content) for message in prompt.messages) >= WORTH_CACHING
-    return prompt.shared and long and provider == "anthropic"
+    return prompt.shared and long and provider == "anthropic" and not prompt.tools
 
 
 def _window(prompt: Prompt, most: int) -> int:

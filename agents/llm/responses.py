@@ -12,9 +12,10 @@ import httpx
 from agents.llm.addresses import model_name
 from agents.llm.answer import StreamBroken, WireAnswer
 from agents.llm.patience import patience
-from agents.model import ModelSettings, Prompt, Rung
+from agents.model import Message, ModelSettings, Prompt, Rung
 from agents.model_table.usage import read_usage
 from agents.prompts.answer_schema import answer_schema
+from agents.steps import request_text, step_message
 
 LEAST_TOKENS = 16
 """Fewer may not be asked for."""
@@ -54,17 +55,33 @@ def response_body(prompt: Prompt, settings: ModelSettings, rung: Rung) -> dict[s
     elif rung == "json":
         body["text"] = {"format": {"type": "json_object"}}
     body |= extra | (inner if isinstance(inner, dict) else {})
+    if prompt.tools:
+        forms = [{"name": x.name, "description": x.about, "parameters": x.parameters} for x in prompt.tools]
+        body["tools"] = [{"type": "function", "strict": False, **form} for form in forms]
+        body["tool_choice"] = "none" if prompt.must_answer else "auto"
     most = prompt.max_tokens or settings.max_tokens
     return body | {
         "model": model_name(settings),
-        "input": [{"role": message.role, "content": message.content} for message in prompt.messages],
+        "input": [item for message in prompt.messages for item in _items(message)],
         settings.max_tokens_key or "max_output_tokens": max(most, LEAST_TOKENS),
         "stream": True,
     }
 
 
+def _items(message: Message) -> list[dict[str, Any]]:
+    """A message in the Responses form, which has an item of its own for each use of a tool."""
+    if (step := step_message(message)) is None:
+        return [{"role": message.role, "content": message.content}]
+    if message.role == "tool":
+        said = {"call_id": step["tool_call_id"], "output": step["content"]}
+        return [{"type": "function_call_output", **said}]
+    return [
+        {"type": "function_call", "call_id": each["id"], **each["function"]} for each in step["tool_calls"]
+    ]
+
+
 async def ask_response(
-    url: str, key: str | None, body: Mapping[str, Any], longest: float, idle: float
+    url: str, key: str | None, body: Mapping[str, Any], longest: float, idle: float, prompt: Prompt
 ) -> WireAnswer:
     """The answer to a question. What breaks off after its beginning is StreamBroken."""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
@@ -80,7 +97,7 @@ async def ask_response(
                 raise ResponseRefused(_error_words(response.text), response.status_code, response)
             async for event in _events(response, heard):
                 if (whole := _heard(event, said)) is not None:
-                    return response_answer(whole, "".join(said["thinking"]))
+                    return response_answer(whole, prompt, "".join(said["thinking"]))
         raise ResponseRefused("the stream ended without its answer: invalid response", 200)
     except (httpx.HTTPError, TimeoutError, ResponseRefused) as error:
         if not any(said.values()):
@@ -121,13 +138,17 @@ def _heard(event: Mapping[str, Any], said: dict[str, list[str]]) -> Mapping[str,
     return None
 
 
-def response_answer(whole: Mapping[str, Any], thinking: str = "") -> WireAnswer:
-    """A whole response, read: its last message is the answer."""
+def response_answer(whole: Mapping[str, Any], prompt: Prompt, thinking: str = "") -> WireAnswer:
+    """A whole response, read: its last message is the answer, or the tools that it asks for."""
+    uses = list[SimpleNamespace]()
     reply, refusals, sources, searches = "", list[str](), list[str](), 0
     for item in _mappings(whole.get("output")):
         kind = item.get("type")
         searches += kind == "web_search_call"
-        if kind == "function_call":
+        if kind == "function_call" and prompt.tools:
+            use = SimpleNamespace(name=_text(item.get("name")), arguments=_text(item.get("arguments")))
+            uses.append(SimpleNamespace(id="", function=use))
+        elif kind == "function_call":
             reply = _text(item.get("arguments"))
         elif kind == "reasoning" and not thinking:
             thinking = "\n".join(_text(part.get("text")) for part in _mappings(item.get("summary")))
@@ -137,6 +158,8 @@ def response_answer(whole: Mapping[str, Any], thinking: str = "") -> WireAnswer:
             refusals += [_text(part.get("refusal")) for part in parts if part.get("type") == "refusal"]
             notes = (note for part in parts for note in _mappings(part.get("annotations")))
             sources += [_text(note.get("url")) for note in notes if note.get("type") == "url_citation"]
+    if uses:
+        reply = request_text(SimpleNamespace(content=reply, tool_calls=uses), prompt)
     told = SimpleNamespace(usage=_usage(whole, searches), service_tier=whole.get("service_tier"))
     reason = _text((whole.get("incomplete_details") or {}).get("reason"))
     return WireAnswer(

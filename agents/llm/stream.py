@@ -7,10 +7,11 @@ from typing import Any
 from agents.llm.answer import StreamBroken, WireAnswer, chat_answer
 from agents.llm.library import PAUSED, http_client
 from agents.llm.patience import patience
+from agents.model import Prompt
 
 
 async def streamed_answer(
-    library: Any, options: Mapping[str, Any], longest: float, idle: float, provider: str
+    library: Any, options: Mapping[str, Any], longest: float, idle: float, provider: str, prompt: Prompt
 ) -> WireAnswer:
     """The whole answer, put together again. One that ends before it is whole is StreamBroken."""
     chunks: list[Any] = []
@@ -35,7 +36,7 @@ async def streamed_answer(
         choice.finish_reason = "stop"  # the library puts together only what it knows
     answer = library.stream_chunk_builder(chunks, messages=options["messages"])
     answer.model = next(filter(None, map(_served_model, chunks)), "")
-    whole = chat_answer(answer, provider)
+    whole = chat_answer(answer, provider, prompt)
     return replace(whole, finish=PAUSED) if paused else whole
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from agents.model import ModelSettings
+from agents.model_table.cost import own_search
 from agents.model_table.price_table import table_entry
 from agents.model_table.rates import provider_name
 
@@ -55,6 +56,9 @@ def model_faults(settings: ModelSettings, today: date | None = None) -> Iterator
     if "deep-research" in settings.model and "web_search_options" not in settings.extra:
         words = f"{settings.model} answers only with a search tool"
         yield ModelFault("model", words, "set `extra: {web_search_options: {}}`", certain=False)
+    if option := own_search(settings):
+        words = f"{option} lets the provider search by itself: what it reads is unaudited, and in no record"
+        yield ModelFault("extra", words, "give it `tools: [search, read]` instead", certain=False)
     shut = str(entry.get("deprecation_date") or "")
     if today and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", shut) and shut <= today.isoformat():
         words = f"{settings.model} was to be shut down on {shut}"

@@ -26,6 +26,10 @@ ONE_SEARCH = re.compile(r"-search-preview|^perplexity/sonar(?!-deep)")
 """Models that search the web once for every question, for a fee and no tokens."""
 SEARCHING = re.compile(r"-search-api|:online|^groq/compound|^perplexity/(?:preset/|sonar-deep)")
 """Models that search by themselves, nobody knows how often."""
+SEARCH_OPTIONS = frozenset({
+    "enable_search", "plugins", "search_mode", "search_parameters", "web_search", "web_search_options",
+})  # fmt: skip
+"""Extra parameters by which a provider searches by itself."""
 HARMLESS = frozenset((
     "additional_drop_params", "allowed_openai_params", "api_version", "aws_region_name",
     "chat_template_kwargs", "drop_params", "enable_thinking", "frequency_penalty", "include_reasoning",
@@ -123,6 +127,15 @@ def searches_once(model: str) -> int:
     return int(ONE_SEARCH.search(model) is not None)
 
 
+def own_search(settings: ModelSettings) -> str:
+    """What lets a provider search the web by itself, of which no record tells; nothing where it can't."""
+    if ONE_SEARCH.search(settings.model) or SEARCHING.search(settings.model):
+        return settings.model
+    body = settings.extra.get("extra_body")
+    names = {**settings.extra, **(body if isinstance(body, Mapping) else {})}
+    return next((name for name in names if name in SEARCH_OPTIONS), "")
+
+
 def unbounded_option(settings: ModelSettings) -> str | None:
     """The setting that leaves it open what a call can cost at most: `model`, or the name of an extra."""
     if settings.price is not None and not settings.price.input and not settings.price.output:
@@ -151,9 +164,10 @@ def _is_bounded(settings: ModelSettings, name: str, value: Any) -> bool:
 
 
 def most_tokens(prompt: Prompt) -> int:
-    """The tokens that a question can take at most: one for every byte of it and of the form it asks for."""
+    """The tokens that a question can take at most: one for every byte of it, of its tools and of its form."""
     sent = (len(message.content.encode("utf-8", "replace")) + MESSAGE_TOKENS for message in prompt.messages)
-    return sum(sent) + _form_size(prompt.bets)
+    tools = sum(len(json.dumps([x.name, x.about, x.parameters])) + MESSAGE_TOKENS for x in prompt.tools)
+    return sum(sent) + tools + _form_size(prompt.bets)
 
 
 @cache

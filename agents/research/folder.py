@@ -1,7 +1,8 @@
 """Articles on disk: one a file, with a few lines before the text that say what it is and of when.
 
 `docs/news.md` describes the form of a file. A market gets the articles that name it under `markets`, and
-of those that name none the ones that have at least two of its question's telling words.
+of those that name none the ones that have at least two of its question's telling words. A search by words
+goes over all of them, through an index that is kept while the process lives.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from agents.article_index import ArticleIndex
 from agents.evidence import FoundArticle, ResearchError
 from agents.search_terms import keywords, words
 from markets.model import Market
@@ -65,6 +67,7 @@ class ArticleFolder:
         self._settings, self._report = settings, report
         self._read_at: datetime | None = None
         self._filed: list[ArticleFile] = []
+        self._index: ArticleIndex | None = None
 
     async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:
         """What has to do with a market, in the order of the files' names."""
@@ -73,8 +76,34 @@ class ArticleFolder:
         telling, least = keywords(market.question, MOST_WORDS), self._settings.words
         return [filed.article for filed in self._filed if filed.concerns(market, telling, least)]
 
+    async def search(self, query: str, at: datetime) -> list[FoundArticle]:
+        """What fits some words best, by BM25, of what was out at an instant and of what came later."""
+        return self._indexed().search(query, at)
+
+    async def read(self, url: str) -> FoundArticle | None:
+        """The whole article at an address."""
+        return self._indexed().find(url)
+
+    def _indexed(self) -> ArticleIndex:
+        """The index of the folder as it is; what was read before is not read again."""
+        files = _files(self._settings.path)
+        stamps = {path.relative_to(self._settings.path).as_posix(): path.stat().st_mtime_ns for path in files}
+        if self._index is None:
+            self._index = ArticleIndex()
+        for name in self._index.outdated(stamps):
+            try:
+                article = _article(_text(self._settings.path / name)).article
+            except UnreadableArticle as why:
+                self._report(QuarantinedRecord("folder", name, "article", "malformed", str(why)))
+            else:
+                self._index.add(name, article)
+        return self._index
+
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        """Let go of the index."""
+        if self._index is not None:
+            self._index.close()
+        self._index = None
 
     def _read(self) -> list[ArticleFile]:
         filed = []

@@ -70,9 +70,19 @@ class Gdelt:
 
     async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:
         """The newest articles that have all of a question's terms; else those that have fewer of them."""
-        until = min(at, cutoff(market.closes_at))
+        return await self._newest(market.question, market.rules, at, min(at, cutoff(market.closes_at)))
+
+    async def search(self, query: str, at: datetime) -> list[FoundArticle]:
+        """The same for some words."""
+        return await self._newest(query, "", at, at)
+
+    async def read(self, _url: str) -> FoundArticle | None:
+        """There are no texts."""
+        return None
+
+    async def _newest(self, question: str, rules: str, at: datetime, until: datetime) -> list[FoundArticle]:
         since = at - timedelta(days=self._settings.days)
-        asked = search_terms(market.question, self._settings.words, market.rules)
+        asked = search_terms(question, self._settings.words, rules)
         if not asked or until <= since:
             return []
         found = await self._found(asked, since, until)

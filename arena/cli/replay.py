@@ -4,6 +4,7 @@ import sys
 from contextlib import AsyncExitStack, closing
 from dataclasses import asdict, replace
 from datetime import date, datetime
+from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,6 +26,13 @@ if TYPE_CHECKING:
 LONGEST_FACT = 200
 
 
+class ToolsFrom(StrEnum):
+    """Where tools that fetch something have it from."""
+
+    LIVE = "live"
+    RECORDED = "recorded"
+
+
 @command(table=True)
 def replay(
     chosen: Options,
@@ -43,6 +51,10 @@ def replay(
         bool,
         typer.Option("--workers", help="Leave the turns to `arena worker`; needs PostgreSQL."),
     ] = False,
+    tools: Annotated[
+        ToolsFrom,
+        typer.Option(help="What `search` and `read` tell: asked live, or what the config's record has."),
+    ] = ToolsFrom.LIVE,
     leaks: Annotated[
         bool,
         typer.Option("--probe-leaks", help="Look whether anything in this replay knows the future."),
@@ -63,6 +75,10 @@ def replay(
     more with another future: prices, books, ends and pages known later are changed. What was shown, decided,
     filled, entered, marked and scored until then must be the same, and nobody but the venue may open the
     recording's files. What differs is named, and the exit status is 1. Agents that ask models are left out.
+
+    With --tools recorded nothing is searched or read anew, nor are articles gathered: models are told what
+    the config's record has for the same times, word for word, without a network; a request that it lacks
+    makes the turn fail. A model whose provider searches by itself can't play a replay.
 
     Example: arena replay recordings/spring --start 2026-03-01 --end 2026-06-01 --agents market,random
 
@@ -85,10 +101,11 @@ def replay(
         if leaks:
             probe(chosen, folder, bundle, base, names, days, probes)
             return
+        recorded = replace(chosen, database=None).load().database if tools is ToolsFrom.RECORDED else None
         season = arrange_replay(folder, bundle, base, names, *days)
         hint = "the same command goes on where it stopped"
         with prints_aside(), interruptible("stopped; what was played is kept", hint):
-            found = play(season, bundle, address, workers)
+            found = play(season, bundle, address, workers, recorded)
     except VenueError as error:
         raise venue_error(error) from error
     chosen.answer(found, say, found, chosen.table)
@@ -152,7 +169,9 @@ def say_leaks(found: "LeakProbe") -> None:
     print("Nothing looked ahead." if found.clean else "Something here knows the future.")
 
 
-def play(season: "Replay", bundle: "Bundle", address: str, workers: bool = False) -> dict[str, Any]:
+def play(
+    season: "Replay", bundle: "Bundle", address: str, workers: bool = False, recorded: str | None = None
+) -> dict[str, Any]:
     """Play the season into the record; what it came to."""
     import asyncio
 
@@ -163,10 +182,13 @@ def play(season: "Replay", bundle: "Bundle", address: str, workers: bool = False
     from arena.record.record import Record
     from arena.rounds.open_world import open_dispatch, open_world
     from arena.rounds.replay import NOTICE, check_same_replay, count_open_positions, market_brier, play_replay
+    from arena.rounds.tools import recorded_lookups
 
     async def played() -> None:
         async with AsyncExitStack() as stack:
             world = await stack.enter_async_context(open_world(season.config, record))
+            if recorded is not None:
+                world = replace(world, recorded=stack.enter_context(recorded_lookups(recorded)))
             if workers:
                 dispatch = open_dispatch(replace(season.config, database=address), _alone)
                 world = replace(world, dispatch=await stack.enter_async_context(dispatch))

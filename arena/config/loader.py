@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -10,8 +11,15 @@ from agents.model import model_settings
 from agents.model_table.limits import with_limits
 from arena.config.document import Document, read
 from arena.config.environment import check_models, environment
-from arena.config.errors import ConfigErrors, quoted_value
-from arena.config.extensions import SOURCES, VENUES, check_agent_files, evidence_settings
+from arena.config.errors import ConfigErrors, Key, quoted_value
+from arena.config.extensions import (
+    SOURCES,
+    VENUES,
+    check_agent_files,
+    evidence_settings,
+    folders_of,
+    named_extension,
+)
 from arena.config.field_types import WEB, is_address
 from arena.config.lineup import read_agents
 from arena.config.model import AgentConfig, Config
@@ -19,6 +27,9 @@ from arena.config.prompts import fit_prices, read_prompts
 from arena.config.sections import SEASONS, FixedSections, WatchSection
 from arena.config.validation import validate
 from arena.record.model.calendar import Cadence
+from arena.record.model.cohort import NO_EVIDENCE
+
+SEARCHING_TOOLS = ("search", "read")
 
 SEPARATE_SECTIONS = ("ask", "agents")
 """The sections that are read by the settings of kinds, not by a fixed list of keys."""
@@ -47,6 +58,7 @@ def load(
     agents = _with_limits(agents, 40 if sections is None else sections.markets.show)
     if sections is not None:
         _check_prices(document, agents, sections)
+        _check_tools(document, agents, sections)
         _check_fill_at(document, venue, sections)
     if environ is not None:
         try:
@@ -137,6 +149,34 @@ def _check_prices(document: Document, agents: Mapping[int, AgentConfig], section
             if near := near_model(settings.model):
                 words = f"litellm doesn't know {settings.model}. Did you mean {near}? If not: {words}"
             document.add(("agents", place, "model"), quoted_value(settings.model), meant, words)
+
+
+def _check_tools(document: Document, agents: Mapping[int, AgentConfig], sections: FixedSections) -> None:
+    """Note tools that there are not, that need a source, or that tell what must be hidden."""
+    from agents.model_table.cost import own_search
+    from agents.toolbox import tool
+
+    for place, agent in agents.items():
+        settings = agent.settings
+        key: Key = ("agents", place, "tools")
+        blind = getattr(settings, "prices", "shown") != "shown"
+        for name in getattr(settings, "tools", ()):
+            get = partial(tool, name, folders_of(document, "tools"))
+            if (found := named_extension(document, key, name, "tool", get)) is None:
+                continue
+            if blind and found.tells_prices:
+                words = f"{name} tells prices, and {agent.name} sees none. Remove it, or set prices: shown"
+                document.add(key, name, "tools that tell no prices", words)
+            if name in SEARCHING_TOOLS and sections.evidence.source == NO_EVIDENCE:
+                words = f"{name} needs a source of articles. Set evidence.from to folder or gdelt"
+                document.add(key, name, "evidence.from: folder or gdelt", words)
+        model = model_settings(settings)
+        if blind and model is not None and (option := own_search(model)):
+            words = (
+                f"{option} lets the provider search by itself, and find prices, which {agent.name} must not "
+            )
+            words += "see. Remove it, and give it `tools: [search, read]`"
+            document.add(("agents", place), option, "tools: [search, read]", words)
 
 
 def _check_capabilities(document: Document, agents: Mapping[int, AgentConfig]) -> None:

@@ -266,7 +266,7 @@ class EvidenceSection(ConfigSection):
     """Where articles come from and which are shown."""
 
     source: Name = Field(default="none", alias="from")
-    """The source: `none`, `folder`, `gdelt`, or a file of your own in `extensions/research/`."""
+    """The source: `none`, `folder`, `gdelt`, `brave`, or a file of your own in `extensions/research/`."""
     per_market: Count = 5
     """How many articles to show per market: those that fit its question best, newest first."""
     characters: Count = 1_000

@@ -30,6 +30,7 @@ from arena.record.schema.cohort import (
     RoundRow,
     SnapshotItemRow,
     SnapshotRow,
+    ToolResultRow,
 )
 from arena.record.schema.fields import TableRow
 from arena.record.schema.ledger import EntryRow, MarkRow
@@ -315,6 +316,15 @@ FACTS = (
     ),
     fact_table("gatherings", GatheringRow, IN_ROUND, []),
     fact_table("evidence", EvidenceRow, IN_ROUND, ["position"], path=GATHERED, parents=(ITS_GATHERING,)),
+    fact_table(
+        "tool_results",
+        ToolResultRow,
+        IN_ROUND,
+        ["key"],
+        order=[ToolResultRow.id],
+        batch_size=200,
+        is_new=True,
+    ),
     fact_table(
         "calls",
         CallRow,

@@ -9,6 +9,7 @@ from typing import Any, Concatenate
 from sqlalchemy import Connection, Engine
 
 from agents.model import Article, Call
+from agents.toolbox import ToolResult
 from arena.record.model.reservation import (
     Reservation,
     ReservationAnswer,
@@ -27,6 +28,7 @@ from arena.record.write.evidence import GatheredEvidence, add_evidence, read_evi
 from arena.record.write.quarantine import quarantine_records
 from arena.record.write.reservations import read_spent, renew_reservations, reserve
 from arena.record.write.sync import SyncResult, add_catalogue
+from arena.record.write.tools import add_tool_result, read_listed, read_tool_text, request_key
 from arena.record.write.turns import claim_turns
 from markets.model import MarketId, Snapshot
 from portfolio.model import Holdings
@@ -52,6 +54,8 @@ class DryRunRecord(Record):
     reserved: dict[int, int] = field(default_factory=dict)
     snapshots: list[Snapshot] = field(default_factory=list)
     evidence: list[GatheredEvidence] = field(default_factory=list)
+    told: dict[str, str] = field(default_factory=dict)
+    listed: set[str] = field(default_factory=set)
     stand_ins: dict[Callable[..., Any], Callable[..., Any]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -69,6 +73,9 @@ class DryRunRecord(Record):
         replace(add_snapshot, lambda _cohort, _number, snapshot, _round: self.snapshots.append(snapshot))
         replace(add_evidence, lambda _round, _place, gathered: self.evidence.append(gathered))
         replace(add_call, self._add_call)
+        replace(add_tool_result, self._add_tool_result)
+        replace(read_tool_text, lambda _round, key: self.told.get(key))
+        replace(read_listed, lambda _round: self.listed)
         replace(quarantine_records, lambda *_: None)
         replace(reserve, self._reserve)
         replace(renew_reservations, lambda *_: None)  # nobody else waits for them
@@ -125,6 +132,17 @@ class DryRunRecord(Record):
         self.calls.append(call)
         if place is not None:
             del self.reserved[place.id]
+
+    def _add_tool_result(
+        self,
+        _round: int,
+        _place: tuple[int, int],
+        request: tuple[str, str, str],
+        result: ToolResult,
+        _at: datetime,
+    ) -> str:
+        self.listed.update(article.url for article in result.sources)
+        return self.told.setdefault(request_key(*request), result.text)
 
     def _read_spent(
         self, round_id: int, entrant_id: int, since: datetime, scopes: Collection[Scope]

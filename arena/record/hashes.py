@@ -41,6 +41,7 @@ from arena.record.schema.cohort import (
     RoundRow,
     SnapshotItemRow,
     SnapshotRow,
+    ToolResultRow,
 )
 from arena.record.schema.fields import hashed_columns
 from arena.record.schema.ledger import EntryRow, MarkRow
@@ -65,6 +66,7 @@ CONFIG_HASH = re.compile(r'"config_hash":"[0-9a-f]{64}",')
 ROUND_KEY = (CohortRow.number, RoundRow.number)
 TURN_KEY = (*ROUND_KEY, EntrantRow.position)
 """What a turn or a call is known by, as numbers."""
+BY_ROUND = itemgetter(slice(len(ROUND_KEY)))
 BY_TURN = itemgetter(slice(len(TURN_KEY)))
 
 
@@ -169,6 +171,13 @@ def _facts(connection: Connection, scope: Scope) -> dict[str, Iterator[FactLine]
         .outerjoin(ArticleRow, EvidenceRow.article == ArticleRow.hash)
         .where(*scope.rounds)
     )
+    tools = (
+        select(*ROUND_KEY, *hashed_columns(ToolResultRow))
+        .join_from(ToolResultRow, RoundRow, ToolResultRow.round_id == RoundRow.id)
+        .join(CohortRow, RoundRow.cohort_id == CohortRow.id)
+        .where(*scope.rounds)
+    )
+    tool_results = facts(tools, *ROUND_KEY)
     calls = of_entrants(CallRow, *hashed_columns(CallRow)).where(col(CallRow.error_code).is_(None))
     level_key = (FillRow.position, FillLevelRow.position)
     levels = (
@@ -206,6 +215,7 @@ def _facts(connection: Connection, scope: Scope) -> dict[str, Iterator[FactLine]
         "entry": facts(entries, *entry_key),
         "replacement": facts(replaced.where(*scope.rounds), *TURN_KEY),
         "second_quote": (line for _, own in groupby(second_quotes, key=BY_TURN) for line in sorted(own)),
+        "tool": (line for _, own in groupby(tool_results, key=BY_ROUND) for line in sorted(own)),
     }
 
 

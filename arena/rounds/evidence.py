@@ -13,6 +13,7 @@ from arena.record.model.cohort import NO_EVIDENCE, Cohort
 from arena.record.queries.cohorts import StoredCohort, StoredRound
 from arena.record.record import Record
 from arena.record.write.evidence import GatheredEvidence, add_evidence, is_gathered
+from arena.rounds.tools import guard_of
 from arena.rounds.world import SearchResults, World
 from markets.hashes import canonical
 from markets.model import Market, MarketId
@@ -33,6 +34,11 @@ async def gather_evidence(
     cohort = stored.cohort
     if cohort.evidence == NO_EVIDENCE or record.read(is_gathered, round.id):
         return ()
+    place = cohort.number, round.number
+    if world.recorded is not None:
+        known = world.recorded.evidence(cohort.number, round.at)
+        record.write(add_evidence, round.id, place, known or GatheredEvidence())
+        return ()
     taken = record.snapshot(stored.id, round.at)
     if taken is None:
         raise LookupError(f"round {round.number} of cohort {cohort.number} has no snapshot")
@@ -42,7 +48,7 @@ async def gather_evidence(
     markets = list(firsts.values())
     answers, failed = await _ask_source(cohort, markets, round.at, world)
     gathered = _guarded_evidence(cohort, markets, round.at, answers)
-    record.write(add_evidence, round.id, (cohort.number, round.number), gathered)
+    record.write(add_evidence, round.id, place, gathered)
     record.quarantine([*world.quarantined, *failed], round.at)
     world.quarantined.clear()
     pending = sum(market.id not in answers for market in markets)
@@ -88,9 +94,8 @@ def _checked_articles(answer: object) -> list[FoundArticle]:
 def _guarded_evidence(
     cohort: Cohort, markets: Sequence[Market], at: datetime, answers: SearchResults
 ) -> GatheredEvidence:
-    """What the guard lets through, market by market: no odds where an agent is asked without prices."""
-    blind = any(entrant.settings.get("prices", "shown") != "shown" for entrant in cohort.entrants)
-    rule = cohort.guard.model_copy(update={"odds": "withheld"}) if blind else cohort.guard
+    """What the guard lets through, market by market."""
+    rule = guard_of(cohort)
     shown: dict[MarketId, tuple[Article, ...]] = {}
     dropped, count = Counter[str](), 0
     for market in markets:

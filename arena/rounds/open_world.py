@@ -16,6 +16,7 @@ from agents.llm import close
 from agents.model import Call, CallError, DeskSettings, Prompt, model_settings
 from agents.model_table.cost import worst_case
 from agents.registry import kind, prompt_text
+from agents.toolbox import tool
 from arena.calls.desk_turns import DeskTurns
 from arena.calls.rate_limit import RateLimiter
 from arena.calls.reservations import CallReservations
@@ -68,6 +69,7 @@ async def open_world(config: Config, record: Record, clock: Clock | None = None)
             reservations=_reservations(config, record, name, timed),
             research=adapters.research,
             quarantined=adapters.quarantined,
+            tool=partial(tool, extra=config.extensions("tools")),
             missing_key=adapters.missing_key,
             changed=adapters.changed,
             desk=DeskTurns(),

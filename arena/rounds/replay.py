@@ -9,6 +9,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from agents.model import model_settings
+from agents.model_table.cost import own_search
 from agents.registry import kind
 from agents.research.none import Settings as NothingToSet
 from arena.cohorts.freeze import plan_of
@@ -183,6 +185,10 @@ def replay_agents(names: Sequence[str], base: Config | None = None) -> tuple[Age
     wanted = dict.fromkeys(names or configured or NULL_AGENTS)
     agents = {name: configured.get(name) or _agent_of_kind(name, base, configured) for name in wanted}
     for agent in agents.values():
+        model = model_settings(agent.settings)
+        if model is not None and (option := own_search(model)):
+            message = f"{agent.name} can't play a replay: by {option} its provider searches as of today"
+            raise ArenaError("own_search", message, "remove it, and give it tools: [search, read]")
         missing = [name for name in agent.of if name not in agents]
         if missing:
             message = f"{agent.name} needs the forecasts of {missing[0]}, which doesn't play"

@@ -34,6 +34,7 @@ from arena.record.write.evidence import read_evidence
 from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
 from arena.rounds.context import gather_context
 from arena.rounds.error_text import redact_keys, unexpected_error_text
+from arena.rounds.tools import toolbox
 from arena.rounds.world import Player, World
 from markets.model import MarketId, Snapshot
 from markets.venue import VenueError
@@ -290,6 +291,7 @@ def claimed_turns(
         )
         asked = bool(calls.get(key))
         told = context.told(view, key)
+        told = replace(told, tools=toolbox(entrant, stored, round, told, world, record))
         yield ClaimedTurn(
             entrant, key, tokens[key], player, ask, told, offers, cohort, world.now, asked=asked
         )

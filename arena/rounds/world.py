@@ -1,21 +1,38 @@
 """What a round needs from outside the record: venues, players, evidence, the clock, a name for its claims."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from agents import toolbox
 from agents.evidence import FoundArticle, Research
 from agents.model import Agent, Ask, Prompt
 from agents.research import none
+from agents.toolbox import Tool, ToolResult
 from arena.calls.desk_turns import DeskTurns
 from arena.calls.rate_limit import RunningCalls
 from arena.calls.recorded_ask import Sleep
 from arena.calls.reservations import CallReservations
 from arena.record.model.cohort import Cohort, Entrant, Replacement
 from arena.record.queries.cohorts import StoredCohort, StoredRound
+from arena.record.write.evidence import GatheredEvidence
 from markets.model import Listing, MarketId
 from markets.venue import QuarantinedRecord, Venue
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedLookups:
+    """What an earlier record has of what was looked up, in place of asking anew.
+
+    A tool's result is known by the round's time and the request's key, and its words are for an error;
+    articles by cohort and time.
+    """
+
+    tool: Callable[[datetime, str, str], ToolResult]
+    evidence: Callable[[int, datetime], GatheredEvidence | None]
+
 
 SearchResults = dict[MarketId, tuple[list[FoundArticle], datetime]]
 """What a source of evidence said on markets, and when."""
@@ -70,7 +87,8 @@ class World:
     entrants of a cohort that the config has other settings for now; between attempts at a question an agent
     sleeps. Where time is `pretended`, a simulated world has prices for every instant of it. Ends are
     asked for again until they were not `corrected_within` so long. At the `desk` agents from outside take
-    their turns; without one they can't.
+    their turns; without one they can't. `tool` finds tools by name; with what is `recorded` nothing is
+    searched anew.
     """
 
     venue: Callable[[Cohort], Venue]
@@ -85,6 +103,9 @@ class World:
     searches: dict[tuple[str, str, datetime], SearchResults] = field(default_factory=dict)
     dispatch: Dispatch | None = None
     desk: DeskTurns | None = None
+    tool: Callable[[str], Tool] = toolbox.tool
+    tool_locks: dict[tuple[int, str], asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
+    recorded: RecordedLookups | None = None
     missing_key: Callable[[Entrant], str] = lambda _entrant: ""
     changed: Callable[[Cohort], Sequence[Replacement]] = lambda _cohort: ()
     sleep: Sleep = asyncio.sleep

@@ -33,6 +33,7 @@ from arena.verify.checks.marks import UNPAID
 from arena.verify.checks.rows import check_own_hashes, check_parents, check_stray_rows
 from arena.verify.checks.schema import check_indexes, check_schema
 from arena.verify.checks.syncs import check_catalogues, check_prunes, check_rejected, check_syncs
+from arena.verify.checks.tools import check_tools
 from arena.verify.checks.turns import check_attempts, check_calls
 from arena.verify.differences import Difference, Differences, Found
 from arena.verify.reader import RecordReader, RowPart, RowsQuery, VerifiedHead, rows_of
@@ -64,6 +65,7 @@ CHECKS: dict[str, Callable[[RecordReader], Found]] = {
         check_calls,
         check_attempts,
         check_readers,
+        check_tools,
         check_numbered,
         check_caches,
         check_chain,

@@ -35,6 +35,7 @@ FORMS = {
     "article": "article {hash}",
     "gathering": "its evidence",
     "evidence": "piece {position}",
+    "tool_result": "{tool} {key}",
     "call": "{stage}, sample {sample}, attempt {attempt}",
     "attempt": "failure {number}",
     "forecast": "{market_id}, {stage}",

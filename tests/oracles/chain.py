@@ -21,6 +21,7 @@ OF_ROUND = {
         WHERE a.round_id = ?""",
     "fill": f"""SELECT e.position, f.position, f.hash FROM fill AS f JOIN turn AS t ON f.turn_id = t.id
         {PLACED.format("t")} WHERE t.round_id = ?""",
+    "tool": "SELECT key, hash FROM tool_result WHERE round_id = ?",
 }
 
 

@@ -61,6 +61,10 @@ LINES = {
         SELECT e.position, x.market_id, x.quoted_at, x.taken_at, q.bid, q.ask, q.mid, q.last, q.volume, q.book
         {OF_TURN} JOIN second_quote AS x ON x.turn_id = t.id LEFT JOIN quote AS q ON x.quote_id = q.id
         WHERE t.round_id = :round ORDER BY e.position, x.market_id""",
+    "tool": """
+        SELECT x.agent, x.tool, x.request, x.text, x.sources, x.withheld
+        FROM tool_result AS x WHERE x.round_id = :round
+        ORDER BY x.agent, x.tool, x.request""",
 }
 """A round's lines, in the order in which the page has them."""
 

@@ -170,3 +170,22 @@ class EvidenceRow(TableRow, table=True):
     market_id: str = market_field()
     article: str = text_field("the article, as in `articles`", foreign_key="article.hash")
     fetched_at: datetime = time_field("when it was fetched")
+
+
+class ToolResultRow(TableRow, table=True):
+    """What tools told the models of a round. Equal requests are told the same, for it is kept once."""
+
+    __tablename__ = "tool_result"
+    __table_args__ = (UniqueConstraint("round_id", "key"), STRICT)
+
+    id: int = id_field()
+    round_id: int = parent_field("round.id")
+    agent: str = text_field("the agent whose own it is; nothing for what all are told")
+    tool: str = text_field("the tool")
+    request: str = text_field("what it was given, as JSON; what was no JSON is as it came")
+    text: str = text_field("what it told")
+    sources: str = text_field("the articles in it: each one's address, date, and the hash of its words", JSON)
+    withheld: str = text_field("how many others were withheld, by reason", JSON)
+    fetched_at: datetime = time_field("when it was asked, by the clock", hashed=False)
+    key: str = text_field("the SHA-256 of agent, tool and request", hashed=False)
+    hash: str = hash_field("cohort, round, and all columns but ids")

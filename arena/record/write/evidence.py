@@ -1,13 +1,15 @@
 """Evidence in the record: written once a round, and read back as every agent of the round sees it."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection
 
 from agents.model import Article
-from arena.record.schema.cohort import EvidenceRow, GatheringRow, RoundRow
+from arena.record.schema.cohort import CohortRow, EvidenceRow, GatheringRow, RoundRow
 from arena.record.schema.statements import TableRows, attributes_of, insert_one, insert_rows, new_rows
 from arena.record.schema.typed import columns_of, joined, read_grouped_nouns, select
 from arena.record.schema.world import ArticleRow
@@ -71,3 +73,13 @@ def read_evidence(connection: Connection, round_id: int) -> dict[MarketId, tuple
     query = query.select_from(joined(EvidenceRow, GatheringRow).join(ArticleRow))
     rows = connection.execute(query.order_by(EvidenceRow.position))
     return {market: tuple(found) for market, found in read_grouped_nouns(Article, rows).items()}
+
+
+def read_gathered(connection: Connection, cohort: int, at: datetime) -> GatheredEvidence | None:
+    """What was gathered for the round of a cohort at an instant, if anything was."""
+    query = select(GatheringRow.round_id, GatheringRow.found, GatheringRow.dropped)
+    query = query.select_from(joined(GatheringRow, RoundRow, CohortRow))
+    row = connection.execute(query.where(CohortRow.number == cohort, RoundRow.at == at)).one_or_none()
+    if row is None:
+        return None
+    return GatheredEvidence(read_evidence(connection, row.round_id), row.found, json.loads(row.dropped))

@@ -19,6 +19,7 @@ from arena.record.schema.cohort import (
     ReplacementRow,
     RoundRow,
     SnapshotRow,
+    ToolResultRow,
 )
 from arena.record.schema.ledger import EntryRow
 from arena.record.schema.statements import insert_rows, run_statement
@@ -65,6 +66,7 @@ OF_ROUND: dict[str, AnySelect] = {
     "fill": select(EntrantRow.position, col(FillRow.position).label("place"), FillRow.hash)
     .select_from(joined(FillRow, TurnRow, EntrantRow))
     .where(TurnRow.round_id == ROUND_ID),
+    "tool": select(ToolResultRow.key, ToolResultRow.hash).where(ToolResultRow.round_id == ROUND_ID),
 }
 """What a round consists of, by kind; another kind is one more line here, and in `verify`."""
 NEWEST = EntryRow.__table__.alias("newest")

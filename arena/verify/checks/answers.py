@@ -25,6 +25,7 @@ from agents.model import Call, Decision, Forecast, Given, Message, Prompt, Stage
 from agents.prompts.prompt import MARKET_NAME, PromptPart, short_ids
 from agents.prompts.template import compile_template
 from agents.registry import AgentKind, kind
+from agents.steps import without_steps
 from arena.cohorts.cohort import forecast_sources, seed_for
 from arena.record.model.cohort import Cohort
 from arena.record.queries.accounts import read_ledgers
@@ -259,6 +260,7 @@ class CohortReplay:
             decision = self.runner.run(_decided(kind.agent(settings, given)(view, _unasked)))
             return list(self._compared(turn, sound_decision(decision, view), view, BY_RULE))
         calls, first = self._of_round(shown)[2].get(entrant["id"], ()), list[AnyDifference]()
+        calls = without_steps(calls) if settings.tools else calls
         orders = (False, True) if len({call.prompt for call in calls}) < len(calls) else (False,)
         limits = (None, 1) if any(call.finish == "length" for call in calls) else (None,)
         for last, raised in product(orders, limits):

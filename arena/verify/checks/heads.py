@@ -21,6 +21,7 @@ from arena.record.schema.cohort import (
     ReplacementRow,
     RoundRow,
     SnapshotRow,
+    ToolResultRow,
 )
 from arena.record.schema.ledger import EntryRow
 from arena.record.schema.turn import AttemptRow, CallRow, FillRow, TurnRow
@@ -42,7 +43,7 @@ HEAD = rows_of(HeadRow, HeadRow.number == bindparam("number"))
 NUMBERS = rows_query(HeadRow, RowPart(HeadRow, "number"), again=True)
 COVERED = (
     HeadRow, SnapshotRow, RoundRow, TurnRow, CallRow, AttemptRow, FillRow, GatheringRow, ReplacementRow,
-    EntryRow, ResolutionRow, SyncRow, PruneRow, BenchmarkFileRow,
+    EntryRow, ResolutionRow, SyncRow, PruneRow, BenchmarkFileRow, ToolResultRow,
 )  # fmt: skip
 """What heads cover, but for cohorts: of each it is known which row was the last and how many there were."""
 PUBLISHED = ("number", "cohort", "round", "at", "parts", "previous")
@@ -91,6 +92,7 @@ OF_ROUND = {
     "call": _of_agents(CallRow, "stage", "sample", "attempt"),
     "attempt": _of_agents(AttemptRow, "number"),
     "fill": _of_agents(FillRow, "position", source=joined(FillRow, TurnRow, EntrantRow), of=TurnRow),
+    "tool": _facts(ToolResultRow, ToolResultRow.round_id == ROUND, RowPart(ToolResultRow, "key", "hash")),
 }
 """What a round consists of, by kind."""
 OF_NO_ROUND = joined(SnapshotRow, CohortRow).outerjoin(
@@ -123,7 +125,7 @@ OF_COHORTS = ("cohort", "ended", "stopped")
 ADDED = [
     *(
         _facts(row, _new(row) & (row.round_id <= ROUND), RowPart(row, "id"))
-        for row in (TurnRow, CallRow, AttemptRow, GatheringRow)
+        for row in (TurnRow, CallRow, AttemptRow, GatheringRow, ToolResultRow)
     ),
     _facts(
         joined(FillRow, TurnRow), _new(FillRow) & clause(TurnRow.round_id <= ROUND), RowPart(FillRow, "id")

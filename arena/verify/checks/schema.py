@@ -19,8 +19,8 @@ GUARD = re.compile(r"\w+_no_(update|delete|replace)")
 """The name of a trigger by which the arena keeps facts as they are."""
 WRITES = re.compile(r"\bBEGIN\b.*\b(RAISE|INSERT|UPDATE|DELETE|REPLACE)\b", re.DOTALL | re.IGNORECASE)
 GUARDS = {
-    "sqlite": "bb4c167507e6bebedf4c200893a8781afd5acdd638b8d92306b9e11075f24e16",
-    "postgresql": "abe792c57fcc268ec5c82b03edd445fcea5b8760b596bab7305d4825a0d51f80",
+    "sqlite": "2f57bc6c5e655286e39e7787945cf27c4862c2039be2342363acff3626fb934b",
+    "postgresql": "0180742fe1348da223defa6a9a76dfaf440189b4bf5f9b138033cbaf8efead62",
 }
 """The hash of all guards: of each its name, table and words."""
 TABLES = {

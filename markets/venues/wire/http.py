@@ -67,8 +67,10 @@ class HttpClient:
         sleep: Sleep = asyncio.sleep,
         answers: AnswerStore | None = None,
         parse: Parse | None = None,
+        headers: Mapping[str, str] | None = None,
     ):
         self._parse = parse or parse_json
+        self._headers = {"User-Agent": "paper-arena", "Accept": "application/json", **(headers or {})}
         self._answers = answers
         self._base_url, self._timeout, self._attempts = base_url.rstrip("/"), timeout, attempts
         self._gap, self._sleep = 1 / per_second, sleep
@@ -151,7 +153,7 @@ class HttpClient:
                 verify=_ssl_context(),
                 timeout=self._timeout,
                 limits=httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS),
-                headers={"User-Agent": "paper-arena", "Accept": "application/json"},
+                headers=self._headers,
                 follow_redirects=False,
             )
         return self._client

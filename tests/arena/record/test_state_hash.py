@@ -26,6 +26,7 @@ SAME = {
     **{("sighting", column.name): "no play stands on it" for column in TABLES["sighting"].c},
     **{("set_aside", column.name): "nothing was made of it" for column in TABLES["set_aside"].c},
     **{("benchmark_file", column.name): "no play stands on it" for column in TABLES["benchmark_file"].c},
+    **{("tool_result", column.name): "nobody used a tool" for column in TABLES["tool_result"].c},
     **{("prune", column.name): "no play stood on what is gone" for column in TABLES["prune"].c},
     ("entry", "previous"): "it follows from the rest",
     ("fill", "quote_hash"): "it follows from the rest",

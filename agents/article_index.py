@@ -1,0 +1,104 @@
+"""An index of articles in memory: found by words, the best first, in milliseconds among a hundred thousand.
+
+A row's number begins with the second at which its article was out, so that a search reads nothing of others.
+"""
+
+import re
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime
+
+from agents.evidence import FoundArticle
+from agents.guard import dated
+from agents.search_terms import PLAIN
+
+MOST_FOUND = 20
+MOST_WORDS = 12
+MOST_PLACES = 25_000
+"""Common words are left out of a search once rarer ones stand in so many articles."""
+COLUMNS = "title, text, source UNINDEXED, url UNINDEXED, published UNINDEXED"
+TABLES = (
+    f"CREATE VIRTUAL TABLE article USING fts5({COLUMNS})",
+    "CREATE VIRTUAL TABLE word USING fts5vocab(article, 'row')",
+    "CREATE TABLE place (name TEXT PRIMARY KEY, url TEXT NOT NULL, number INTEGER NOT NULL) STRICT",
+    "CREATE INDEX place_url ON place (url)",
+)
+ADD = "INSERT INTO article (rowid, title, text, source, url, published) VALUES (?, ?, ?, ?, ?, ?)"
+BEST = (
+    "SELECT rowid FROM article WHERE article MATCH ? AND rowid < ? ORDER BY rank LIMIT ?",
+    "SELECT rowid FROM article WHERE article MATCH ? AND rowid >= ? ORDER BY rank LIMIT ?",
+)
+"""Those that were out, and those that came later."""
+READ = "SELECT source, url, title, text, published FROM article WHERE rowid = ?"
+WORD = re.compile(r"\w+")
+A_SECOND = 2**24
+"""So many articles may be out in one second."""
+NEVER = 2**38
+"""The second of those without a date."""
+
+
+class ArticleIndex:
+    """Articles by their files' names; of one that has no address the name is the address."""
+
+    def __init__(self) -> None:
+        self._rows = sqlite3.connect(":memory:", check_same_thread=False)
+        for text in TABLES:
+            self._rows.execute(text)
+        self._known: dict[str, int] = {}
+        self._added = 0
+
+    def outdated(self, stamps: Mapping[str, int]) -> Iterator[str]:
+        """The files that are new or changed since they were indexed, each once; what is gone is forgotten."""
+        for name in [name for name, stamp in self._known.items() if stamps.get(name) != stamp]:
+            removed = self._rows.execute("DELETE FROM place WHERE name = ? RETURNING number", (name,))
+            self._rows.executemany("DELETE FROM article WHERE rowid = ?", removed.fetchall())
+        new = [name for name, stamp in stamps.items() if self._known.get(name) != stamp]
+        self._known = dict(stamps)
+        yield from new
+
+    def add(self, name: str, article: FoundArticle) -> None:
+        """One more article."""
+        when, url = dated(article.published), article.url or name
+        second = NEVER if when is None else int(when[0].timestamp())
+        self._added += 1
+        number = second * A_SECOND + self._added
+        row = (number, article.title, article.text, article.source, url, article.published)
+        self._rows.execute(ADD, row)
+        self._rows.execute("INSERT INTO place VALUES (?, ?, ?)", (name, url, number))
+
+    def search(self, query: str, at: datetime) -> list[FoundArticle]:
+        """Those that fit some words best, of all that were out at an instant, and of all others."""
+        words = self._telling(set(WORD.findall(query.casefold())) - PLAIN)
+        if not words:
+            return []
+        match, until = " OR ".join(f'"{word}"' for word in words), (int(at.timestamp()) + 1) * A_SECOND
+        found = list[FoundArticle]()
+        for best in BEST:
+            for number in self._rows.execute(best, (match, until, MOST_FOUND)).fetchall():
+                found += self._articles(*number)
+        return found
+
+    def _telling(self, words: Collection[str]) -> list[str]:
+        """The rarest of some words, as many as a search can look for."""
+        text = "SELECT doc FROM word WHERE term = ?"
+        counts = [(row[0], word) for word in words for row in self._rows.execute(text, (word,))]
+        kept, places = list[str](), 0
+        for count, word in sorted(counts)[:MOST_WORDS]:
+            places += count
+            if kept and places > MOST_PLACES:
+                break
+            kept.append(word)
+        return kept
+
+    def find(self, url: str) -> FoundArticle | None:
+        """The article at an address; the newest, where there are several."""
+        newest = "SELECT number FROM place WHERE url = ? ORDER BY number DESC LIMIT 1"
+        row = self._rows.execute(newest, (url,)).fetchone()
+        return None if row is None else self._articles(*row)[0]
+
+    def _articles(self, number: int) -> list[FoundArticle]:
+        return [FoundArticle(*row) for row in self._rows.execute(READ, (number,))]
+
+    def close(self) -> None:
+        """Let go of all of it."""
+        self._rows.close()

@@ -1,0 +1,123 @@
+"""Brave: news of the whole web, searched by words, with a key of your own.
+
+Its articles have a title, an address and a description, and the time at which Brave dates the page. The key
+is in the environment variable that `key_env` names. Not yet run live.
+"""
+
+import os
+from datetime import datetime, timedelta
+from functools import partial
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agents.evidence import FoundArticle, ResearchError
+from agents.guard import cutoff
+from agents.search_terms import search_terms
+from markets.model import Market
+from markets.venue import Report, VenueError, ignore_report
+from markets.venues.wire.fields import MaybeText, RecordSorter, RejectedRecord, Text, WireRecord, read
+from markets.venues.wire.http import HttpClient
+
+HINT = "check evidence.brave.url, your key and your network, or try again later"
+
+
+class Settings(BaseModel):
+    """Brave's address, the key's variable, request rate and search."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    url: str = Field("https://api.search.brave.com/res/v1", exclude=True)
+    """The address of Brave's API."""
+    key_env: str = Field("BRAVE_SEARCH_API_KEY", exclude=True)
+    """The environment variable that holds the key (not the key itself)."""
+    per_second: float = Field(1.0, gt=0, exclude=True)
+    """Requests per second."""
+    timeout: float = Field(20.0, gt=0, exclude=True)
+    """How many seconds to wait for an answer."""
+    days: int = Field(30, ge=1, le=365)
+    """How far back it looks, in days."""
+    words: int = Field(4, ge=1, le=10)
+    """How many terms of a market's question to search for."""
+    records: int = Field(20, ge=1, le=50)
+    """How many articles to request at once."""
+
+
+class BraveArticle(WireRecord):
+    """An article as Brave lists it."""
+
+    url: Text
+    title: MaybeText = ""
+    description: MaybeText = ""
+    page_age: MaybeText = ""
+
+
+class Brave:
+    """Brave's list of news behind the door of a source."""
+
+    def __init__(self, settings: Settings, report: Report):
+        self._settings = settings
+        self._http: HttpClient | None = None
+        self._sorter = RecordSorter("brave", ("url",), report)
+
+    async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:
+        """What has to do with a market's question."""
+        terms = search_terms(market.question, self._settings.words, market.rules)
+        query = " ".join(term.ways[0] for term in terms)
+        return await self._listed(query, at, min(at, cutoff(market.closes_at))) if query else []
+
+    async def search(self, query: str, at: datetime) -> list[FoundArticle]:
+        """What has to do with some words."""
+        return await self._listed(query, at, at)
+
+    async def read(self, _url: str) -> FoundArticle | None:
+        """There are no texts."""
+        return None
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        if self._http is not None:
+            await self._http.close()
+
+    async def _listed(self, query: str, at: datetime, until: datetime) -> list[FoundArticle]:
+        since = at - timedelta(days=self._settings.days)
+        days = f"{since:%Y-%m-%d}to{until:%Y-%m-%d}"
+        try:
+            answer = await self._client().get(
+                "/news/search", q=query, count=self._settings.records, freshness=days
+            )
+        except VenueError as error:
+            raise ResearchError(error.code, error.message, HINT) from error
+        listed = answer.get("results") if isinstance(answer, dict) else None
+        if not isinstance(listed, list):
+            raise ResearchError("malformed", "Brave did not send a list of results", HINT)
+        made = (self._sorter.made(partial(_article_of, raw), raw) for raw in listed)
+        return [article for article in made if article is not None]
+
+    def _client(self) -> HttpClient:
+        """The client, once there is a key."""
+        settings = self._settings
+        if self._http is None:
+            if not (key := os.environ.get(settings.key_env)):
+                words = f"the environment variable {settings.key_env} is not set"
+                raise ResearchError("no_key", words, "put the key there, or in .env beside the config")
+            self._http = HttpClient(
+                settings.url,
+                per_second=settings.per_second,
+                timeout=settings.timeout,
+                headers={"X-Subscription-Token": key},
+            )
+        return self._http
+
+
+def research(settings: Settings, report: Report = ignore_report) -> Brave:
+    """Brave behind the door of a source."""
+    return Brave(settings, report)
+
+
+def _article_of(raw: object) -> FoundArticle:
+    """What Brave lists, as an article; its host is its source."""
+    item = read(BraveArticle, raw, "article")
+    host = item.url.partition("//")[2].partition("/")[0]
+    if not host:
+        raise RejectedRecord("article", "malformed", "url: an article needs an address")
+    return FoundArticle(host, item.url, item.title, item.description, item.page_age)

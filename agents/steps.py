@@ -1,0 +1,132 @@
+"""A model that looks things up before it answers: each step is a call like any other, with what it was told.
+
+A request for tools is kept as the message that it is, in the form that OpenAI has for it and litellm for
+every provider; so is what a tool says. What is asked therefore says all that was known, and an answer that is
+in the record is never paid for again.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from agents.model import Ask, Call, CallError, Message, Prompt, Stage, Toolbox
+from agents.text import tokens_of
+from markets.hashes import canonical
+from markets.millionths import ONE
+
+Key = tuple[Stage, int, tuple[Message, ...]]
+"""A conversation: its stage, its sample, and what was said."""
+TOGETHER = 8
+"""So many tools are used in one step; who asks for more is told so."""
+NOT_ANSWERED = CallError("other", "the model asked for tools once it had to answer", retry=False)
+TOO_MANY = f"not used: at most {TOGETHER} tools at once"
+
+
+def ask_with_tools(ask: Ask, box: Toolbox, steps: int, dollars: float | None, tokens: int) -> Ask:
+    """`ask`, but the model may use tools in so many steps, as long as a question costs less and is shorter.
+
+    Then it must answer. A question that goes on from an earlier one knows its steps.
+    """
+    asked_before: dict[Key, tuple[Message, ...]] = {}
+
+    async def asked(prompt: Prompt) -> Call:
+        messages, spent, step = _with_steps(prompt, asked_before), 0, 0
+        while True:
+            dear = dollars is not None and spent >= dollars * ONE
+            last = step == steps or dear or tokens_of(messages) >= tokens
+            question = replace(prompt, messages=messages, tools=box.forms, must_answer=last)
+            call = await ask(question)
+            requests = tool_requests(call.reply or "") if call.error is None else ()
+            if last and requests:
+                return replace(call, error=NOT_ANSWERED)
+            if not requests:
+                asked_before[_key(prompt, prompt.messages)] = messages
+                return call
+            step += 1
+            spent += call.worst or 0 if call.cost is None else call.cost
+            told = [await _told(request, number, box) for number, request in enumerate(requests)]
+            messages = (*messages, Message("assistant", call.reply or ""), *told)
+
+    return asked
+
+
+def _key(prompt: Prompt, messages: tuple[Message, ...]) -> Key:
+    return prompt.stage, prompt.sample, messages
+
+
+def _with_steps(prompt: Prompt, known: Mapping[Key, tuple[Message, ...]]) -> tuple[Message, ...]:
+    """The messages of a question, with the steps that were taken before it was put again."""
+    for end in range(len(prompt.messages), 0, -1):
+        if (before := known.get(_key(prompt, prompt.messages[:end]))) is not None:
+            return before + prompt.messages[end:]
+    return prompt.messages
+
+
+async def _told(request: Mapping[str, Any], number: int, box: Toolbox) -> Message:
+    """What a tool says to a request."""
+    use = request["function"]
+    text = TOO_MANY if number >= TOGETHER else await box.use(use["name"], use["arguments"])
+    return Message("tool", canonical({"tool_call_id": request["id"], "content": text}))
+
+
+def tool_requests(reply: str) -> tuple[Mapping[str, Any], ...]:
+    """The tools that a reply asks for; none where it is an answer."""
+    try:
+        asked = json.loads(reply)["tool_calls"] if '"tool_calls"' in reply else []
+        return tuple(asked) if all(map(_is_request, asked)) else ()
+    except (ValueError, KeyError, TypeError):
+        return ()
+
+
+def _is_request(value: Any) -> bool:
+    use = value["function"]
+    return all(type(x) is str for x in (value["id"], use["name"], use["arguments"]))
+
+
+def step_message(message: Message) -> dict[str, Any] | None:
+    """A message of a step as it goes to a provider; None where it is an ordinary one."""
+    if message.role == "tool" or (message.role == "assistant" and tool_requests(message.content)):
+        return {"role": message.role, **json.loads(message.content)}
+    return None
+
+
+def request_text(message: Any, prompt: Prompt) -> str:
+    """A model's request for tools as a text: the message that it is, with ids that tell nothing.
+
+    Nine letters and figures suit every provider. Gemini has signatures in its ids, which it wants back.
+    """
+    begun = sum(each.role == "tool" for each in prompt.messages)
+    calls = [
+        {
+            "id": call.id if "__thought__" in call.id else f"call{begun + number:05}",
+            "type": "function",
+            "function": {"name": call.function.name, "arguments": call.function.arguments or "{}"},
+        }
+        for number, call in enumerate(message.tool_calls, 1)
+    ]
+    thought = getattr(message, "thinking_blocks", None)
+    more = {"thinking_blocks": [dict(block) for block in thought]} if thought else {}
+    return canonical({"content": message.content or "", "tool_calls": calls, **more})
+
+
+def without_steps(calls: Sequence[Call]) -> list[Call]:
+    """Calls as if nothing had been looked up: only answers, each to the question as it was at first."""
+    going_on = {
+        messages[:end]
+        for messages in {call.prompt.messages for call in calls}
+        for end, message in enumerate(messages)
+        if message.role == "tool"
+    }
+    answers = []
+    for call in calls:
+        plain = replace(call, prompt=replace(call.prompt, messages=_plain(call.prompt.messages)))
+        if call.error is not None or not tool_requests(call.reply or ""):
+            answers.append(plain)
+        elif (*call.prompt.messages, Message("assistant", call.reply or "")) not in going_on:
+            answers.append(replace(plain, error=NOT_ANSWERED))
+    return answers
+
+
+def _plain(messages: Sequence[Message]) -> tuple[Message, ...]:
+    return tuple(message for message in messages if step_message(message) is None)

@@ -1,0 +1,145 @@
+"""Tools by name, and what one may reach. Whatever a tool says is kept, and told to all that ask the same."""
+
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from pydantic import BaseModel, ValidationError
+
+from agents.evidence import FoundArticle
+from agents.guard import Guard, GuardedArticles
+from agents.model import Article, ToolForm, View
+from markets.hashes import digest, timestamp_text
+from markets.model import MarketId, Quote
+from markets.registry import load
+
+MOST_TEXT = 20_000
+"""So many characters of what a tool says are kept."""
+
+
+class ToolRefusal(ValueError):
+    """A tool can't do what it was asked for: why, in words for the model."""
+
+
+@runtime_checkable
+class SearchSource(Protocol):
+    """A source of articles that can be searched by words, and may have the whole text of what it lists."""
+
+    async def search(self, query: str, at: datetime) -> list[FoundArticle]:
+        """What has to do with some words, as of an instant; what comes too late is for the guard."""
+        ...
+
+    async def read(self, url: str) -> FoundArticle | None:
+        """The whole article at an address that a search has listed; None where there is no text of it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReach:
+    """What a tool may look at in a turn: the view, a source of articles, prices, and the agent's own notes.
+
+    `listed` are the addresses that searches of the round have told.
+    """
+
+    view: View
+    guard: Guard
+    source: Callable[[], SearchSource]
+    history: Callable[[MarketId], Sequence[Quote]]
+    listed: Callable[[], set[str]]
+    notes: Callable[[], str]
+    now: Callable[[], datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSource:
+    """An article in what a tool says: its address, the latest time that its date can mean, and its hash."""
+
+    url: str
+    published: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool says: the text, the articles in it, and how many others were withheld for which reason."""
+
+    text: str
+    sources: tuple[ToolSource, ...] = ()
+    withheld: Mapping[str, int] = field(default_factory=dict)
+
+
+def told_articles(guarded: GuardedArticles, nothing: str) -> ToolResult:
+    """What a guard has let through, as a model is told it."""
+    sources = [
+        ToolSource(x.url, timestamp_text(x.published_at), digest([x.title, x.text])) for x in guarded.articles
+    ]
+    text = "\n\n".join(map(_told, guarded.articles)) or nothing
+    return ToolResult(text, tuple(sources), {str(why): n for why, n in guarded.dropped.items()})
+
+
+def _told(article: Article) -> str:
+    head = f"{article.title} ({article.source}, {article.dated})\n{article.url}"
+    return f"{head}\n{article.text}" if article.text else head
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool. One that `fetches` asks somebody outside, and one that is `own` tells each agent its own.
+
+    One that `tells_prices` is nothing for who must not see any.
+    """
+
+    form: ToolForm
+    arguments: type[BaseModel]
+    use: Callable[[Any, ToolReach], Awaitable[ToolResult]]
+    fetches: bool
+    own: bool
+    tells_prices: bool
+
+    async def result(self, arguments: str, reach: ToolReach) -> ToolResult:
+        """What it says to a model that gives it this, also where it can't make anything of it."""
+        try:
+            return await self.use(self.arguments.model_validate_json(arguments), reach)
+        except ValidationError as error:
+            told = "; ".join(f"{'.'.join(map(str, x['loc']))}: {x['msg']}" for x in error.errors())
+            return ToolResult(f"{self.form.name} can't be used so: {told}"[:MOST_TEXT])
+        except ToolRefusal as refusal:
+            return ToolResult(str(refusal)[:MOST_TEXT])
+
+
+def tool(name: str, extra: Iterable[Path] = ()) -> Tool:
+    """The tool of that name."""
+    module = load("agents.tools", name, extra)
+    arguments, use = getattr(module, "Arguments", None), getattr(module, "use", None)
+    if not (isinstance(arguments, type) and issubclass(arguments, BaseModel) and callable(use)):
+        raise LookupError(f"{name}.py is no tool: it needs a class Arguments and a function use")
+    schema = arguments.model_json_schema()
+    for part in (schema, *schema.get("properties", {}).values()):
+        part.pop("title", None)
+    schema.pop("description", None)
+    form = ToolForm(name, " ".join((module.__doc__ or "").split()), schema)
+    is_ours = module.__name__ == f"agents.tools.{name}"
+    return Tool(
+        form,
+        arguments,
+        use,
+        fetches=getattr(module, "FETCHES", not is_ours),
+        own=getattr(module, "OWN", False),
+        tells_prices=getattr(module, "TELLS_PRICES", not is_ours),
+    )
+
+
+def plain_request(arguments: str) -> str:
+    """What a model gave a tool, so that equal requests are equal texts; as it is, where it is no JSON.
+
+    >>> plain_request('{"query":  "rain"}'), plain_request("rain")
+    ('{"query":"rain"}', 'rain')
+    """
+    try:
+        value = json.loads(arguments or "{}")
+        return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    except ValueError:
+        return arguments

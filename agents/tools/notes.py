@@ -1,0 +1,23 @@
+"""Your own notes over the rounds: without `text` it tells the earlier ones, with it you replace them."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agents.toolbox import ToolReach, ToolResult
+
+OWN = True
+MOST_NOTES = 8_000
+
+
+class Arguments(BaseModel):
+    """What to note."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str = Field(default="", max_length=MOST_NOTES, description="what you want to know in later rounds")
+
+
+async def use(arguments: Arguments, reach: ToolReach) -> ToolResult:
+    """The notes of earlier rounds, or that new ones are kept."""
+    if arguments.text:
+        return ToolResult("kept for the rounds after this one")
+    return ToolResult(reach.notes() or "there are no notes")

@@ -1,0 +1,37 @@
+"""Reads a whole article, by the address under which `search` has listed it in this round."""
+
+from dataclasses import replace
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agents.evidence import ResearchError
+from agents.guard import guard_found
+from agents.toolbox import MOST_TEXT, ToolReach, ToolRefusal, ToolResult, told_articles
+
+FETCHES = True
+
+
+class Arguments(BaseModel):
+    """What to read."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    url: str = Field(min_length=1, max_length=2_000, description="an address that search has listed")
+
+
+async def use(arguments: Arguments, reach: ToolReach) -> ToolResult:
+    """The article, if it may be shown whole."""
+    if arguments.url not in reach.listed():
+        raise ToolRefusal(f"no search of this round has listed {arguments.url}")
+    try:
+        article = await reach.source().read(arguments.url)
+    except ResearchError as error:
+        raise ToolRefusal(f"it can't be read: {error}") from error
+    if article is None:
+        raise ToolRefusal("there is no text of it beyond what search has told")
+    at, shown = reach.view.snapshot.at, reach.view.snapshot.shown
+    closes_at = min((listing.market.closes_at for listing in shown), default=at)
+    rule = reach.guard.model_copy(update={"characters": MOST_TEXT - 1_000})
+    whole = replace(article, url=arguments.url)
+    guarded = guard_found([whole], article.title, closes_at, at, reach.now(), rule)
+    return told_articles(guarded, "it may not be shown")

@@ -1,0 +1,98 @@
+"""What tools told the models of a round: kept once, and told again to all that ask the same."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection
+
+from agents.toolbox import ToolResult, ToolSource
+from arena.record.schema.cohort import CohortRow, RoundRow, ToolResultRow
+from arena.record.schema.statements import insert_one
+from arena.record.schema.typed import col, joined, select
+from markets.hashes import canonical, digest, plain_value
+
+NOTES = "notes"
+"""The tool whose requests are an agent's memory."""
+LATE = "the round is over"
+
+
+def request_key(agent: str, tool: str, request: str) -> str:
+    """What makes two requests of a round the same."""
+    return digest([agent, tool, request])
+
+
+def read_tool_text(connection: Connection, round_id: int, key: str) -> str | None:
+    """What was told to a request of a round, if it was asked."""
+    query = select(ToolResultRow.text).where(ToolResultRow.round_id == round_id, ToolResultRow.key == key)
+    return connection.scalar(query)
+
+
+def add_tool_result(
+    connection: Connection,
+    round_id: int,
+    place: tuple[int, int],
+    request: tuple[str, str, str],
+    result: ToolResult,
+    at: datetime,
+) -> str:
+    """What is told to a request by agent, tool and words: this, unless another process was first.
+
+    `place` is cohort and round. Once that is over nothing is told any more: nobody would verify it.
+    """
+    over = connection.scalar(select(RoundRow.done).where(RoundRow.id == round_id).with_for_update())
+    key = request_key(*request)
+    if (known := read_tool_text(connection, round_id, key)) is not None:
+        return known
+    if over:
+        raise LookupError(LATE)
+    row: dict[str, Any] = dict(zip(("agent", "tool", "request"), request, strict=True))
+    row |= {"text": result.text, "sources": canonical(result.sources), "withheld": canonical(result.withheld)}
+    fact = row | {"cohort": place[0], "round": place[1], "fetched_at": plain_value(at), "key": key}
+    insert_one(
+        connection,
+        ToolResultRow.__table__,
+        round_id=round_id,
+        **row,
+        fetched_at=at,
+        key=key,
+        hash=digest(fact),
+    )
+    return result.text
+
+
+def read_listed(connection: Connection, round_id: int) -> set[str]:
+    """The addresses of all articles that tools have told of in a round."""
+    query = select(ToolResultRow.sources).where(ToolResultRow.round_id == round_id)
+    return {each["url"] for text in connection.scalars(query) for each in json.loads(text)}
+
+
+def read_notes(connection: Connection, cohort_id: int, agent: str, before: int) -> str:
+    """The last notes that an agent of a cohort wrote before a round; nothing where it wrote none."""
+    query = select(ToolResultRow.request).select_from(joined(ToolResultRow, RoundRow))
+    query = query.where(RoundRow.cohort_id == cohort_id, RoundRow.number < before)
+    query = query.where(ToolResultRow.agent == agent, ToolResultRow.tool == NOTES)
+    newest = query.order_by(col(RoundRow.number).desc(), col(ToolResultRow.id).desc())
+    return next(filter(None, map(_noted, connection.scalars(newest))), "")
+
+
+def _noted(request: str) -> str:
+    """The notes in a request, which a model may have written in any form."""
+    try:
+        value = json.loads(request)
+    except ValueError:
+        return ""
+    text = value.get("text") if isinstance(value, dict) else None
+    return text if isinstance(text, str) else ""
+
+
+def read_recorded(connection: Connection, at: datetime, key: str) -> ToolResult | None:
+    """What was told to a request in a round at an instant, in whichever cohort."""
+    query = select(ToolResultRow.text, ToolResultRow.sources, ToolResultRow.withheld)
+    query = query.select_from(joined(ToolResultRow, RoundRow, CohortRow))
+    query = query.where(RoundRow.at == at, ToolResultRow.key == key).order_by(CohortRow.number).limit(1)
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        return None
+    sources = tuple(ToolSource(**each) for each in json.loads(row.sources))
+    return ToolResult(row.text, sources, json.loads(row.withheld))
