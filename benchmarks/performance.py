@@ -142,8 +142,9 @@ def of_import(folder: Path) -> Iterator[tuple[str, float]]:
 
 
 INTRO = """\
-`make bench` measures and writes this page. A ratio is ours over what is wanted, so 1 or more is as promised: of several
-rows the worst, of several runs the median, with its spread. Ours counts by CPU where the other side is fixed."""
+`make bench` measures and writes this page. A ratio is ours over what is wanted, so 1 or more is as promised: of
+several rows the worst, of several runs the median, with its spread. Ours counts by CPU where the other side
+is fixed."""
 MODULES = ("portfolio", "fanout", "sync", "scoring", "store", "replay", "dashboard")
 MEASURES: dict[str, Callable[[Path], Iterator[tuple[str, float]]]] = {
     "help": lambda _: of_help(),
