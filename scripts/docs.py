@@ -98,8 +98,8 @@ WIDTH = 100
 HEAD = """\
 # The command line
 
-What `arena COMMAND --help` says, command by command. `make docs` writes this page. Left out below are the options that
-most commands have:
+What `arena COMMAND --help` says, command by command. `make docs` writes this page. Left out below are
+the options that most commands have:
 
 | option | says |
 | --- | --- |
@@ -134,7 +134,7 @@ def cli_page() -> str:
 
 
 def own_part(help_text: str, common: dict[str, str]) -> str:
-    """A command's help without common options, which are collected, its list of commands and what comes next."""
+    """A command's help without its list of commands, what comes next, and common options, which are kept."""
     paragraphs = []
     for paragraph in help_text.split(BREAK):
         head, *lines = paragraph.splitlines()
