@@ -8,6 +8,7 @@ from textwrap import dedent
 import pytest
 from typer.testing import CliRunner
 
+from agents.providers import provider_names
 from agents.registry import kind, kinds
 from arena.cli.main import app
 from arena.config import load
@@ -144,3 +145,16 @@ def test_the_glossary_is_short_and_in_order() -> None:
     words = re.findall(r"^\| ([^|]+) \|", (DOCS / "glossary.md").read_text("utf-8"), re.MULTILINE)[2:]
     assert len(words) <= 40
     assert words == sorted(words)
+
+
+def test_the_site_leads_to_every_page() -> None:
+    listed = re.findall(r"[\w-]+\.md", (ROOT / "mkdocs.yml").read_text("utf-8").partition("\nnav:\n")[2])
+    beside = {"index.md", "contributing.md", "changes.md"}
+    assert sorted(listed) == sorted({page.name for page in DOCS.glob("*.md")} | beside)
+
+
+@pytest.mark.parametrize(
+    "model", re.findall(r"`(\w+/[^`]*MODEL|\w+/[a-z][\w.-]+)`", (DOCS / "providers.md").read_text())
+)
+def test_a_provider_of_the_page_is_one(model: str) -> None:
+    assert model.partition("/")[0] in provider_names()
