@@ -8,7 +8,7 @@ unexport PYTHONPATH PYTHONHOME
 packages := markets portfolio agents arena dashboard
 checks := check-lint check-format check-types check-imports check-size check-lock check-docs check-deploy
 
-.PHONY: help setup demo test live check $(checks) format docs lock clean
+.PHONY: help setup demo test live check $(checks) format docs site bench lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -59,12 +59,21 @@ format: setup ## lay out the code, and mend what can be mended by itself
 docs: setup ## write docs/cli.md, agents.md, config.md, data.md, glossary.md and the rules of scoring.md anew from the code
 	@.venv/bin/python scripts/docs.py
 
+site: setup ## build the docs as a searchable site in .site (its own environment, .venv-docs)
+	@sh scripts/site.sh
+
+bench: setup ## measure what is promised, and write docs/performance.md (an hour; BENCH="--quick", "--only sync")
+	@.venv/bin/python -m benchmarks.performance $(BENCH)
+
 lock: setup ## renew requirements.lock after a change of pyproject.toml (UPGRADE=1: newest versions)
 	@.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --group dev --generate-hashes \
 		--no-emit-index-url --no-header --no-annotate $(if $(UPGRADE),--upgrade) \
 		--output-file requirements.lock pyproject.toml
+	@.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --group site --generate-hashes \
+		--no-emit-index-url --no-header --no-annotate $(if $(UPGRADE),--upgrade) \
+		--output-file docs/requirements.lock
 	@sh scripts/setup.sh
 
 clean: ## remove .venv and every cache
-	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .venv-docs .site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

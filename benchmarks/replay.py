@@ -26,8 +26,8 @@ from markets.venues.simulator import venue
 
 WORLD = Settings(start=date(2026, 1, 4), weeks=52, markets=200, events=60)
 WEEKS = WORLD.weeks
-LEAST = 0.2
-"""At most five times the loop's time."""
+LEAST = 0.35
+"""What a turn is to reach of the loop's speed."""
 AGENTS: tuple[tuple[str, float], ...] = (
     ("market", 0.5),
     *(("constant", round(0.2 + 0.025 * place, 3)) for place in range(25)),

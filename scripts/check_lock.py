@@ -12,6 +12,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+SITE = "docs/requirements.lock"
 LOCK = (ROOT / "requirements.lock").read_text().replace("\\\n", " ")
 
 
@@ -70,11 +71,21 @@ def faults() -> Iterator[str]:
         yield f"requirements.lock lacks {name}, which something in it needs"
     for name in sorted(locked.keys() - led_to):
         yield f"requirements.lock has {name}, which nothing in pyproject.toml leads to"
-    for line in LOCK.splitlines():
+    yield from faults_of_text("requirements.lock", LOCK)
+    site = (ROOT / SITE).read_text().replace("\\\n", " ")
+    for wanted_name in map(Requirement, PROJECT["dependency-groups"]["site"]):
+        if not re.search(rf"^{re.escape(wanted_name.name)}==", site, re.MULTILINE):
+            yield f"pyproject.toml asks for {wanted_name}, and {SITE} lacks it"
+    yield from faults_of_text(SITE, site)
+
+
+def faults_of_text(name: str, text: str) -> Iterator[str]:
+    """What no lock may lack or hold."""
+    for line in text.splitlines():
         if "--hash=sha256:" not in line:
-            yield f"requirements.lock has no hash for {line.strip()}"
-    for address in re.findall(r"\S*://\S*|--\S*(?:index|find-links)\S*", LOCK):
-        yield f"requirements.lock holds an address: {address}"
+            yield f"{name} has no hash for {line.strip()}"
+    for address in re.findall(r"\S*://\S*|--\S*(?:index|find-links)\S*", text):
+        yield f"{name} holds an address: {address}"
 
 
 if __name__ == "__main__":

@@ -31,6 +31,8 @@ DOCS = ROOT / "docs"
 MADE = "`make docs` writes this page from the code."
 GLOSSARY = f"# Glossary\n\n{MADE}\n\n| word | meaning |\n| --- | --- |"
 TABLE = "| key | what it takes | default | meaning |\n| --- | --- | --- | --- |"
+EXAMPLES = (' such as "120s", "15m", "2h" or "60d"', ", such as 0.50 or 20", ", such as 0.05")
+"""What a key takes, as the head of config.md shows it once."""
 BREAK = "\n\n"
 
 
@@ -63,7 +65,7 @@ def config_page() -> str:
 
 def table(rows: Sequence[KeyRow]) -> str:
     """The keys of a block; nothing where there are none."""
-    lines = [f"| `{row.name}` | {cell(row.takes)} | {default(row)} | {cell(row.meaning)} |" for row in rows]
+    lines = [f"| `{row.name}` | {takes(row)} | {default(row)} | {cell(row.meaning)} |" for row in rows]
     return "\n".join([TABLE, *lines]) if lines else ""
 
 
@@ -76,6 +78,14 @@ def default(row: KeyRow) -> str:
     return f"`{row.default if isinstance(row.default, str) else json.dumps(row.default)}`"
 
 
+def takes(row: KeyRow) -> str:
+    """What a key takes, without articles, and without the examples that config.md gives once."""
+    text = row.takes
+    for example in EXAMPLES:
+        text = text.replace(example, "")
+    return cell(re.sub(r"^an? ", "", text).replace("list of text of 1 to 200 characters", "list of text"))
+
+
 def cell(text: str) -> str:
     return " ".join(text.replace("|", "\\|").split())
 
@@ -85,7 +95,17 @@ def words_of(module: ModuleType) -> str:
 
 
 WIDTH = 100
-HEAD = "# The command line\n\nWhat `arena --help` says, command by command. `make docs` writes this page.\n"
+HEAD = """\
+# The command line
+
+What `arena COMMAND --help` says, command by command. `make docs` writes this page. Left out below are
+the options that most commands have:
+
+| option | says |
+| --- | --- |
+"""
+COMMON = ("--config", "--database", "--wide", "--columns", "--json", "--help")
+"""Options that are told once for all commands."""
 
 
 def commands(command: Any, path: str, parent: Any = None) -> Iterator[tuple[str, str]]:
@@ -103,9 +123,38 @@ def commands(command: Any, path: str, parent: Any = None) -> Iterator[tuple[str,
 def cli_page() -> str:
     """Every command with its help."""
     app._add_completion = False  # these options only say how to complete a word
-    listed = commands(typer.main.get_command(app), "arena")
-    parts = [f"## {path}\n\n```\n{help_text}\n```\n" for path, help_text in listed]
-    return "\n".join([HEAD, *parts])
+    listed = list(commands(typer.main.get_command(app), "arena"))
+    common = dict[str, str]()
+    parts = []
+    for path, help_text in listed:
+        kept = own_part(help_text, common)
+        parts.append(f"## {path}\n\n```\n{kept}\n```\n")
+    options = [f"| `{name}` | {cell(meaning)} |\n" for name, meaning in common.items()]
+    return "\n".join([HEAD + "".join(options), *parts])
+
+
+def own_part(help_text: str, common: dict[str, str]) -> str:
+    """A command's help without its list of commands, what comes next, and common options, which are kept."""
+    paragraphs = []
+    for paragraph in help_text.split(BREAK):
+        head, *lines = paragraph.splitlines()
+        if head == "Commands:" or head.startswith("  Next: "):
+            continue
+        if head == "Options:":
+            lines = [line for line in lines if not is_common(line, common)]
+            if not lines:
+                continue
+        paragraphs.append("\n".join([head, *lines]))
+    return BREAK.join(paragraphs)
+
+
+def is_common(line: str, common: dict[str, str]) -> bool:
+    """Whether a line of help is of a common option; its meaning is kept."""
+    name, _, meaning = re.sub(r"  +", "\t", line.strip()).partition("\t")
+    if name.split()[0] not in COMMON:
+        return False
+    common.setdefault(name, meaning)
+    return common[name] == meaning
 
 
 FOLDER = ROOT / "arena" / "scores" / "rules"
@@ -143,9 +192,8 @@ def written() -> str:
     every = chapters()
     titles = {name: opening(text_of(name))[0] for chapter in every for name in chapter}
     contents = []
-    for folder, *own in every:
-        inner = ", ".join(link(titles[name], titles[name]) for name in own)
-        contents.append(f"- {link(titles[folder], titles[folder])}: {inner}")
+    for folder, *_ in every:
+        contents.append(f"- {link(titles[folder], titles[folder])}")
     parts = ["\n".join(contents)]
     for folder, *own in every:
         parts += [chapter_of(folder, titles), *(rule(name, titles) for name in own)]

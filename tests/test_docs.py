@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from agents.registry import kind, kinds
 from arena.cli.main import app
 from arena.config import load
+from arena.config.environment import KEYS
 from arena.config.listing import key_rows, sections
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -144,3 +145,15 @@ def test_the_glossary_is_short_and_in_order() -> None:
     words = re.findall(r"^\| ([^|]+) \|", (DOCS / "glossary.md").read_text("utf-8"), re.MULTILINE)[2:]
     assert len(words) <= 40
     assert words == sorted(words)
+
+
+def test_the_site_leads_to_every_page() -> None:
+    listed = re.findall(r"[\w-]+\.md", (ROOT / "mkdocs.yml").read_text("utf-8").partition("\nnav:\n")[2])
+    beside = {"index.md", "contributing.md", "changes.md"}
+    assert sorted(listed) == sorted({page.name for page in DOCS.glob("*.md")} | beside)
+
+
+def test_a_provider_on_its_page_has_the_key_that_is_looked_for() -> None:
+    told = re.findall(r"\| `(\w+_KEY)` \| `(\w+)/", (DOCS / "providers.md").read_text("utf-8"))
+    assert len(told) == 10
+    assert told == [(KEYS[provider][0], provider) for _, provider in told]

@@ -7,7 +7,14 @@ from arena.exports.fact_tables import FACTS
 from arena.exports.table import ExportColumn, ExportTable
 
 DATA_PAGE = Path(__file__).with_name("data.md")
-HEAD = "| column | type | unit | meaning | empty |\n| --- | --- | --- | --- | --- |"
+HEAD = "| column | type | meaning |\n| --- | --- | --- |"
+EVERYWHERE = {
+    "cohort": "the cohort's number",
+    "agent": "the agent's name in the line-up",
+    "round": "the round's number in its cohort, from 1",
+    "market_id": "the market: venue, a colon, and its id at the venue",
+}
+"""Columns of many tables, which the page explains once."""
 
 
 def data_page() -> str:
@@ -19,10 +26,15 @@ def data_page() -> str:
 
 def _section(sheet: ExportTable, origin: str = "") -> str:
     key = ", ".join(f"`{name}`" for name in sheet.key)
-    heading = f"## {sheet.name}\n\n{sheet.meaning}{origin} A row is named by {key}."
+    heading = f"## {sheet.name}\n\n{sheet.meaning}{origin} Named by {key}."
     return f"{heading}\n\n" + "\n".join([HEAD, *map(_line, sheet.columns)])
 
 
 def _line(column: ExportColumn) -> str:
-    cells = (f"`{column.name}`", column.kind, column.unit, column.meaning, column.empty or "never")
-    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
+    meaning = "" if EVERYWHERE.get(column.name) == column.meaning else column.meaning
+    unit = column.unit.replace("millionths of a dollar", "dollars").replace("millionths of a share", "shares")
+    if unit and unit != "so many":
+        meaning += f" ({unit})"
+    if column.empty:
+        meaning += f"; empty: {column.empty}"
+    return f"| `{column.name}` | {column.kind} | {meaning.replace('|', '/')} |"

@@ -1,0 +1,233 @@
+"""Every speed that is promised, in one table: target, ratio, spread over alternating runs, machine.
+
+Runs the other benchmarks, each several times and in turns, and writes docs/performance.md. A ratio is ours
+over what is wanted: 1 or more is as promised. What was not run keeps its line and says so.
+
+python -m benchmarks.performance                      # all of it: an hour on two quiet cores
+python -m benchmarks.performance --quick              # one run of what takes minutes
+python -m benchmarks.performance --only sync scoring  # these
+"""
+
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from arena.clock import now
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "performance.md"
+ARENA = (sys.executable, "-m", "arena.cli.main")
+IMPORT_SIZES = (0.01, 0.03)
+"""Two records to carry over, by their share of a year."""
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """A line of the table: what is promised, who measures it, and in which of its rows."""
+
+    what: str
+    target: str
+    by: str
+    rows: str
+    by_cpu: bool = False
+    """Whether ours counts by CPU, where it is held against a fixed figure and the machine is shared."""
+
+
+PROMISES = (
+    Promise("fills, marks, ledger persisted", "0.30 of sqlite3, same rows", "store", r"^(?!arena status)"),
+    Promise("`arena status`, a tenth of a year", "0.1 s", "store", r"^arena status", by_cpu=True),
+    Promise("marks in columns", "50 × a loop", "portfolio", r"^a lot marked, of a million"),
+    Promise("bets on disk", "10 × the reference", "portfolio", r"^bets on disk", by_cpu=True),
+    Promise("marks on disk", "50 × the reference", "portfolio", r"^marks on disk", by_cpu=True),
+    Promise("settlements on disk", "20 × the reference", "portfolio", r"^settlements on disk", by_cpu=True),
+    Promise("a book of 59 levels walked", "66,000 a second", "portfolio", r"^a book walked", by_cpu=True),
+    Promise("a buy, in memory", "4,100 a second", "portfolio", r"^a bet executed", by_cpu=True),
+    Promise("a replayed year, by CPU", "0.35 of the bare loop", "replay", r"^the same in CPU"),
+    Promise("Metaculus's scores", "80 × its code", "scoring", r"^Metaculus"),
+    Promise("bootstrap, 10,000 × 200 × 500", "half of two products", "scoring", r"^10,000 draws"),
+    Promise("ForecastBench's board", "300 × its method", "scoring", r"^a ForecastBench board"),
+    Promise("a million forecasts, five scores", "a third of numpy", "scoring", r"^1,000,000 forecasts"),
+    Promise("100,000 rows, every rule", "34 × arena-evaluation", "scoring", r"^100,000 rows"),
+    Promise("a year's leaderboard", "5 s", "scoring", r"^a year's leaderboard", by_cpu=True),
+    Promise("200 calls of 1 s, 50 at once", "1.15 of the ideal", "fanout", r"^200 calls"),
+    Promise("our own share of a call", "1 ms of CPU", "fanout", r"^our own CPU"),
+    Promise("catalogue of 10,000 markets", "3 × parse and upsert", "sync", r"parsed and stored"),
+    Promise("the same, nothing changed", "1.5 × read and parse", "sync", r"seen again"),
+    Promise(
+        "questions of pages, a million marks",
+        "50 ms",
+        "dashboard",
+        r"^(?! |page|first|mem|a whole)",
+    ),
+    Promise("first page in a browser", "3 s", "dashboard", r"^first page in a browser"),
+    Promise("`arena --help`", "0.3 s over `python -c pass`", "help", ""),
+    Promise("`arena leaderboard`, the demo", "1.2 s of CPU", "leaderboard", ""),
+    Promise("verify, a tenth of a year", "6 s of CPU", "verify", ""),
+    Promise("import, 3 times the data", "3.3 × the CPU", "import", ""),
+)
+SLOW = ("replay", "dashboard", "scoring", "store")
+"""What takes many minutes."""
+REASONS = {
+    "verify, a tenth of a year": "every row is hashed again; with nothing new it takes 2 s",
+    "200 calls of 1 s, 50 at once": "by the clock, so whatever else the machine does counts",
+    "our own share of a call": "each call is reserved and kept in a transaction of its own",
+}
+"""Why a promise is missed, where it is known."""
+
+
+def of_module(name: str) -> Iterator[tuple[str, float]]:
+    """The ratios of another benchmark, each over what is wanted of it."""
+    for line in json.loads(output(sys.executable, "-m", f"benchmarks.{name}", "--json"))["rows"]:
+        yield from shares(name, line)
+
+
+def shares(name: str, line: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """For every promise that this row speaks of: how much of the wanted ratio it reached."""
+    for promise in PROMISES:
+        if promise.by == name and re.search(promise.rows, line["what"]) and line["what"]:
+            cpu = max(line["cpu_share"], 0.01) if promise.by_cpu else 1.0
+            yield promise.what, line["ratio"] / min(cpu, 1.0) / line["wanted"]
+
+
+def output(*command: str) -> str:
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+def cpu_of(*command: str) -> float:
+    """Seconds of CPU that a command takes, with all that it starts."""
+    before = os.times()
+    output(*command)
+    return sum(os.times()[2:4]) - sum(before[2:4])
+
+
+def of_help() -> Iterator[tuple[str, float]]:
+    bare = min(cpu_of(sys.executable, "-c", "pass") for _ in range(3))
+    yield "`arena --help`", 0.3 / (min(cpu_of(*ARENA, "--help") for _ in range(3)) - bare)
+
+
+def of_leaderboard(folder: Path) -> Iterator[tuple[str, float]]:
+    record = folder / "demo.db"
+    if not record.exists():
+        output(*ARENA, "demo", "--headless", "--database", str(record))
+    yield "`arena leaderboard`, the demo", 1.2 / cpu_of(*ARENA, "leaderboard", "--database", str(record))
+
+
+def of_verify() -> Iterator[tuple[str, float]]:
+    rows = json.loads(output(sys.executable, "-m", "benchmarks.verify", "0.1", "--json"))["rows"]
+    yield "verify, a tenth of a year", 6 / next(row["cpu"] for row in rows if row["what"] == "verify")
+
+
+def of_import(folder: Path) -> Iterator[tuple[str, float]]:
+    took = []
+    for scale in IMPORT_SIZES:
+        record, export = folder / f"{scale}.db", folder / f"{scale}.zip"
+        if not export.exists():
+            output(sys.executable, "-m", "benchmarks.year", str(record), "--scale", str(scale))
+            output(*ARENA, "export", str(export), "--database", str(record))
+        copy = folder / "copy.db"
+        copy.unlink(missing_ok=True)
+        took.append(cpu_of(*ARENA, "import", str(export), "--database", str(copy)))
+    yield "import, 3 times the data", 3.3 / (took[1] / took[0])
+
+
+INTRO = """\
+`make bench` measures and writes this page. A ratio is ours over what is wanted, so 1 or more is as promised:
+of several rows the worst, of several runs the median, with its spread. It goes by CPU where the other side
+is fixed. Promised too, and not measured here: `make test` in 480 s on two quiet cores; a catalogue by the
+default rule in a fifth of its bytes, which `python -m benchmarks.live_weeks` counts."""
+MODULES = ("portfolio", "fanout", "sync", "scoring", "store", "replay", "dashboard")
+MEASURES: dict[str, Callable[[Path], Iterator[tuple[str, float]]]] = {
+    "help": lambda _: of_help(),
+    "leaderboard": of_leaderboard,
+    "verify": lambda _: of_verify(),
+    "import": of_import,
+}
+NAMES = (*MODULES, *MEASURES)
+
+
+def measure(names: Sequence[str], runs: int) -> tuple[dict[str, list[float]], dict[str, str]]:
+    """The worst ratio of each promise in every run, in turns; and what could not be measured, and why."""
+    found, failed = defaultdict[str, list[float]](list), dict[str, str]()
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(runs):
+            for name in names:
+                began, worst = time.perf_counter(), dict[str, float]()
+                try:
+                    for what, ratio in MEASURES[name](Path(folder)) if name in MEASURES else of_module(name):
+                        worst[what] = min(ratio, worst.get(what, ratio))
+                except subprocess.CalledProcessError as error:
+                    failed[name] = (error.stderr.strip().splitlines() or [str(error)])[-1]
+                for what, ratio in worst.items():
+                    found[what].append(ratio)
+                took = time.perf_counter() - began
+                print(f"run {number + 1} of {runs}: {name}, {took:.0f} s", file=sys.stderr)
+    return found, failed
+
+
+def machine() -> str:
+    """What it ran on."""
+    model = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text("utf-8"), re.MULTILINE)
+    cpu = model[1] if model else platform.processor()
+    return f"{os.cpu_count()} cores ({cpu}), {platform.system()}, Python {platform.python_version()}"
+
+
+def page(found: Mapping[str, Sequence[float]], failed: Mapping[str, str], runs: int, day: str) -> str:
+    """The table as Markdown."""
+    lines = []
+    for promise in PROMISES:
+        ratios = found.get(promise.what, ())
+        if not ratios:
+            why = failed.get(promise.by, "not run")
+            lines.append(f"| {promise.what} | {promise.target} | | | {why} |")
+            continue
+        spread = f"{min(ratios):.2f} to {max(ratios):.2f}" if len(ratios) > 1 else ""
+        middle = median(ratios)
+        reason = REASONS.get(promise.what)
+        says = "" if middle >= 1 else f"missed: {reason}" if reason else "missed"
+        lines.append(f"| {promise.what} | {promise.target} | {middle:.2f} | {spread} | {says} |")
+    many = f"{runs} alternating runs" if runs > 1 else "one run"
+    return "\n".join([
+        "# Performance",
+        "",
+        INTRO,
+        "",
+        f"{day}, {many}, load {os.getloadavg()[0]:.0f} at the end: {machine()}.",
+        "",
+        "| what | wanted | ratio | spread | |",
+        "| --- | --- | ---: | --- | --- |",
+        *lines,
+        "",
+    ])  # fmt: skip
+
+
+def main() -> None:
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
+    parser.add_argument("--quick", action="store_true", help="one run, and nothing that takes many minutes")
+    parser.add_argument("--runs", type=int, default=3, help="default %(default)s")
+    parser.add_argument("--json", action="store_true", help="print JSON, and write no page")
+    chosen = parser.parse_args()
+    names = chosen.only or [name for name in NAMES if not (chosen.quick and name in SLOW)]
+    runs = 1 if chosen.quick else chosen.runs
+    found, failed = measure(names, runs)
+    if chosen.json:
+        print(json.dumps({"ratios": found, "failed": failed, "machine": machine()}, indent=1))
+        return
+    PAGE.write_text(page(found, failed, runs, f"{now():%Y-%m-%d}"), encoding="utf-8")
+    print(PAGE.read_text("utf-8"), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,15 @@
+#!/bin/sh
+# Builds the docs as a site in .site, with packages of their own in .venv-docs. See `make help`.
+set -eu
+cd -- "$(dirname -- "$0")/.."
+lock=docs/requirements.lock
+
+if [ "$(cat .venv-docs/.ready 2>/dev/null)" != "$(cksum <$lock)" ]; then
+    echo "Installing $(grep -c == $lock) packages from $lock ..."
+    .venv/bin/uv venv --quiet --clear --python .venv/bin/python .venv-docs
+    .venv/bin/uv pip sync --quiet --python .venv-docs/bin/python --require-hashes $lock ||
+        UV_SYSTEM_CERTS=1 .venv/bin/uv pip sync --quiet --python .venv-docs/bin/python --require-hashes $lock
+    cksum <$lock >.venv-docs/.ready
+fi
+NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs build --quiet --strict --clean
+echo "Open .site/index.html, or copy .site to any web server."
