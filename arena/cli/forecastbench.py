@@ -222,6 +222,8 @@ def write_file(target: Path, text: str, otherwise: str = "choose another folder"
         target.write_bytes(text.encode())
     except OSError as error:
         raise ArenaError("unwritable", f"{target}: {error.strerror}", "name a writable folder") from error
+
+
 def answers_of(chosen: Options, asked: "QuestionSet", agent: str, cohort: int | None) -> tuple[str, str]:
     """Where an agent's newest answers to a set are from, and they as a CSV."""
     from arena.rounds.forecasting import answers_csv, read_recorded_answers
