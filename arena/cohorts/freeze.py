@@ -59,7 +59,7 @@ def plan_of(
 def expected_of(config: Config, at: datetime, begun: Sequence[Cohort], me: str = "") -> Expected:
     """What a config expects of a record whose first cohort `began` then."""
     plan, live = plan_of(config, at, begun), stamp_of(config) == "live"
-    return Expected(plan, live, config.budget.limits, configured_jobs(config.run), me)
+    return Expected(plan, live, config.budget.limits, configured_jobs(config.run, config.watch), me)
 
 
 def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Cohort, dict[str, str]]:

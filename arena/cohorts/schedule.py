@@ -16,7 +16,7 @@ from arena.record.model.cohort import Cohort, JobState
 
 if TYPE_CHECKING:
     from arena.config.field_types import Start
-    from arena.config.sections import RunSection
+    from arena.config.sections import RunSection, WatchSection
     from arena.record.queries.cohorts import StoredCohort
 
 PLAY_WINDOW = timedelta(hours=6)
@@ -235,9 +235,10 @@ class Job:
         return self.following(at) - self.cadence.every
 
 
-def configured_jobs(run: "RunSection") -> list[Job]:
-    """The jobs that the config has turned on."""
-    return [Job(name, cadence) for name in JOB_NAMES if (cadence := getattr(run, name))]
+def configured_jobs(run: "RunSection", watch: "WatchSection") -> list[Job]:
+    """The jobs that the config has turned on; there is a digest only for a webhook."""
+    names = [name for name in JOB_NAMES if name != "digest" or watch.webhook or watch.webhook_env]
+    return [Job(name, cadence) for name in names if (cadence := getattr(run, name))]
 
 
 def job_due_at(job: Job, last: JobState | None, now: datetime) -> datetime | None:

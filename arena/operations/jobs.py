@@ -22,6 +22,7 @@ from arena.operations.status import read_status_by_config
 from arena.operations.today import read_tasks, weekly_digest
 from arena.record.files.backup import Backup
 from arena.record.files.backup import backup as make_backup
+from arena.record.model.calendar import WEEK
 from arena.record.model.cohort import RoundReport
 from arena.record.model.incident import Incident
 from arena.record.queries.cohorts import StoredCohort, has_marks, read_followed_markets, read_newest_time
@@ -180,8 +181,9 @@ async def publish(context: JobContext, _at: datetime) -> str:
 async def digest(context: JobContext, at: datetime) -> str:
     """Tell the operator what is to be done and who leads, where there is a webhook."""
     config, record = context.config, context.record
-    if config.watch.webhook is None and config.watch.webhook_env is None:
-        return "no webhook"
+    first = min((one.cohort.starts_at for one in record.cohorts()), default=at)
+    if at - first < WEEK:
+        return "no week has been played yet"
 
     def read(connection: Connection) -> Incident:
         status = read_status_by_config(connection, context.world.now(), config)

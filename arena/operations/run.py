@@ -201,7 +201,7 @@ async def run_step(lead_run: LeaderRun) -> bool:
     run, now = lead_run.run, lead_run.clock.now()
     states = {**lead_run.context.record.read(read_jobs), **run.unwritten_states}
     todo = due_work(_situation(lead_run, states, now))
-    known = configured_jobs(run.config.run)
+    known = configured_jobs(run.config.run, run.config.watch)
     jobs = [job for job in known if not todo.idle or job.name not in VENUE_JOBS]
     live, moment = lead_run.context.source.stamp == "live", asyncio.get_running_loop().time()
     waiting = due_tasks(todo, jobs, states, now, live)
@@ -278,7 +278,10 @@ async def _sleep(todo: DueWork, states: Mapping[str, JobState], now: datetime, l
     if todo.over:
         _emit(run, "over", "every round has been played and everything is settled")
         return False
-    jobs = {job.name: job_schedule(job, states.get(job.name)) for job in configured_jobs(run.config.run)}
+    jobs = {
+        job.name: job_schedule(job, states.get(job.name))
+        for job in configured_jobs(run.config.run, run.config.watch)
+    }
     if todo.idle and lead_run.context.world.pretended:
         jobs = {}  # the hours between two looks bring nothing
     schedules = {**todo.schedules, **jobs}
@@ -356,7 +359,8 @@ def _keep_state(state: JobState, lead_run: LeaderRun) -> None:
 def _show(run: Run, todo: DueWork, states: Mapping[str, JobState], now: datetime) -> None:
     """Keep the progress up to date, and report once what is passed over."""
     coming = [
-        (next_job_time(job, states.get(job.name), now), job.name) for job in configured_jobs(run.config.run)
+        (next_job_time(job, states.get(job.name), now), job.name)
+        for job in configured_jobs(run.config.run, run.config.watch)
     ]
     at, name = min(coming, default=(None, ""))
     run.progress.now, run.progress.next_round = now, todo.next_round

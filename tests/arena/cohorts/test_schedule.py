@@ -19,7 +19,7 @@ from arena.cohorts.schedule import (
     retry_at,
 )
 from arena.config import cadence
-from arena.config.sections import RunSection
+from arena.config.sections import RunSection, WatchSection
 from arena.record.model.cohort import JobState
 
 NOW = datetime(2026, 3, 4, 12, 34, 56, tzinfo=UTC)
@@ -139,7 +139,10 @@ def test_a_clock_that_goes_back_repeats_nothing() -> None:
 
 
 def test_the_config_turns_jobs_on_and_off() -> None:
-    assert [job.name for job in configured_jobs(RunSection())] == [
+    hooked = WatchSection(webhook_env="A_HOOK")
+    assert [job.name for job in configured_jobs(RunSection(), hooked)] == [
         name for name in JOB_NAMES if name != "retention"
     ]
-    assert configured_jobs(RunSection().model_copy(update=dict.fromkeys(JOB_NAMES, cadence("off")))) == []
+    assert "digest" not in [job.name for job in configured_jobs(RunSection(), WatchSection())]
+    off = RunSection().model_copy(update=dict.fromkeys(JOB_NAMES, cadence("off")))
+    assert configured_jobs(off, hooked) == []

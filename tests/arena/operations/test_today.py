@@ -109,12 +109,11 @@ def test_once_a_week_the_webhook_hears_of_it(record: Record, tmp_path: Path) -> 
     stored = begun(record, live(a_cohort(["ann"])))
     world = a_world(LittleVenue(), {"ann": says("0.7")}, now=NOW)
     asyncio.run(play_round(stored, 1, world, record))
-    without = load(write(tmp_path, SMALL))
-    context = JobContext(without, world, record, VenueSource("sky", "live"), LittleVenue())
-    assert asyncio.run(digest(context, NOW)) == "no webhook"
     told = load(write(tmp_path, SMALL + "watch: {webhook: 'https://hooks.example/T'}\n"))
-    said = asyncio.run(digest(replace(context, config=told), NOW))
-    asyncio.run(digest(replace(context, config=told), NOW))  # done twice, it is told once
+    context = JobContext(told, world, record, VenueSource("sky", "live"), LittleVenue())
+    assert asyncio.run(digest(context, NOW + DAY)) == "no week has been played yet"
+    said = asyncio.run(digest(context, NOW + 8 * DAY))
+    assert asyncio.run(digest(context, NOW + 8 * DAY)) == said  # done twice, it is told once
     with reading(record.engine) as connection:
         [one] = read_recent_incidents(connection, 9)
         board = read_leaderboard(connection)
