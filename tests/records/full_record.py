@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from agents.model import Article, Call, CallError, Decision, DecisionStatus, Forecast, Message, Prompt, Stage
+from agents.toolbox import ToolResult, ToolSource
 from arena.record.model.benchmark import NewFile
 from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Replacement, Turn
 from arena.record.queries.cohorts import read_calls, read_resolutions, read_rounds
@@ -22,6 +23,8 @@ from arena.record.record import Record
 from arena.record.schema.database import newest_schema_version
 from arena.record.schema.scores import RollupRow
 from arena.record.schema.work import (
+    DeskKeyRow,
+    DeskTurnRow,
     IncidentRow,
     JobRow,
     LeaseRow,
@@ -36,6 +39,7 @@ from arena.record.write.evidence import GatheredEvidence, add_evidence
 from arena.record.write.listings import prune_quotes
 from arena.record.write.resolutions import add_resolutions
 from arena.record.write.sync import VenueSource, add_catalogue
+from arena.record.write.tools import add_tool_result
 from arena.record.write.turns import TurnUnderClaim, claim_turns
 from markets.hashes import digest
 from markets.model import Listing, MarketId, Resolution, Snapshot
@@ -162,9 +166,13 @@ class Season:
         if due is not None and stored.cohort.evidence != NO_EVIDENCE:
             news = {listing.market.id: the_news(listing.market.id, at) for listing in listings}
             gathered = GatheredEvidence(news, 2 * len(news) + 3, {"later": 1, "undated": 2})
-            self.record.write(
-                add_evidence, self.record.read(read_rounds, stored.id)[-1].id, (number, due), gathered
-            )
+            round_id = self.record.read(read_rounds, stored.id)[-1].id
+            self.record.write(add_evidence, round_id, (number, due), gathered)
+            if self.looks_again:
+                said = (ToolSource("https://x.example/é", "2026-01-01", "1"),)
+                found = ToolResult("Who knows?", said, {"later": 1})
+                asked = ("", "search", '{"query":"sun"}')
+                self.record.write(add_tool_result, round_id, (number, due), asked, found, at)
 
     def turn(
         self,
@@ -289,6 +297,9 @@ def at_work(record: Record) -> None:
         told = {"kind": "venue_down", "subject": "sky", "at": NOW, "body": "{}", "next_try_at": hour}
         connection.execute(IncidentRow.__table__.insert(), told)
         connection.execute(PublicationRow.__table__.insert(), {"target": "a log", "number": 1, "at": NOW})
+        connection.execute(DeskKeyRow.__table__.insert(), {"agent": "ann", "hash": "1", "made_at": NOW})
+        shown = {"entrant_id": 1, "round_id": 1, "view": "{}", "expires_at": hour}
+        connection.execute(DeskTurnRow.__table__.insert(), shown)
         kept = {"name": "weather", "basis": "what is said", "made_at": NOW, "body": "{}"}
         connection.execute(RollupRow.__table__.insert(), kept)
 

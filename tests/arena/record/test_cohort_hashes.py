@@ -35,6 +35,7 @@ SEALED = {
     ),
     "quote": (PRICED.format("quote_id"), {"bid", "ask", "mid", "last", "volume", "book"}),
     "evidence": ("1", {"position", "market_id"}),
+    "tool_result": ("1", {"agent", "tool", "request", "text", "sources", "withheld"}),
     "article": ("1", {"source", "url", "title", "text", "published_at", "dated"}),
     "turn": ("1", {"verdict", "note", "cash", "wishes"}),
     "call": (
