@@ -326,7 +326,8 @@ def run_data(
         for stored in cohorts
         for one in record.read(read_answer_usage, stored.id)
     ]
-    costs = [one["usd"] for one in agents]
+    unknown = any(one["usd"] is None for one in agents)
+    known, more = (round(sum(one[name] for one in agents), 6) for name in ("usd_known", "usd_more_at_most"))
     return {
         "question_set": planned.kept.name,
         "due": planned.kept.due,
@@ -337,7 +338,7 @@ def run_data(
         "waiting": dict(planned.waiting),
         "trouble": list(trouble),
         "total": {name: sum(one[name] for one in agents) for name in ("calls", "tokens_in", "tokens_out")}
-        | {"usd": None if None in costs else round(sum(costs), 6)},
+        | {"usd": None if unknown else known, "usd_known": known, "usd_more_at_most": more},
     }
 
 
@@ -354,6 +355,8 @@ def answer_data(cohort: int, one: "AnswerUsage") -> dict[str, Any]:
         "verdict": one.status or "pending",
         "note": one.note or "",
         "usd": None if one.unknown else exact(one.cost),
+        "usd_known": exact(one.cost),
+        "usd_more_at_most": exact(one.at_worst),
     }
 
 
@@ -365,13 +368,17 @@ def say_run(data: Mapping[str, Any], choice: TableChoice) -> None:
     if not data["asked"]:
         print(f"Left to ask: {cost_words(data['estimate'])}")
     if data["total"]["calls"]:
-        total, usd = data["total"], data["total"]["usd"]
-        spent = "an unknown amount" if usd is None else f"${usd:,.4f}"
+        total = data["total"]
+        spent = f"${total['usd_known']:,.4f}"
+        if total["usd_more_at_most"]:
+            spent += f", and at most ${total['usd_more_at_most']:,.2f} more for calls without an answer"
         words = f"{total['tokens_in']:,} tokens in, {total['tokens_out']:,} out, {spent}"
         print(f"Spent: {total['calls']:,} calls, {words}")
     for words in warnings_of(data):
         print(plain(words))
-    print(f"Next: {program()} forecastbench file --as ORG --model AGENT -o DIR")
+    is_left = not data["asked"] and data["estimate"]["calls"]["low"]
+    following = "run" if is_left else "file --as ORG --model AGENT -o DIR"
+    print(f"Next: {program()} forecastbench {following}")
 
 
 def warnings_of(data: Mapping[str, Any]) -> Iterator[str]:

@@ -36,7 +36,10 @@ def read_file(connection: Connection, kind: str, name: str, version: int) -> Ben
 
 @dataclass(frozen=True, slots=True)
 class AnswerUsage:
-    """What an agent of a cohort has answered, and what its calls took; a cost may be unknown."""
+    """What an agent of a cohort has answered, and what its calls took.
+
+    Where the cost of some is unknown, which a cut connection leaves, they cost `at_worst` so much more.
+    """
 
     agent: str
     status: str | None
@@ -48,6 +51,7 @@ class AnswerUsage:
     tokens_out: int
     unknown: int
     cost: int
+    at_worst: int
 
 
 CALLS_OF_AGENT = CallRow.entrant_id == EntrantRow.id
@@ -72,6 +76,7 @@ ANSWER_USAGE = (
         tokens_out=_sum_of_calls(total(CallRow.tokens_out)),
         unknown=_sum_of_calls(func.count(), col(CallRow.cost).is_(None)),
         cost=_sum_of_calls(total(CallRow.cost)),
+        at_worst=_sum_of_calls(total(CallRow.worst), col(CallRow.cost).is_(None)),
     )
     .select_from(EntrantRow.__table__.outerjoin(TurnRow, clause(TurnRow.entrant_id == EntrantRow.id)))
     .where(EntrantRow.cohort_id == bindparam("cohort_id"))
