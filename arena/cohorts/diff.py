@@ -198,12 +198,16 @@ def value_in_words(key: str, value: Any) -> str:
 
     >>> value_in_words("max_bet", 250_000), value_in_words("closes_after", 60), value_in_words("show", None)
     ('25%', '1m', 'not set')
+    >>> value_in_words("context", {"history": True, "past": False})
+    'history yes; past no'
     """
     if value is None or isinstance(value, bool):
         return {None: "not set", True: "yes", False: "no"}[value]
     as_text = _number_format(key) if isinstance(value, int) else None
     if as_text is not None:
         return as_text(value)
+    if isinstance(value, Mapping):
+        return "; ".join(f"{each} {value_in_words(each, one)}" for each, one in value.items()) or "none"
     return ", ".join(map(str, value)) or "none" if isinstance(value, list | tuple) else str(value)
 
 

@@ -150,9 +150,11 @@ def _agents(connection: Connection, cohorts: Sequence[Cohort]) -> Iterator[Agent
 
 def _settings_words(settings: Mapping[str, Any]) -> str:
     return ", ".join(
-        f"{key} {value_in_words(key, value)}"
+        f"{key} ({value_in_words(key, value)})"
+        if isinstance(value, Mapping)
+        else f"{key} {value_in_words(key, value)}"
         for key, value in settings.items()
-        if value is not None and key not in ("model", "released")
+        if value not in (None, {}) and key not in ("model", "released")
     )
 
 
