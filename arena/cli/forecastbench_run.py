@@ -80,7 +80,12 @@ def run(
         str | None, typer.Option("--due", metavar="DATE", help="The round due that day, not the newest.")
     ] = None,
     prompt: Annotated[
-        str, typer.Option("--prompt", metavar="NAME", help="zero_shot, scratchpad, another, or your own .md.")
+        str,
+        typer.Option(
+            "--prompt",
+            metavar="NAME",
+            help="zero_shot, scratchpad, another, your own .md, or own: each agent's.",
+        ),
     ] = "scratchpad",
     prices: Annotated[
         bool, typer.Option("--prices", help="Show freeze values: of markets what the crowd said.")
@@ -103,10 +108,11 @@ def run(
     """Let the agents of the config answer a question set that is kept, and say before what that costs.
 
     Market questions are asked once, data questions for all their dates in one answer. --prompt, --prices and
-    --evidence are the methods of ForecastBench's paper; in place of the agents' own prompts. Line-up and
-    method are frozen in a cohort of its own, of which nothing is traded and no figure of the arena is made.
-    Run it again, and only what is missing is asked: an answer that was paid for is kept. Budgets and rate
-    limits are those of the config. The exit status is 2 when an agent's answers are not complete.
+    --evidence are the methods of ForecastBench's paper, in place of the agents' own prompts; with own prompts
+    a crowd can be made of several, as the paper's is. Line-up and method are frozen in a cohort of its own,
+    of which nothing is traded and no figure of the arena is made. Run it again, and only what is missing is
+    asked: an answer that was paid for is kept. Budgets and rate limits are those of the config. The exit
+    status is 2 when an agent's answers are not complete.
 
     Example: arena forecastbench run --prompt scratchpad --prices --baselines
 

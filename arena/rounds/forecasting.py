@@ -60,7 +60,8 @@ from portfolio.ledger import open_account
 from portfolio.marks import mark_all
 from portfolio.model import Holdings
 
-DEFAULT_PROMPT = "scratchpad"
+DEFAULT_PROMPT, OWN_PROMPTS = "scratchpad", "own"
+"""The prompt that all are asked by, unless each is asked by its own."""
 LIKELY = 0.05, 0.95
 """A share of earlier questions is never taken for more certain than that."""
 
@@ -86,7 +87,8 @@ class AskingMethod:
         ('zero shot', 'scratchpad with news with freeze values')
         """
         shown = (" with news" if self.evidence else "") + (" with freeze values" if self.prices else "")
-        return f"{self.prompt.replace('_', ' ')}{shown}"
+        asked = "own prompts" if self.prompt == OWN_PROMPTS else self.prompt.replace("_", " ")
+        return f"{asked}{shown}"
 
 
 def method_of(cohort: Cohort) -> AskingMethod:
@@ -130,9 +132,10 @@ def _asked_by(agent: AgentConfig, config: Config, method: AskingMethod) -> Agent
     settings = agent.settings
     if not isinstance(settings, llm.Settings):
         return agent
+    own = replace(method, prompt=settings.prompt) if method.prompt == OWN_PROMPTS else method
     asked = settings.model_copy(
         update={
-            "prompt": prompt_of(method, config),
+            "prompt": prompt_of(own, config),
             "system": None,
             "prices": "shown" if method.prices else "hidden",
             "batch": method.batch,
@@ -161,7 +164,7 @@ def prompt_of(method: AskingMethod, config: Config) -> str:
             return named
     what = " and ".join({"evidence": "articles", "price": "prices"}[end] for end in ends)
     words = f"there is no prompt {name}" if not ends else f"no prompt {name} shows {what}"
-    raise ArenaError("no_prompt", words, "arena agents prompts lists those there are", status=64)
+    raise ArenaError("no_prompt", words, "arena prompts list shows those there are", status=64)
 
 
 def baselines(record: Record, asked: QuestionSet, taken: Iterable[str]) -> list[AgentConfig]:

@@ -215,9 +215,23 @@ def test_a_budget_stops_it_and_more_money_goes_on(tmp_path: Path, provider: Faul
     assert is_clean(tmp_path)
 
 
+def test_each_may_be_asked_by_its_own_prompt(tmp_path: Path, provider: FaultyProvider) -> None:
+    """So that a crowd can be one of several prompts, as the paper's is."""
+    world(tmp_path, provider)
+    config = tmp_path / "config.yaml"
+    prompts = config.read_text().replace("fake-1,", "fake-1, prompt: zero_shot,")
+    config.write_text(prompts.replace("fake-2,", "fake-2, prompt: scratchpad,"))
+    arena_json("forecastbench", "fetch", *FROM)
+    found = arena_json(*RUN, "--prompt", "own", "--agent", "a1", "--agent", "a2")
+    assert found["method"] == "own prompts with freeze values"
+    systems = {(x.body["model"], x.body["messages"][0]["content"]) for x in provider.log}
+    assert len(systems) == len({text for _, text in systems}) == 2
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["--prompt", "own"], "asks for bets"),
         (["--due", "2026-04-01"], "no question set due 2026-04-01"),
         (["--agent", "nobody"], "there is no agent 'nobody'"),
         (["--prompt", "bet"], "asks for bets"),
