@@ -15,7 +15,7 @@ import typer
 
 from arena.cli.forecastbench_run import ClockFile, run
 from arena.cli.options import DEFAULT, Options, command
-from arena.cli.output import plain
+from arena.cli.output import plain, progress
 from arena.cli.run import clock_of
 from arena.cli.score import text_of
 from arena.cli.table import TableChoice, TableColumn, print_table
@@ -133,7 +133,7 @@ def fetch(
 
     if due is not None and not is_day(due):
         raise ArenaError("bad_day", f"{due!r} is not a day", "write it like 2026-03-01", status=64)
-    with chosen.writing() as record:
+    with chosen.writing() as record, progress("Fetching the question set"):
         kept, is_new = fetch_questions(record, FileSource(source or PUBLISHED), due, clock_of(clock)().now())
     if folder is not None:
         write_file(folder / kept.name, kept.text)
@@ -253,7 +253,7 @@ def resolve(chosen: Options, source: From = None, clock: ClockFile = None) -> No
     """
     from arena.rounds.benchmark_rounds import PUBLISHED, FileSource, resolve_rounds
 
-    with chosen.writing() as record:
+    with chosen.writing() as record, progress("Fetching resolutions"):
         resolved, waiting = resolve_rounds(record, FileSource(source or PUBLISHED), clock_of(clock)().now())
     data = {"rounds": [asdict(one) for one in resolved], "waiting": waiting}
     chosen.answer(data, say_resolved, resolved, waiting)
