@@ -85,7 +85,7 @@ def one_cohort(
     """Its money beside its calibration, then standings and rules; with the way to all others, or without."""
     page = cohort.read_cohort_page(connection, number)
     curves = cohort.by_agent(cohort.read_cohort_curves(connection, number, None).points)
-    yield cohort.heading(number, cohort.playing(known, curves))
+    yield cohort.heading(number, cohort.playing(known, curves), page.line.ended_at is not None)
     if with_pills:
         yield cohort.cohort_pills(cohort.read_cohort_returns(connection), number, address)
     yield quiet(" ".join([f"{day(page.line.starts_at)}: {progress(page.line)}.", *stamps([page.line])]))

@@ -122,7 +122,7 @@ def show(record: RecordSource) -> None:
     """The page, from the verdict to the board."""
     known, shown = season(record), leaderboard_page(record)
     status, board = arena_status(record), shown.board
-    st.title(plain(headline(board.value)) if board else "Nothing is resolved yet.", anchor=False)
+    st.title(plain(headline(board.value)) if board else "Scores are being computed.", anchor=False)
     st.caption(_about(known, status, board.value if board else None))
     if note := cache_note(board):
         st.info(note, icon=":material/history:")

@@ -231,7 +231,7 @@ def show(record: RecordSource) -> None:
     page = cohort_page(record, number)
     whole = by_agent(curves_of(record, number, "all").points)
     players = playing(known, whole)
-    st.title(plain(heading(number, players)), anchor=False)
+    st.title(plain(heading(number, players, page.line.ended_at is not None)), anchor=False)
     _lead(page)
     ranked = by_gain(whole)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -282,8 +282,8 @@ def _return_words(one: CohortReturn) -> str:
     return f"{arrow_of(one.percent)}{written(abs(one.percent), '%.0f%')}"
 
 
-def heading(number: int, curves: Curves) -> str:
-    """Who leads, and by how much.
+def heading(number: int, curves: Curves, over: bool = False) -> str:
+    """Who leads, or came out ahead, and by how much.
 
     >>> from datetime import datetime
     >>> at = datetime(2026, 1, 4)
@@ -299,7 +299,10 @@ def heading(number: int, curves: Curves) -> str:
         return f"Cohort {number}: nobody has made money yet."
     if ahead < 0.005:
         return f"Cohort {number}: nobody leads."
-    return f"Cohort {number}: {name} leads by {whole(ahead)}." if rest else f"Cohort {number}: {name}."
+    if not rest:
+        return f"Cohort {number}: {name}."
+    by = f"finished {whole(ahead)} ahead" if over else f"leads by {whole(ahead)}"
+    return f"Cohort {number}: {name} {by}."
 
 
 def _lead(page: CohortPage) -> None:
