@@ -118,7 +118,12 @@ def names_of(page: Page, place: int = 0) -> Locator:
 
 
 def choose(page: Page, option: str) -> None:
-    """Pick from the first list of the page."""
-    page.get_by_test_id("stSelectbox").first.locator("input").click()
-    page.get_by_role("option", name=option).click()
+    """Pick from the first list of the page. It closes where the page is drawn anew just then."""
+    listed = page.get_by_role("option", name=option)
+    for _ in range(20):
+        page.get_by_test_id("stSelectbox").first.locator("input").click()
+        page.wait_for_timeout(500)
+        if listed.is_visible():
+            break
+    listed.click()
     settled(page)

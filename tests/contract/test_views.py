@@ -75,4 +75,4 @@ def test_the_app_opens_on_its_first_page(
     know_table(monkeypatch)
     page = AppTest.from_file(str(APP), default_timeout=20).run()
     assert not page.exception
-    assert "resolved" in page.title[0].value
+    assert page.title[0].value == "Scores are being computed."
