@@ -137,19 +137,20 @@ def columns_of(rows: "Sequence[ForecasterScores]", choices: "ScoreChoices") -> t
     )
     shown = (FORECASTER, *(column for group in groups for column in group))
     if any(row.missing for row in rows):
-        shown = tuple(each for column in shown for each in _with_all(column))
+        shown = tuple(each for column in shown for each in _with_all(column, choices.rule))
     spans = {f"{mean}_interval" for row in rows for mean, span in row.intervals.items() if span is None}
     known = {f"{mean}_interval" for row in rows for mean, span in row.intervals.items() if span is not None}
     return tuple(column for column in shown if column.name not in spans - known)
 
 
-def _with_all(column: TableColumn) -> tuple[TableColumn, ...]:
-    """A column; where it is a mean over each one's own questions it says so, beside that over all."""
+def _with_all(column: TableColumn, rule: str) -> tuple[TableColumn, ...]:
+    """A column; where it is a mean over the questions that were answered it says so, beside that over all."""
     mean = column.name.removesuffix("_interval")
     if mean not in (*FULL, "log", "relative", "spot_baseline", "spot_peer"):
         return (column,)
     own = replace(column, heading=f"{column.title}*")
-    return (FULL[mean], own) if column.name in FULL else (own,)
+    is_known = column.name in FULL and (mean == "brier" or rule == "metaculus")
+    return (FULL[mean], own) if is_known else (own,)
 
 
 PLACES = (

@@ -38,8 +38,8 @@ from arena.scores.rules.reliability import corp, murphy
 Rule = Literal["skill", "metaculus", "forecastbench", "autocast"]
 HALF = 0.25
 """The Brier score of always 0.5."""
-SHRUNK = ("baseline", "peer", "relative", "spot_baseline", "spot_peer")
-"""The scores of which knowing nothing, or as much as the others, has 0."""
+METACULUS = ("baseline", "peer", "relative", "spot_baseline", "spot_peer")
+"""The scores of which Metaculus's own rule gives a missing answer 0."""
 MANY = 5
 """From so many questions on it is told that somebody says the same on all of them."""
 
@@ -134,13 +134,14 @@ def _answer_notes(scored: QuestionScores, choices: ScoreChoices) -> Iterator[str
     if answered.size and answered.min() < asked:
         fewest = scored.forecasters[int(np.flatnonzero(counts == answered.min())[0])]
         words = "" if choices.adjusted else "; --adjusted allows for how hard each one's questions were"
+        counts_as = "0, in Brier as wrong" if choices.rule == "metaculus" else "wrong"
         yield (
             f"forecasters answered different questions: from {answered.min():,} ({fewest}) to "
             f"{answered.max():,} of {asked:,}{words}, --against NAME compares on common ones"
         )
         yield (
-            "means marked * are over each one's own questions and can't be compared; under all, in skill and "
-            "in the order a missing answer counts as one that knows nothing (JSON: brier_filled, …)"
+            "scores marked * are over the questions that each one answered and can't be compared; under all "
+            f"and in the order a missing answer counts as {counts_as}, in skill as the market's price"
         )
 
 
@@ -201,8 +202,9 @@ class ForecasterScores:
     `brier` and `log` are means over questions of each question's mean; `baseline`, `peer`, `relative` and the
     two of the spot are Metaculus's, `coverage` the share of the questions' lives that they rest on.
     `intervals` has the 95% interval of each of these means, by event. `missing` counts questions without an
-    answer, and `filled` has means over all questions, in which those count as knowing nothing; only they, and
-    what follows, can be compared between forecasters who answered different questions. `adjusted` is the
+    answer, and `filled` has scores over all questions: in Brier those count as wrong, by the rule metaculus
+    in its scores as 0; else it has none where some are missing, for a log score has no worst value. Only
+    `filled` and what follows can be compared if forecasters answered different questions. `adjusted` is the
     Brier score less how hard the questions were, `gap` how much smaller it is than that of another on common
     questions. `brier_skill` is 1 − Brier / 0.25 over all questions and `band` the word for that Brier score.
     `ranked` says whether enough of the questions that ended were forecast for the forecaster to be ranked,
@@ -366,13 +368,14 @@ def _forecaster_rows(
     }
     here |= {len(table.forecasters)} if choices.community else set()
     halves = half_scores(scored, table, choices.outside) if choices.rule == "forecastbench" else None
-    filled = _filled(scored)
+    wrong = _brier_at_worst(scored)
     rows = []
     for place in sorted(here):
         name = scored.forecasters[place]
         brier_mean = _at(means["brier"], place)
-        full = none_for_nan(float(filled[place])) if brier_mean is not None else None
+        full = none_for_nan(float(wrong[place])) if brier_mean is not None else None
         share = int(counts[place]) / asked if asked else 0.0
+        by_zero = choices.rule == "metaculus"
         row = ForecasterScores(
             forecaster=name,
             category=category,
@@ -390,7 +393,8 @@ def _forecaster_rows(
             coverage=none_for_nan(float(coverage[place])),
             intervals={each: _span(x, place) for each, x in means.items()}
             | ({} if adjusted is None else {"adjusted": _span(adjusted, place)}),
-            filled={"brier": full} | {each: _shrunk(_at(means[each], place), share) for each in SHRUNK},
+            filled={"brier": full}
+            | {each: _over_all(_at(means[each], place), share, by_zero) for each in METACULUS},
             brier_skill=None if full is None else 1 - full / HALF,
             band=None if full is None else brier.band(full),
             ranked=place in ranked or bool(place == len(table.forecasters) and counts[place] > 0),
@@ -405,20 +409,25 @@ def _forecaster_rows(
     return sorted(rows, key=lambda row: _rank_key(row, choices))
 
 
-def _filled(scored: QuestionScores) -> Floats:
-    """Everyone's Brier score with missing answers as knowing nothing; questions of a number have none."""
+def _brier_at_worst(scored: QuestionScores) -> Floats:
+    """Everyone's Brier score with missing answers as wrong, which is 1; questions of a number have none."""
     size = len(scored.forecasters)
-    counted = scored.asked & (np.array(scored.kind, dtype=object) != "number")
+    count = int((scored.asked & (np.array(scored.kind, dtype=object) != "number")).sum())
     known = ~np.isnan(scored.values["brier"])
-    who, question = scored.who[known], scored.question[known]
-    total = np.bincount(who, scored.values["brier"][known] - scored.blank[question], minlength=size)
-    count = int(counted.sum())
-    return (total + scored.blank[counted].sum()) / count if count else np.full(size, np.nan)
+    who = scored.who[known]
+    total = np.bincount(who, scored.values["brier"][known], minlength=size)
+    missing = count - np.bincount(who, minlength=size)
+    return (total + missing) / count if count else np.full(size, np.nan)
 
 
-def _shrunk(mean: float | None, share: float) -> float | None:
-    """A mean on a share of the questions as one on all: a missing answer has 0, or the mean if less."""
-    return None if mean is None else min(mean, mean * share)
+def _over_all(mean: float | None, share: float, by_zero: bool) -> float | None:
+    """A mean over the share of questions that were answered as one over all; None where that isn't known.
+
+    If a missing answer has 0, it is here without improving a mean below 0.
+    """
+    if mean is None or share == 1:
+        return mean
+    return min(mean, mean * share) if by_zero else None
 
 
 def _at(means: MeanIntervals, place: int) -> float | None:
@@ -441,7 +450,7 @@ def _brier_parts(table: ForecastTable, place: int) -> BrierParts | None:
 
 
 def _rank_key(row: ForecasterScores, choices: ScoreChoices) -> tuple[float | str, ...]:
-    """What the order goes by: missing answers count as knowing nothing, and as good as others at best."""
+    """What the order goes by; who left questions out has no peer score, and comes after those who have."""
     peer, full = row.filled["peer"], row.filled["brier"]
     filled = None if full is None else -full
     adjusted = None if row.adjusted is None else -row.adjusted

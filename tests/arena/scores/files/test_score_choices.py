@@ -170,47 +170,56 @@ def test_adjusting_takes_out_how_hard_questions_were() -> None:
         scored(apart, adjusted=True)
 
 
-def test_a_missing_answer_counts_as_one_that_knows_nothing() -> None:
-    """Of two who answered alike, who left out the easy questions comes last."""
+def test_a_missing_answer_counts_as_wrong() -> None:
+    """Of two who answered alike, who left out a question comes last, whatever it would have been."""
     rows = [
-        f"q{q},{who},{0.1 if q else 0.4},0"
-        for q in range(6)
-        for who in ("all", "some")
-        if q < 5 or who == "all"
+        f"q{q},{who},{0.1 if q else 0.4},0" for q in range(6) for who in ("all", "some") if q or who == "all"
     ]
-    found = scored("\n".join(["question,forecaster,probability,outcome", *rows]))
+    text = "\n".join(["question,forecaster,probability,outcome", *rows])
+    found = scored(text)
     assert [row.forecaster for row in found.rows] == ["all", "some"]
     some = row_of(found, "some")
     assert (some.missing, some.ranked) == (1, True)
-    assert some.filled["brier"] == pytest.approx(((some.brier or 0) * 5 + 0.25) / 6)
-    assert some.filled["baseline"] == pytest.approx((some.baseline or 0) * 5 / 6)
+    assert (some.brier, some.filled["brier"]) == pytest.approx((0.01, (0.01 * 5 + 1) / 6))
     assert some.brier_skill == pytest.approx(1 - (some.filled["brier"] or 0) / 0.25)
-    assert any("means marked * are over each one's own questions" in note for note in found.notes)
+    assert {score for score, value in some.filled.items() if value is not None} == {"brier"}
+    assert any("scores marked * are over the questions that" in note for note in found.notes)
+    by_their_rule = row_of(scored(text, rule="metaculus"), "some")
+    assert by_their_rule.filled["baseline"] == pytest.approx((some.baseline or 0) * 5 / 6)
 
 
-@given(
-    st.lists(st.tuples(st.floats(0.001, 0.999), st.floats(0, 1)), min_size=5, max_size=9),
-    st.integers(0, 8),
-)
-def test_leaving_an_answer_out_improves_nothing_that_can_be_compared(
-    said: list[tuple[float, float]], left_out: int
+SAID = st.tuples(st.floats(0, 1), st.floats(0.001, 0.999), st.floats(0, 1))
+
+
+@given(st.lists(SAID, min_size=5, max_size=9), st.integers(0, 8), st.sampled_from(["q{}", "story"]))
+def test_leaving_an_answer_out_improves_no_score_and_no_place(
+    said: list[tuple[float, float, float]], left_out: int, event: str
 ) -> None:
-    """Nothing that knew more than nothing, that is; in skill, nothing that knew more than the price."""
+    """However bad the answer was; in skill, where a missing one is the price, if it knew more than that."""
     left_out %= len(said)
-    probability, price = said[left_out]
-    rows = [f"q{q},all,0.5,{q % 2},{m!r}" for q, (_, m) in enumerate(said)]
-    own = [f"q{q},some,{p!r},{q % 2},{m!r}" for q, (p, m) in enumerate(said)]
-    head = "question,forecaster,probability,outcome,market_probability"
-    whole = row_of(scored("\n".join([head, *rows, *own])), "some")
-    less = row_of(scored("\n".join([head, *rows, *own[:left_out], *own[left_out + 1 :]])), "some")
+    rows = [f"q{q},all,{other!r},{q % 2},{event.format(q)}" for q, (_, other, _) in enumerate(said)]
+    own = [f"q{q},some,{p!r},{q % 2},{event.format(q)}" for q, (p, _, _) in enumerate(said)]
+    fewer = own[:left_out] + own[left_out + 1 :]
+    head = "question,forecaster,probability,outcome,event"
+    before, after = (scored("\n".join([head, *rows, *each])) for each in (own, fewer))
+    whole, less = row_of(before, "some"), row_of(after, "some")
+    assert (less.filled["brier"] or 0) >= (whole.filled["brier"] or 0) - 1e-12
+    assert (less.brier_skill or 0) <= (whole.brier_skill or 0) + 1e-12
+    assert {score for score, value in less.filled.items() if value is not None} == {"brier"}
+    assert after.rows[-1].forecaster == "some"
+
+    prices = [price for _, _, price in said]
+    tail = ["market_probability", *(repr(price) for price in prices)]
+    others = [f"{row},{price}" for row, price in zip(rows, tail[1:], strict=True)]
+    priced = [f"{row},{price}" for row, price in zip(own, tail[1:], strict=True)]
+    less_priced = priced[:left_out] + priced[left_out + 1 :]
+    skills = [
+        row_of(scored("\n".join([f"{head},{tail[0]}", *others, *each])), "some").skill
+        for each in (priced, less_priced)
+    ]
     outcome = left_out % 2
-    if abs(probability - outcome) <= 0.5:
-        assert (less.filled["brier"] or 0) >= (whole.filled["brier"] or 0) - 1e-12
-        assert (less.filled["baseline"] or 0) <= (whole.filled["baseline"] or 0) + 1e-9
-        assert (less.filled["peer"] or 0) <= (whole.filled["peer"] or 0) + 1e-9
-        assert (less.brier_skill or 0) <= (whole.brier_skill or 0) + 1e-12
-    if abs(probability - outcome) <= abs(price - outcome) and less.skill is not None:
-        assert less.skill <= (whole.skill or 0) + 1e-12
+    if abs(said[left_out][0] - outcome) <= abs(prices[left_out] - outcome) and None not in skills:
+        assert (skills[1] or 0) <= (skills[0] or 0) + 1e-12
 
 
 def test_provisional_scores_are_against_a_price_and_skill_leaves_them_out() -> None:
