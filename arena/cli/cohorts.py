@@ -366,40 +366,32 @@ def end(
 
 
 @command()
-def pause(chosen: Options, number: Number) -> None:
+def pause(
+    chosen: Options,
+    number: Number,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Let a paused cohort decide again, from its next round on.")
+    ] = False,
+) -> None:
     """Pause a cohort: it makes no decisions until resumed. Its positions are still settled and valued.
 
     Rounds that come due meanwhile are missed, and so are the missing turns of a round under way.
 
     Example: arena cohorts pause 3
 
-    Next: arena cohorts resume 3
+    Next: arena cohorts pause 3 --resume
     """
     from arena.clock import now
     from arena.record.write.cohorts import pause_cohort
 
     with chosen_cohort(chosen.record(), number) as (record, stored):
-        fresh = stored.paused_at is None
+        fresh = (stored.paused_at is None) != resume
         if fresh:
-            record.write_unfenced(pause_cohort, stored.id, now())
-    _tell(chosen, number, "paused", fresh, "is paused", f"cohorts resume {number}")
-
-
-@command()
-def resume(chosen: Options, number: Number) -> None:
-    """Let a paused cohort decide again, from its next round on.
-
-    Example: arena cohorts resume 3
-
-    Next: arena cohorts list
-    """
-    from arena.record.write.cohorts import pause_cohort
-
-    with chosen_cohort(chosen.record(), number) as (record, stored):
-        fresh = stored.paused_at is not None
-        if fresh:
-            record.write_unfenced(pause_cohort, stored.id, None)
-    _tell(chosen, number, "resumed", fresh, "decides again", "cohorts list")
+            record.write_unfenced(pause_cohort, stored.id, None if resume else now())
+    if resume:
+        _tell(chosen, number, "resumed", fresh, "decides again", "cohorts list")
+    else:
+        _tell(chosen, number, "paused", fresh, "is paused", f"cohorts pause {number} --resume")
 
 
 @contextmanager
@@ -435,6 +427,5 @@ cohorts.command()(show)
 cohorts.command()(start)
 cohorts.command()(end)
 cohorts.command()(pause)
-cohorts.command()(resume)
 cohorts.command()(diff)
 cohorts.command()(seal)
