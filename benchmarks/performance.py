@@ -145,8 +145,7 @@ def of_import(folder: Path) -> Iterator[tuple[str, float]]:
 INTRO = """\
 `make bench` measures and writes this page. A ratio is ours over what is wanted, so 1 or more is as promised:
 of several rows the worst, of several runs the median, with its spread. It goes by CPU where the other side
-is fixed. Promised too, and not measured here: `make test` in 480 s on two quiet cores; a catalogue by the
-default rule in a fifth of its bytes, which `python -m benchmarks.live_weeks` counts."""
+is fixed. Promised too, and not measured here: `make test` in 480 s on two quiet cores."""
 MODULES = ("portfolio", "fanout", "sync", "scoring", "store", "replay", "dashboard")
 MEASURES: dict[str, Callable[[Path], Iterator[tuple[str, float]]]] = {
     "help": lambda _: of_help(),

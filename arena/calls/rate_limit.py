@@ -53,11 +53,12 @@ class CallBatch:
 
 
 WaitingCalls = deque[tuple[ProviderLimit, "asyncio.Future[None]"]]
+"""The calls of one agent that wait for one provider, all with its limit."""
 
 
 @dataclass
 class RateLimiter:
-    """Lets calls start in turn: every agent that waits gets one before any gets its next.
+    """Lets calls start in turn: every agent that waits for a provider gets one before any gets its next.
 
     On a pretended clock the pauses that providers ask for take no time: it is not `timed`.
     """
@@ -69,7 +70,7 @@ class RateLimiter:
     running: int = 0
     batch: CallBatch = field(default_factory=CallBatch)
     providers: dict[str, ProviderLimit] = field(default_factory=dict)
-    waiting: OrderedDict[str, WaitingCalls] = field(default_factory=OrderedDict)
+    waiting: OrderedDict[tuple[str, str], WaitingCalls] = field(default_factory=OrderedDict)
 
     @asynccontextmanager
     async def slot(self, name: str, agent: str, again: bool = False) -> AsyncIterator[ProviderLimit]:
@@ -79,10 +80,11 @@ class RateLimiter:
         """
         provider = self.providers.setdefault(name, ProviderLimit(self.per_provider, self.per_provider))
         turn = asyncio.get_running_loop().create_future()
-        queue = self.waiting.setdefault(agent, deque())
+        line = agent, name
+        queue = self.waiting.setdefault(line, deque())
         if again:
             queue.appendleft((provider, turn))
-            self.waiting.move_to_end(agent, last=False)
+            self.waiting.move_to_end(line, last=False)
         else:
             queue.append((provider, turn))
         self._start_waiting()
@@ -139,13 +141,13 @@ class RateLimiter:
     def _start_waiting(self) -> None:
         """As many of those who wait as there is room for; an agent that got in goes behind the others."""
         while self.running < self.at_once:
-            agent = next((agent for agent, queue in self.waiting.items() if queue[0][0].open), None)
-            if agent is None:
+            line = next((line for line, queue in self.waiting.items() if queue[0][0].open), None)
+            if line is None:
                 break
-            queue = self.waiting.pop(agent)
+            queue = self.waiting.pop(line)
             provider, turn = queue.popleft()
             if queue:
-                self.waiting[agent] = queue
+                self.waiting[line] = queue
             if not turn.cancelled():
                 provider.running += 1
                 self.running += 1

@@ -11,7 +11,7 @@ import typer
 
 from arena.cli.agents import versions_data
 from arena.cli.check_next import next_step
-from arena.cli.cohort_diff import Number, diff, numbered, seal
+from arena.cli.cohort_diff import Number, diff, numbered, show_head
 from arena.cli.options import Baselines, Options, command, instant
 from arena.cli.output import attributes, exact, minute, plain, prints_aside, program, signed_dollars
 from arena.cli.table import TableChoice, TableColumn, json_rows, print_table, print_text
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from arena.record.schema.database import Connection
     from arena.rounds.season import CohortOverview
 
-HELP = """Look at the cohorts, start one by hand, pause or end one, and seal what was decided.
+HELP = """Look at the cohorts, start one by hand, pause or end one; print a hash of what was decided.
 
 A cohort keeps the settings it started with; a changed config takes effect with the next one.
 
@@ -150,18 +150,37 @@ def say_list(found: "Sequence[CohortOverview]", choice: TableChoice) -> None:
 
 
 @command(table=True)
-def show(chosen: Options, number: Number) -> None:
+def show(
+    chosen: Options,
+    number: Number,
+    head: Annotated[bool, typer.Option("--head", help="Print its head alone.")] = False,
+    round: Annotated[
+        int | None,
+        typer.Option("--round", help="The head up to this round (0: the frozen settings alone).", min=0),
+    ] = None,
+    check: Annotated[
+        str | None, typer.Option("--check", metavar="HASH", help="Find the round that has this head.")
+    ] = None,
+) -> None:
     """Show one cohort: how its agents stand, how its turns ended, and what it froze when it started.
 
     Of each agent: profit, implied Brier score, and how often what it called likely happened. `config` is the
     SHA-256 of the config file that the cohort started from, and prompts are listed with the hash of their
-    text. The head is a hash over all that was frozen, seen and decided until the last round that is over.
-    With --json, frozen amounts and prices are in millionths.
+    text. With --json, frozen amounts and prices are in millionths.
+
+    The head is a hash over all that was frozen, seen and decided until the last round that is over. Publish
+    it before the markets resolve, and --check later proves that nothing was changed: later rounds,
+    settlements and corrections leave it as it is. That of round 0 can be published before the first decision.
 
     Example: arena cohorts show 1
 
+    Example: arena cohorts show 1 --head --round 2
+
     Next: arena cohorts diff N next
     """
+    if head or round is not None or check is not None:
+        show_head(chosen, number, round, check)
+        return
     with chosen.planned() as (config, connection):
         every = overviews(connection, config)
         stored = numbered([each.stored for each in every], number)
@@ -366,40 +385,32 @@ def end(
 
 
 @command()
-def pause(chosen: Options, number: Number) -> None:
+def pause(
+    chosen: Options,
+    number: Number,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Let a paused cohort decide again, from its next round on.")
+    ] = False,
+) -> None:
     """Pause a cohort: it makes no decisions until resumed. Its positions are still settled and valued.
 
     Rounds that come due meanwhile are missed, and so are the missing turns of a round under way.
 
     Example: arena cohorts pause 3
 
-    Next: arena cohorts resume 3
+    Next: arena cohorts pause 3 --resume
     """
     from arena.clock import now
     from arena.record.write.cohorts import pause_cohort
 
     with chosen_cohort(chosen.record(), number) as (record, stored):
-        fresh = stored.paused_at is None
+        fresh = (stored.paused_at is None) != resume
         if fresh:
-            record.write_unfenced(pause_cohort, stored.id, now())
-    _tell(chosen, number, "paused", fresh, "is paused", f"cohorts resume {number}")
-
-
-@command()
-def resume(chosen: Options, number: Number) -> None:
-    """Let a paused cohort decide again, from its next round on.
-
-    Example: arena cohorts resume 3
-
-    Next: arena cohorts list
-    """
-    from arena.record.write.cohorts import pause_cohort
-
-    with chosen_cohort(chosen.record(), number) as (record, stored):
-        fresh = stored.paused_at is not None
-        if fresh:
-            record.write_unfenced(pause_cohort, stored.id, None)
-    _tell(chosen, number, "resumed", fresh, "decides again", "cohorts list")
+            record.write_unfenced(pause_cohort, stored.id, None if resume else now())
+    if resume:
+        _tell(chosen, number, "resumed", fresh, "decides again", "cohorts list")
+    else:
+        _tell(chosen, number, "paused", fresh, "is paused", f"cohorts pause {number} --resume")
 
 
 @contextmanager
@@ -435,6 +446,4 @@ cohorts.command()(show)
 cohorts.command()(start)
 cohorts.command()(end)
 cohorts.command()(pause)
-cohorts.command()(resume)
 cohorts.command()(diff)
-cohorts.command()(seal)

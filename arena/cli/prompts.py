@@ -14,12 +14,6 @@ from arena.errors import ArenaError
 if TYPE_CHECKING:
     from agents.prompts.include import WholeTemplate
 
-HELP = """Look at the prompts: those of the arena, and your own in extensions/prompts beside the config.
-
-Example: arena prompts show bet --rendered
-
-Next: arena prompts list
-"""
 COLUMNS = (
     TableColumn("name", "prompt"),
     TableColumn("answer", "asks for", value=lambda row: "forecasts and bets" if row["bets"] else "forecasts"),
@@ -28,57 +22,56 @@ COLUMNS = (
 )
 SHOWS = {"price": "prices", "history": "context", "evidence": "articles"}
 """What a template shows if it has such a name in it, in words."""
-Name = Annotated[str, typer.Argument(help="A prompt's name, or the path of a .md file beside the config.")]
-Rendered = Annotated[
-    bool, typer.Option("--rendered", help="As a model is asked it, in a made-up round of two markets.")
-]
 
 
 @command("config", "wide", "columns", "json")
-def list_prompts(chosen: Options) -> None:
-    """List the prompts, what each asks for and shows, and what it is for: the comment on its first line.
+def prompts(
+    chosen: Options,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A prompt's name, or the path of a .md file beside the config.", metavar="NAME"),
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option("--against", metavar="NAME", help="Compare it with this prompt instead.")
+    ] = None,
+    rendered: Annotated[
+        bool, typer.Option("--rendered", help="As a model is asked it, in a made-up round of two markets.")
+    ] = False,
+) -> None:
+    """List the prompts, the arena's and your own in extensions/prompts beside the config; or print one.
 
-    An agent takes one by `prompt: NAME`. Its `context` switches off what a prompt tells beyond the markets.
+    The list says what each asks for and shows, and what it is for: the comment on its first line. An agent
+    takes one by `prompt: NAME`; its `context` switches off what a prompt tells beyond the markets.
 
-    Example: arena prompts list
+    With NAME: the prompt as a cohort would freeze it, with the parts that it includes. With --rendered: what
+    a model is asked by it, message by message, with everything that a round may hold. With --against: how it
+    differs from another, line by line; two agents with the same model show which is better: arena duel.
 
-    Next: arena prompts show NAME
-    """
-    from agents.registry import HOME
-    from markets.registry import names
-
-    found = [_row(chosen, name) for name in names(HOME / "prompts", _folders(chosen), ".md")]
-    chosen.answer({"prompts": found}, _say_list, found, chosen.table)
-
-
-@command("config", "json")
-def show(chosen: Options, name: Name, rendered: Rendered = False) -> None:
-    """Print a prompt as a cohort would freeze it, with the parts that it includes.
-
-    With --rendered: what a model is asked by it, message by message, with everything that a round may hold.
-
-    Example: arena prompts show zero_shot --rendered
+    Example: arena prompts bet --rendered
 
     Next: arena agents try NAME --dry shows what an agent of yours is asked on real markets.
     """
+    if name is None:
+        _list_prompts(chosen, against is not None or rendered)
+        return
     text = _text(chosen, name, rendered)
-    chosen.answer({"name": name, "rendered": rendered, "text": text}, print, _lines(text))
-
-
-@command("config", "json")
-def diff(chosen: Options, before: Name, after: Name, rendered: Rendered = False) -> None:
-    """Compare two prompts, line by line, with the parts that they include.
-
-    Two agents with the same model and one of them each show which is better: arena duel.
-
-    Example: arena prompts diff bet ./mine.md
-
-    Next: arena duel A B
-    """
-    old, new = (_text(chosen, name, rendered).splitlines() for name in (before, after))
-    lines = list(unified_diff(old, new, before, after, lineterm=""))
-    data = {"before": before, "after": after, "rendered": rendered, "same": not lines, "diff": lines}
+    if against is None:
+        chosen.answer({"name": name, "rendered": rendered, "text": text}, print, _lines(text))
+        return
+    old = _text(chosen, against, rendered).splitlines()
+    lines = list(unified_diff(old, text.splitlines(), against, name, lineterm=""))
+    data = {"before": against, "after": name, "rendered": rendered, "same": not lines, "diff": lines}
     chosen.answer(data, print, _lines("\n".join(lines)) or "They are the same.")
+
+
+def _list_prompts(chosen: Options, one_is_meant: bool) -> None:
+    from agents.registry import HOME
+    from markets.registry import names
+
+    if one_is_meant:
+        raise ArenaError("no_prompt", "no prompt is named", "arena prompts lists them", status=64)
+    found = [_row(chosen, name) for name in names(HOME / "prompts", _folders(chosen), ".md")]
+    chosen.answer({"prompts": found}, _say_list, found, chosen.table)
 
 
 def _row(chosen: Options, name: str) -> dict[str, Any]:
@@ -141,9 +134,3 @@ def _folders(chosen: Options) -> tuple[Path, ...]:
 def _lines(text: str) -> str:
     """A text line by line, without what a terminal would take for a command."""
     return "\n".join(plain(line) for line in text.splitlines())
-
-
-prompts = typer.Typer(help=HELP, no_args_is_help=True)
-prompts.command("list")(list_prompts)
-prompts.command()(show)
-prompts.command()(diff)

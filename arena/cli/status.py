@@ -22,14 +22,6 @@ if TYPE_CHECKING:
     from arena.record.model.incident import RecordedIncident
     from arena.record.model.status import RoundState
 
-HELP = """List incidents, and test the webhook that reports them.
-
-`arena run` posts to `watch.webhook` about failed rounds, budgets, outages and cohorts that end.
-
-Example: arena watch test
-
-Next: arena status
-"""
 CLOCKS = {
     "pretended": "the rehearsal's: it is {:%Y-%m-%d %H:%M} UTC there",
     "mixed": "this machine's, but the record is a rehearsal's: --clock FILE judges it by its own",
@@ -204,7 +196,7 @@ def status(
 
     Example: arena status --json
 
-    Next: arena watch list shows recent incidents.
+    Next: arena watch shows recent incidents.
     """
     from arena.clock import PretendedClock, SystemClock
     from arena.operations.status import read_status_by_config, status_data
@@ -220,23 +212,29 @@ def status(
     chosen.answer(today | status_data(found), print_status, found, tasks)
 
 
-watch = typer.Typer(help=HELP, no_args_is_help=True)
-
-
-@watch.command("list")
 @command()
-def list_incidents(
+def watch(
     chosen: Options,
     limit: Annotated[int, typer.Option(help="Show at most so many.", min=1)] = 20,
+    test: Annotated[
+        bool, typer.Option("--test", help="Send a test message to the config's webhook instead.")
+    ] = False,
 ) -> None:
     """List incidents, newest first, and whether the webhook has been told of each.
 
-    Each is sent once. One that continues, such as an outage, is marked as ongoing until it is over.
+    `arena run` posts each to `watch.webhook` once: failed rounds, budgets, outages, cohorts that end. One
+    that continues, such as an outage, is marked as ongoing until it is over.
 
-    Example: arena watch list --limit 5
+    With --test a message is sent whose event is `test`, and nothing is recorded. The address is never shown
+    whole, for it may be a secret. The exit status is 1 if the message did not arrive.
 
-    Next: arena watch test
+    Example: arena watch --limit 5
+
+    Next: arena watch --test
     """
+    if test:
+        send_test(chosen)
+        return
     from arena.operations.status import incident_data
     from arena.record.write.operations import read_recent_incidents
 
@@ -250,18 +248,8 @@ def list_incidents(
     chosen.answer({"incidents": [incident_data(told) for told in found]}, print, "\n".join(lines))
 
 
-@watch.command("test")
-@command("config", "json")
 def send_test(chosen: Options) -> None:
-    """Send a test message to the config's webhook, and say whether it arrived.
-
-    Its event is `test`; nothing is recorded. The address is never shown whole, for it may be a secret. The
-    exit status is 1 if the message did not arrive.
-
-    Example: arena watch test
-
-    Next: arena run
-    """
+    """Send a test message to the config's webhook, and say whether it arrived."""
     import asyncio
 
     from arena.clock import now

@@ -202,19 +202,9 @@ def next_start(
 
 
 JOB_NAMES = (
-    *(
-        "quotes",
-        "resolutions",
-        "marks",
-        "boards",
-        "scores",
-        "catalogue",
-        "publish",
-        "retention",
-        "backup",
-        "digest",
-    ),
-)
+    "quotes", "resolutions", "marks", "boards", "scores", "catalogue", "publish", "retention", "backup",
+    "digest",
+)  # fmt: skip
 """The jobs, in the order in which they are done where several are due at the same time."""
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(minutes=1), timedelta(hours=1)
 

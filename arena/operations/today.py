@@ -47,12 +47,12 @@ COMMANDS: Mapping[str, str] = {
     "cost_unknown": "agents show {}",
     "no_good_turn": "agents try {}",
     "venue_down": "check --live",
-    "records_rejected": "markets rejected",
+    "records_rejected": "markets list --rejected",
     "verify_failed": "verify --all",
     "heads_unpublished": "config",
     "site_unpublished": "publish",
-    "ping_failed": "watch list",
-    "job_failing": "watch list",
+    "ping_failed": "watch",
+    "job_failing": "watch",
 }
 """The command that helps against a reason, or shows more of it, by its code; `{}` is whom it is about."""
 

@@ -164,7 +164,7 @@ def prompt_of(method: AskingMethod, config: Config) -> str:
             return named
     what = " and ".join({"evidence": "articles", "price": "prices"}[end] for end in ends)
     words = f"there is no prompt {name}" if not ends else f"no prompt {name} shows {what}"
-    raise ArenaError("no_prompt", words, "arena prompts list shows those there are", status=64)
+    raise ArenaError("no_prompt", words, "arena prompts shows those there are", status=64)
 
 
 def baselines(record: Record, asked: QuestionSet, taken: Iterable[str]) -> list[AgentConfig]:

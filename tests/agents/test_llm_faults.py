@@ -69,6 +69,9 @@ TOLD = {
     "half-filtered": answered(GOOD[:60], "content_filter"),
     "filtered": replace(answered("", "content_filter"), error=CallError("declined", "", retry=False)),
     "silent": answered(""),
+    "choiceless": replace(
+        answered("", "none", cost=None, tokens=(0, 0)), error=CallError("other", "", retry=True)
+    ),
     "uncounted": answered("{}", cost=None, tokens=(0, 0)),
     "usage-null": answered("{}", cost=None, tokens=(0, 0)),
     "usage-empty": answered("{}", cost=None, tokens=(0, 0)),

@@ -5,16 +5,12 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from random import Random
 
-from agents.llm import make_ask
-from agents.model import Call, Message, ModelSettings, Prompt
-from agents.model_table.cost import worst_case
+from agents.model import Call, Message, Prompt
 from arena.calls.rate_limit import RateLimiter
 from arena.calls.reservations import CallReservations
-from arena.clock import timer
 from arena.record.model.lease import holder_name
 from arena.record.model.reservation import Budget, Payer, Scope
 from arena.record.record import Record
@@ -55,25 +51,6 @@ def work(
 
     asyncio.run(all_of_them())
     os.close(told)
-    record.close()
-
-
-def spend(address: str, number: int, settings: ModelSettings, limits: Mapping[Scope, int]) -> None:
-    """Ask a model over HTTP for as long as the money lasts, eight questions at a time."""
-    record = Record.open(address)
-    reservations = CallReservations(
-        Budget(limits=limits), RateLimiter(8, 8, Random(f"waits {number}")), record
-    )
-    world = replace(a_world(LittleVenue(), {}), reservations=reservations, holder=holder_name())
-    mind = Player(asks, make_ask(settings, timer, {}), partial(worst_case, settings=settings), "openai")
-
-    async def all_of_them() -> None:
-        ask = ask_of_player(mind, Payer(1, 1 + number), f"a{number}", [], world, record)
-        prompts = [Prompt((Message("user", f"{number}/{tick} " * 100),)) for tick in range(20)]
-        calls = await asyncio.gather(*map(ask, prompts))
-        assert {call.error.code for call in calls if call.error} == {"budget"}
-
-    asyncio.run(all_of_them())
     record.close()
 
 

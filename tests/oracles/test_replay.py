@@ -195,15 +195,3 @@ def test_no_bet_was_taken_on_one_whose_end_came_long_after_its_last_price(
         }
     assert traded
     assert not traded & late
-
-
-@pytest.mark.thorough
-def test_the_same_hash_again_elsewhere_and_in_another_time_zone(
-    season: Any, files: Files, tmp_path: Path
-) -> None:
-    """In tests/season/test_replay.py a little recording is played so always."""
-    here: dict[str, Any] = {"PYTHONHASHSEED": "1", "TZ": "Asia/Kathmandu"}
-    there: dict[str, Any] = {"PYTHONHASHSEED": "2", "TZ": "America/Los_Angeles"}
-    for n, where in enumerate((here, there)):
-        (tmp_path / str(n)).mkdir()
-        assert played(tmp_path / str(n), files, True, **where)["state_hash"] == season["state_hash"]

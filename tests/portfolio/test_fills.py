@@ -1,7 +1,6 @@
 """The four fill rules, fees, books and limits."""
 
 from collections.abc import Sequence
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -287,53 +286,6 @@ def generated(book: tuple[int, list[tuple[int, int]], list[tuple[int, int]], int
     bid, ask = max(x.price for x in bids), min(x.price for x in asks)
     quote = Quote(RAIN, NOW, bid, ask, (bid + ask) // 2, bids=bids, asks=asks)
     return Listing(a_market(fee_rate=rate), quote)
-
-
-def exact_shares(amount: int, levels: Sequence[Level], rate: int, worst: int) -> Fraction:
-    """What an amount buys in fractions: the slow way, written apart from the code it checks."""
-    rest, shares = Fraction(amount), Fraction(0)
-    for level in sorted(levels, key=lambda level: level.price):
-        if level.price <= worst:
-            p = Fraction(level.price, ONE)
-            each = p + Fraction(rate, ONE) * p * (1 - p)
-            here = min(Fraction(level.shares), rest / each)
-            shares, rest = shares + here, rest - here * each
-    return shares
-
-
-@given(BOOKS, st.integers(10**6, 10**10))
-def test_buying_agrees_with_a_walk_in_fractions(
-    book: tuple[int, list[tuple[int, int]], list[tuple[int, int]], int], amount: int
-) -> None:
-    listing = generated(book)
-    assert listing.quote is not None
-    assert listing.quote.ask is not None
-    bought = done(match_listing("buy", amount, "YES", listing, LOOSE))
-    exact = exact_shares(
-        amount, listing.quote.asks, listing.market.fee_rate, listing.quote.ask + LOOSE.worst_price
-    )
-    # Each level may lose less than two millionths of a dollar to rounding, worth 5 shares a dollar at most.
-    assert 0 <= exact - bought.shares <= 1 + 10 * (len(listing.quote.asks) + 1)
-    assert bought.amount <= amount
-    assert (bought.amount == amount) == (bought.left == "")
-
-
-@given(BOOKS, st.integers(1, 10**10))
-def test_selling_agrees_with_a_walk_in_fractions(
-    book: tuple[int, list[tuple[int, int]], list[tuple[int, int]], int], shares: int
-) -> None:
-    listing = generated(book)
-    assert listing.quote is not None
-    assert listing.quote.bid is not None
-    sold = done(match_listing("sell", shares, "YES", listing, LOOSE))
-    rest, exact = shares, Fraction(0)
-    for level in sorted(listing.quote.bids, key=lambda level: -level.price):
-        if level.price >= listing.quote.bid - LOOSE.worst_price:
-            here, p = min(rest, level.shares), Fraction(level.price, ONE)
-            exact += here * (p - Fraction(listing.market.fee_rate, ONE) * p * (1 - p))
-            rest -= here
-    assert sold.shares == shares - rest
-    assert 0 <= exact - sold.amount <= 2 * len(sold.levels)
 
 
 @given(BOOKS, st.integers(10**6, 10**10))

@@ -1,4 +1,4 @@
-"""What must make no difference: how a bet is split, the order of markets, which side is called YES."""
+"""What must make no difference: how a bet is split, the order of markets."""
 
 from dataclasses import replace
 
@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 from markets.millionths import ONE
 from markets.model import Level, Listing, MarketId, Quote, Snapshot
 from portfolio.execute import execute
-from portfolio.model import Bet, Fill, Holdings, Lot, LotKey, Rejection, Sale, Side
+from portfolio.model import Bet, Holdings, Lot, LotKey, Sale, Side
 from portfolio.money import affordable
 from portfolio.rules import NAMED, REALISTIC, Rules
 from tests.builders import NOW, RAIN, a_market, an_account, usd
 
 SIDES: tuple[Side, Side] = ("YES", "NO")
-OTHER: dict[Side, Side] = {"YES": "NO", "NO": "YES"}
 FILLS = ("mid", "quote", "book", "spread")
 FREE = {"min_bet": 0, "max_bet": ONE}
 RICH = an_account(10**6)
@@ -55,23 +54,6 @@ def all_the_markets(
 def with_lots(*keys: LotKey) -> Holdings:
     """$10,000 and a thousand shares of each."""
     return replace(an_account(), lots={key: Lot(usd(1_000), usd(500)) for key in keys})
-
-
-def mirrored(listing: Listing) -> Listing:
-    """The market that asks the opposite: its YES is the NO of the other."""
-    quote = listing.quote
-    assert quote is not None
-    bid, ask, mid = (None if price is None else ONE - price for price in (quote.ask, quote.bid, quote.mid))
-    bids, asks = (
-        tuple(Level(ONE - level.price, level.shares) for level in levels)
-        for levels in (quote.asks, quote.bids)
-    )
-    return replace(listing, quote=Quote(quote.market_id, quote.at, bid, ask, mid, bids=bids, asks=asks))
-
-
-def other_way(refused: list[Rejection]) -> list[tuple[str, str]]:
-    """Code and market of each refusal: the words name prices, which differ."""
-    return [(rejection.code, rejection.market_id) for rejection in refused]
 
 
 @pytest.mark.parametrize("merge", [True, False])
@@ -127,37 +109,3 @@ def test_the_order_of_markets_in_a_snapshot_makes_no_difference(
     snapshot = all_the_markets(books)
     turned = replace(snapshot, shown=tuple(snapshot.shown[place] for place in order))
     assert execute(bets, sales, account, turned, rules) == execute(bets, sales, account, snapshot, rules)
-
-
-@given(
-    rules=st.sampled_from(list(NAMED.values())),
-    fill=st.sampled_from(FILLS),
-    books=st.lists(BOOK, min_size=3, max_size=3),
-    bets=st.lists(BET, max_size=4),
-    sales=st.lists(SALE, max_size=3),
-)
-def test_the_opposite_markets_give_the_opposite_fills(
-    rules: Rules,
-    fill: str,
-    books: list[tuple[int, int, list[tuple[int, int]], list[tuple[int, int]], int]],
-    bets: list[Bet],
-    sales: list[Sale],
-) -> None:
-    rules = rules.model_copy(update={"fill": fill, "min_bet": usd(1)})
-    snapshot = all_the_markets(books)
-    opposite = replace(snapshot, shown=tuple(mirrored(listing) for listing in snapshot.shown))
-    fills, refused = execute(bets, sales, with_lots((IDS[0], "YES"), (IDS[1], "NO")), snapshot, rules)
-    again, refused_again = execute(
-        [replace(bet, side=OTHER[bet.side]) for bet in bets],
-        [replace(sale, side=OTHER[sale.side]) for sale in sales],
-        with_lots((IDS[0], "NO"), (IDS[1], "YES")),
-        opposite,
-        rules,
-    )
-    assert [opposed(fill) for fill in again] == [replace(fill, quote_hash="") for fill in fills]
-    assert other_way(refused_again) == other_way(refused)
-
-
-def opposed(fill: Fill) -> Fill:
-    """The fill as it would be called on the other side."""
-    return replace(fill, side=OTHER[fill.side], quote_hash="")

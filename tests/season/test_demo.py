@@ -51,7 +51,7 @@ def test_the_market_has_no_skill_and_skill_is_the_difference_of_the_scores(seaso
 
 
 def test_who_knows_more_scores_better(season: Any) -> None:
-    """In this world; tests/season/test_seeds.py has twenty."""
+    """In this world; `python -m benchmarks.skill` plays twenty."""
     rows = agents_of(season["leaderboard"])
     assert all(gap > 0 for [gap] in gaps([rows]).values())
 

@@ -136,11 +136,11 @@ MARKET_FORECASTS = (
 
 
 def read_market_forecasts(
-    connection: Connection, market: MarketId, rounds: Collection[int], agent: str = ""
+    connection: Connection, market: MarketId, rounds: Collection[int]
 ) -> list[MarketForecast]:
-    """What agents, or one of them, said of a market in these rounds."""
-    query = MARKET_FORECASTS.where(EntrantRow.name == agent) if agent else MARKET_FORECASTS
-    return read_nouns(MarketForecast, connection.execute(query, {"market": market, "ids": list(rounds)}))
+    """What agents said of a market in these rounds."""
+    wanted = {"market": market, "ids": list(rounds)}
+    return read_nouns(MarketForecast, connection.execute(MARKET_FORECASTS, wanted))
 
 
 MARKET_REASONS = (

@@ -257,29 +257,9 @@ def end_pause(record: Record) -> None:
         connection.exec_driver_sql("UPDATE lane SET paused_until = '2000-01-01T00:00:00.000000Z'")
 
 
-def test_too_many_halves_a_lane_once_and_answers_widen_it_again(record: Record) -> None:
-    eight = [Payer(1, 1 + n % 3) for n in range(8)]
-    refusing = Provider(*[TOO_MANY] * 8, together=8)
-    play(record, limited(record, limiter=RateLimiter(50, 8)), refusing, *eight)
-    assert room(record) == 4
-    end_pause(record)
-    provider = Provider()
-    play(record, limited(record, limiter=RateLimiter(50, 8)), provider, *eight, *eight[:4])
-    assert provider.most in (4, 5)
-    assert 6 < (room(record) or 0) < 7
-    play(record, limited(record, limiter=RateLimiter(50, 8)), Provider(), *eight * 4)
-    assert room(record) is None, "it is as wide as it ever was"
-
-
 def test_a_lane_is_never_narrower_than_one(record: Record) -> None:
     for _ in range(5):
         play(record, limited(record, limiter=RateLimiter(50, 2)), Provider(TOO_MANY), ME)
         end_pause(record)
     assert room(record) == 1
     assert made(play(record, limited(record, limiter=RateLimiter(50, 2)), Provider(), ME)) == 1
-
-
-def test_a_lane_that_is_as_wide_as_it_can_be_is_not_written_to(record: Record) -> None:
-    play(record, limited(record), Provider(), ME, ME)
-    with record.engine.connect() as connection:
-        assert connection.exec_driver_sql("SELECT * FROM lane").all() == []

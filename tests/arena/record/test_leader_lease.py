@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -65,15 +64,6 @@ def test_who_renews_stays_and_who_was_replaced_is_told(record: Record) -> None:
     assert not record.write_unfenced(renew_lease, "scheduler", 1, LONG)
     record.write_unfenced(release_lease, "scheduler", 1)
     assert take(record, "three") is None, "the first can't let go of what the second has"
-
-
-def test_threads_that_want_the_same_duty_leave_it_to_one(record: Record) -> None:
-    others = [Record.open(str(record.engine.url.database)) for _ in range(8)]
-    with ThreadPoolExecutor(8) as pool:
-        tokens = list(pool.map(lambda pair: take(pair[1], f"worker {pair[0]}"), enumerate(others)))
-    assert sorted(token for token in tokens if token is not None) == [1]
-    for other in others:
-        other.close()
 
 
 @given(steps=st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), st.booleans()), max_size=12))

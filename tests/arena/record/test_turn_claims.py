@@ -1,7 +1,6 @@
 """A turn is played by one worker, whoever else thinks so too; and nothing that is written at once is lost."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,16 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.record.model.cohort import Turn
-from arena.record.queries.cohorts import read_calls, read_turn_statuses
+from arena.record.queries.cohorts import read_turn_statuses
 from arena.record.record import Record
-from arena.record.schema.database import reading
-from arena.record.write.calls import add_call
 from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
-from arena.verify import verify
 from portfolio.rules import REALISTIC
 from tests.builders import NOW, usd
-from tests.faults.forking import forking
-from tests.records.full_record import LEASE, SUN, Season, a_cohort, decides, said, the_book
+from tests.records.full_record import LEASE, SUN, Season, a_cohort, decides, the_book
 
 OVER = timedelta()
 """The length of a lease that has run out as it is given."""
@@ -152,36 +147,3 @@ def test_tokens_only_grow_and_one_holds(steps: list[tuple[str, bool, bool]], las
         assert taken == ({1: last + 1, 2: last + 1} if dead or held in (None, holder) else {})
         if taken:
             last, held = last + 1, None if short else holder
-
-
-PROCESSES, EACH = 2, 40
-
-
-def _answer(path: str, entrant: int) -> None:
-    record = Record.open(path)
-    for number in range(EACH):
-        record.write_unfenced(add_call, 1, entrant, 1, said(f"{entrant}/{number}"), NOW)
-    record.close()
-
-
-def test_two_processes_that_write_at_once_lose_nothing(record: Record) -> None:
-    """All of one entrant's calls: each counts the attempts before it, then writes one more."""
-    path = str(record.engine.url.database)
-    context = forking()
-    workers = [context.Process(target=_answer, args=(path, 1)) for _ in range(PROCESSES)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert [worker.exitcode for worker in workers] == [0] * PROCESSES
-    replies = sorted(str(call.reply) for call in record.read(read_calls, 1, [1])[1])
-    assert replies == sorted([f"1/{number}" for number in range(EACH)] * PROCESSES)
-
-
-def test_a_record_written_by_many_agrees_with_itself(record: Record) -> None:
-    with ThreadPoolExecutor(4) as pool:
-        list(
-            pool.map(lambda k: record.write_unfenced(add_call, 1, 1 + k % 2, 1, said(str(k)), NOW), range(40))
-        )
-    with reading(record.engine) as connection:
-        assert verify(connection) == []

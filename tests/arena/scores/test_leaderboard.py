@@ -2,22 +2,18 @@
 
 import json
 import random
-from collections import defaultdict
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import select
 
 from arena.record.model.columns import take_rows
 from arena.record.queries.accounts import read_accounts
 from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns
 from arena.record.schema.ledger import EntryRow
-from arena.record.schema.tables import METADATA
 from arena.scores.leaderboard import LeaderboardRow, read_scores, score_agents
 from markets.hashes import plain_value
 from markets.millionths import ONE
@@ -296,81 +292,6 @@ def a_random_record(seed: int) -> SmallRecord:
     return record
 
 
-Facts = dict[str, list[Any]]
-
-
-def facts_of(record: SmallRecord) -> Facts:
-    names = ("cohort", "entrant", "round", "snapshot_item", "quote", "turn", "forecast", "fill", "fill_level")
-    tables = [METADATA.tables[name] for name in (*names, "resolution")]
-    return {table.name: list(record.connection.execute(select(table))) for table in tables}
-
-
-def outcome_of(facts: Facts, market: str) -> int | None:
-    versions = [r for r in facts["resolution"] if r.market_id == market]
-    newest = max(versions, key=lambda r: r.version, default=None)
-    return None if newest is None else {ONE: 1, 0: 0}.get(newest.payout)
-
-
-def slow_stated(facts: Facts, agent: str) -> tuple[Any, Any]:
-    """brier_stated and brier_market, written down as the design's sentences say."""
-    own, market = defaultdict(list), defaultdict(list)
-    entrants = {e.id for e in facts["entrant"] if e.name == agent}
-    rounds, quotes = ({r.id: r for r in facts[name]} for name in ("round", "quote"))
-    for turn in facts["turn"]:
-        if turn.entrant_id not in entrants or turn.verdict == "out":
-            continue
-        said = {f.market_id: f.probability for f in facts["forecast"] if f.turn_id == turn.id}
-        for item in facts["snapshot_item"]:
-            outcome = outcome_of(facts, item.market_id)
-            if item.snapshot_id != rounds[turn.round_id].snapshot_id or outcome is None:
-                continue
-            mid = quotes[item.quote_id].mid if item.quote_id else None
-            price = Fraction(1, 2) if mid is None else Fraction(mid, ONE)
-            heard = turn.verdict == "played" and item.market_id in said
-            belief = Fraction(said[item.market_id], ONE) if heard else price
-            own[item.market_id].append((belief - outcome) ** 2)
-            market[item.market_id].append((price - outcome) ** 2)
-    if not own:
-        return None, None
-    first, second = (sum(sum(x) / len(x) for x in kept.values()) / len(kept) for kept in (own, market))
-    return first, second
-
-
-def slow_bets(facts: Facts, agent: str) -> tuple[Any, Any, Any]:
-    """brier_implied, brier_anchored and win_rate, bet by bet."""
-    cohorts = {c.id: Fraction(json.loads(c.frozen)["rules"]["max_bet"], ONE) for c in facts["cohort"]}
-    caps = {e.id: cohorts[e.cohort_id] for e in facts["entrant"] if e.name == agent}
-    turns = {t.id: caps[t.entrant_id] for t in facts["turn"] if t.entrant_id in caps}
-    implied, anchored, won = [], [], []
-    for fill in facts["fill"]:
-        outcome = outcome_of(facts, fill.market_id)
-        if fill.turn_id not in turns or fill.action != "buy" or outcome is None:
-            continue
-        levels = [x for x in facts["fill_level"] if x.fill_id == fill.id]
-        paid = sum(Fraction(x.price, ONE) * x.shares for x in levels) / sum(x.shares for x in levels)
-        c = min(fill.wanted / (turns[fill.turn_id] * fill.base), Fraction(1))
-        yes, p = (fill.side == "YES", paid if fill.side == "YES" else 1 - paid)
-        implied.append(((c if yes else 1 - c) - outcome) ** 2)
-        anchored.append(((p + c * (1 - p) if yes else p * (1 - c)) - outcome) ** 2)
-        won.append(Fraction(yes == (outcome == 1)))
-    if not won:
-        return None, None, None
-    first, second, third = (sum(kept) / len(kept) for kept in (implied, anchored, won))
-    return first, second, third
-
-
-@given(st.integers(0, 10**6))
-def test_scores_equal_a_slow_transcription(seed: int) -> None:
-    with a_random_record(seed) as record:
-        facts, rows = facts_of(record), rows_of(record)
-        for agent in ("ann", "bob", "price"):
-            row = rows[agent]
-            found = (row.brier_stated, row.brier_market, row.brier_implied, row.brier_anchored, row.win_rate)
-            slow = [*slow_stated(facts, agent), *slow_bets(facts, agent)]
-            expected = [None if figure is None else float(figure) for figure in slow]
-            assert list(found) == pytest.approx(expected, abs=ROUGHLY)
-
-
 @given(st.integers(0, 10**6), st.randoms(use_true_random=False))
 @settings(max_examples=20)
 def test_the_order_of_rows_changes_no_digit(seed: int, chance: random.Random) -> None:
@@ -380,15 +301,3 @@ def test_the_order_of_rows_changes_no_digit(seed: int, chance: random.Random) ->
     orders = (np.array(chance.sample(range(n), n), dtype=int) for n in (stated.agent.size, bets.agent.size))
     mixed = take_rows(stated, next(orders)), take_rows(bets, next(orders))
     assert score_agents(accounts, *mixed) == score_agents(accounts, stated, bets)
-
-
-def test_the_random_records_reach_every_case() -> None:
-    """The comparison above is worth something: its records hold scores of every kind, and skips."""
-    found = []
-    for seed in range(5):
-        with a_random_record(seed) as record:
-            found += [row for row in read_scores(record.connection) if row.kind != "market"]
-    assert any(
-        row.brier_stated and row.brier_implied and row.brier_anchored and row.unscored for row in found
-    )
-    assert any(0 < (row.coverage or 0) < 1 and row.malformed and row.failed and row.sold for row in found)
