@@ -377,7 +377,7 @@ def say_run(data: Mapping[str, Any], choice: TableChoice) -> None:
         total = data["total"]
         spent = f"${total['usd_known']:,.4f}"
         if total["usd_more_at_most"]:
-            spent += f", and at most ${total['usd_more_at_most']:,.2f} more for calls without an answer"
+            spent += f", and at most ${total['usd_more_at_most']:,.4f} more for calls without an answer"
         words = f"{total['tokens_in']:,} tokens in, {total['tokens_out']:,} out, {spent}"
         print(f"Spent: {total['calls']:,} calls, {words}")
     for words in warnings_of(data):

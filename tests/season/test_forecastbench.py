@@ -1,9 +1,11 @@
 """A round of ForecastBench, there and back: fetched, answered though killed, filed, resolved and ranked."""
 
 import json
+import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from statistics import fmean, geometric_mean, median
 from typing import Any
 
 import pytest
@@ -24,6 +26,8 @@ DUE = "2026-03-01"
 TOKENS_IN, TOKENS_OUT = 1_000, 100
 CENTS = (TOKENS_IN * 1 + TOKENS_OUT * 4) / 1_000_000
 """What a question costs, in dollars."""
+MOST = 0.01
+"""What a question costs at most: a thousand tokens out, and not that many in."""
 
 
 def chance(model: str, name: str, text: str) -> float:
@@ -158,8 +162,12 @@ def test_a_round_there_and_back(tmp_path: Path, provider: FaultyProvider) -> Non
     assert {one["verdict"] for one in agents.values()} == {"played"}
     for number in range(1, AGENTS + 1):
         one = agents[f"a{number}"]
-        assert (one["calls"], one["usd"]) == (QUESTION_COUNT, round(QUESTION_COUNT * CENTS, 6))
-    assert found["total"]["usd"] == pytest.approx(questions * CENTS, abs=1e-9)
+        assert (one["calls"], one["usd_known"]) == (QUESTION_COUNT, round(QUESTION_COUNT * CENTS, 6))
+        assert (one["usd"] is None) == (one["usd_more_at_most"] > 0)
+    total = found["total"]
+    assert total["usd_known"] == pytest.approx(questions * CENTS, abs=1e-9)
+    lost = len(provider.log) - questions  # asked when the process was killed, and may be charged for
+    assert lost * CENTS <= total["usd_more_at_most"] <= len(kills) * AT_ONCE * MOST
     assert found["late"] is False
     asked = len(provider.log)
     assert arena_json(*RUN)["agents"] == found["agents"]
@@ -215,17 +223,71 @@ def test_a_budget_stops_it_and_more_money_goes_on(tmp_path: Path, provider: Faul
     assert is_clean(tmp_path)
 
 
-def test_each_may_be_asked_by_its_own_prompt(tmp_path: Path, provider: FaultyProvider) -> None:
-    """So that a crowd can be one of several prompts, as the paper's is."""
+PROMPTS = {"base_rates": "look at how often", "odds": "think in odds", "two_passes": "make up your mind"}
+"""The three prompts of the paper's crowd, and what tells them apart."""
+POOLS: dict[str, Callable[[list[float]], float]] = {
+    "median": median,
+    "geometric_mean": geometric_mean,
+    "geometric_mean_of_odds": lambda ps: 1 / (1 + 1 / geometric_mean(p / (1 - p) for p in ps)),
+}
+
+
+def said_by(model: int, prompt: str, number: int) -> float:
+    """What one of the nine says of a question: each something else."""
+    edge = 0.08 * model + 0.05 * [*PROMPTS].index(prompt) + 0.01 * number
+    return round(0.5 + (edge if number % 2 else -edge), 2)
+
+
+def of_the_nine(call: Asked) -> Reply:
+    """The answer of a model to one of the three prompts."""
+    text = "".join(str(message["content"]) for message in call.body["messages"])
+    (prompt,) = (name for name, words in PROMPTS.items() if words in text)
+    number = int(re.findall(r"Is (\d+) odd", text)[0])
+    chance = said_by(int(call.model[-1]), prompt, number)
+    forecasts = [{"market": name, "reason": prompt, "probability": chance} for name in NAMED.findall(text)]
+    return says(json.dumps({"forecasts": forecasts}))
+
+
+def test_the_papers_crowd_there_and_back(tmp_path: Path, provider: FaultyProvider) -> None:
+    """Three models by three prompts, combined in the paper's three ways; each is filed and ranked."""
     world(tmp_path, provider)
-    config = tmp_path / "config.yaml"
-    prompts = config.read_text().replace("fake-1,", "fake-1, prompt: zero_shot,")
-    config.write_text(prompts.replace("fake-2,", "fake-2, prompt: scratchpad,"))
+    for model in (1, 2, 3):
+        provider.script(f"fake-{model}", of_the_nine)
+    nine = [(model, prompt) for model in (1, 2, 3) for prompt in PROMPTS]
+    head = (tmp_path / "config.yaml").read_text().partition("agents:")[0]
+    of = ", ".join(f"m{model}-{prompt}" for model, prompt in nine)
+    lines = [
+        f"  - {{name: m{model}-{prompt}, model: openai/fake-{model}, prompt: superforecaster_{prompt}, "
+        f"base_url: '{provider.url}', max_tokens: 1000, price: {{input: 1, output: 4}}}}"
+        for model, prompt in nine
+    ] + [f"  - {{kind: crowd, name: {method}, method: {method}, of: [{of}]}}" for method in POOLS]
+    (tmp_path / "config.yaml").write_text("\n".join([f"{head}agents:", *lines]))
     arena_json("forecastbench", "fetch", *FROM)
-    found = arena_json(*RUN, "--prompt", "own", "--agent", "a1", "--agent", "a2")
-    assert found["method"] == "own prompts with freeze values"
-    systems = {(x.body["model"], x.body["messages"][0]["content"]) for x in provider.log}
-    assert len(systems) == len({text for _, text in systems}) == 2
+    asking = ("forecastbench", "run", "--prompt", "own", "--yes", "--clock", "clock")
+    with pytest.raises(AssertionError, match="no prompt superforecaster_base_rates shows prices"):
+        arena_json(*asking, "--prices")
+    found = arena_json(*asking)
+    assert found["method"] == "own prompts"
+    assert {one["forecasts"] for one in found["agents"]} == {ROWS}
+    assert len(provider.log) == len(nine) * QUESTION_COUNT
+
+    (tmp_path / "clock").write_text("2026-03-12T00:00Z\n")
+    resolved(tmp_path)
+    arena_json("forecastbench", "resolve", *FROM)
+    filed = []
+    for number, (method, pool) in enumerate(POOLS.items(), 1):
+        naming = ("--as", "us", "--model", method, "--n", str(number), "-o", "filed")
+        filed.append(arena_json("forecastbench", "file", *naming)["file"])
+        rows = json.loads(Path(filed[-1]).read_text())["forecasts"]
+        expected = [pool([said_by(*one, int(row["id"][1:])) for one in nine]) for row in rows]
+        assert [row["forecast"] for row in rows] == pytest.approx(expected, abs=1e-6)
+    assert arena_json("forecastbench", "check", *filed)["faults"] == []
+    board = arena_json("forecastbench", "board", "--mode", "paper", *filed)
+    scores = {row["forecaster"]: row["dataset"] for row in board["rows"]}
+    for method, pool in POOLS.items():
+        misses = [(pool([said_by(*one, i) for one in nine]) - i % 2) ** 2 for i in range(5)]
+        assert scores[method] == pytest.approx(fmean(misses), abs=1e-6)
+    assert is_clean(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -251,7 +251,7 @@ def test_a_peer_tournament_with_a_hidden_period(here: Path, weight: float) -> No
 
 
 def test_without_a_weight_a_hidden_period_counts_by_its_length(here: Path) -> None:
-    one = HIDDEN_UNTIL_2.split("b,ann")[0]
+    one = HIDDEN_UNTIL_2.split("b,ann", maxsplit=1)[0]
     whole, weighed = (
         {row["forecaster"]: row["score"] for row in cup(here, f"pool: 1\n{weight}", one)["rows"]}
         for weight in ("", "hidden_weight: 0.25")
