@@ -102,6 +102,21 @@ def peers_by_loops(columns: ForecastColumns, outside: set[str], rounds: int) -> 
     return sums
 
 
+def test_metaculus_scores_are_columns_of_the_leaderboard(season: Path, board: Any) -> None:
+    """Where they are asked for by name, beside skill."""
+    wanted = "agent,skill,peer,baseline,spot_peer,relative,coverage_in_time"
+    asking = ["--database", str(season / "demo.db"), "leaderboard", "--columns", wanted]
+    lines = CliRunner().invoke(app, asking).stdout.splitlines()
+    scores = {row["agent"]: row for row in board["metaculus"]}
+    names = [row["agent"] for row in board["leaderboard"] if row["ranked"]]
+    assert names
+    for name in names:
+        (line,) = (each for each in lines if each.split()[:1] == [name])
+        own = scores[name]
+        shown = (f"{own['peer']:+.2f}", f"{own['baseline']:+.2f}", f"{own['spot_peer']:+.2f}")
+        assert line.split()[2:] == [*shown, f"{own['relative']:+.3f}", f"{own['coverage']:.0%}"]
+
+
 @pytest.mark.parametrize("hidden", [1, 2, 99])
 def test_only_the_hidden_rounds_of_a_cohort_count(season: Path, hidden: int) -> None:
     """As plain loops over the record have it; a period longer than the season hides all of it."""
