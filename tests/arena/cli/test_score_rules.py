@@ -127,8 +127,9 @@ def cases(shared_data: Path) -> list[Found]:
 
 
 def test_the_scores_of_metaculus_are_those_of_its_own_code(cases: list[Found], tmp_path: Path) -> None:
-    """Yes/no, options and numbers with updates, withdrawals, early closes and spots; every third case."""
-    own = [case for case in cases if case["rule"] in ("metaculus_question", "metaculus_edge")][::3]
+    """Yes/no, options and numbers with updates, withdrawals, early closes and spots, in one file."""
+    own = [case for case in cases if case["rule"] in ("metaculus_question", "metaculus_edge")]
+    assert len(own) == 205
     assert {case["inputs"]["question_type"] for case in own} == {"binary", "multiple_choice", "numeric"}
     outside = [word for name in outside_of(own) for word in ("--outside", name)]
     assert differences(own, rows_of(tmp_path, as_file(own), "--mode", "metaculus", *outside)) == []
@@ -137,17 +138,20 @@ def test_the_scores_of_metaculus_are_those_of_its_own_code(cases: list[Found], t
 def test_legacy_relative_scores_and_the_community_by_command(cases: list[Found], tmp_path: Path) -> None:
     own = [case for case in cases if case["rule"] == "metaculus_legacy_relative"]
     assert differences(own, rows_of(tmp_path, as_file(own), "--mode", "metaculus")) == []
-    medians = [
-        case["inputs"]["values_oldest_first"] for case in cases if case["rule"] == "recency_weighted_median"
+    medians = [case for case in cases if case["rule"] == "recency_weighted_median"]
+    lines = [
+        binary(f"{age:02d}", p, True, "q", time=age / 1000, close=2, scheduled_close=2, spot=1.5)[0]
+        | {"question": case["id"], "category": case["id"]}
+        for case in medians
+        for age, p in enumerate(case["inputs"]["values_oldest_first"])
     ]
-    told = [case["expected"]["median"] for case in cases if case["rule"] == "recency_weighted_median"]
-    for values, median in list(zip(medians, told, strict=True))[:6]:
-        lines = [
-            binary(f"{age:02d}", p, True, "q", time=age / 1000, close=2, scheduled_close=2, spot=1.5)[0]
-            for age, p in enumerate(values)
-        ]
-        found = rows_of(tmp_path, as_csv(lines), "--community")["community"]["spot_baseline"]
-        assert 2 ** (found / 100 - 1) == pytest.approx(min(max(median, 0.001), 0.999), abs=1e-9)
+    (tmp_path / "medians.csv").write_text(as_csv(lines))
+    asking = ("score", str(tmp_path / "medians.csv"), "--community", "--by", "category", "--json")
+    found = json.loads(run(*asking).stdout)["rows"]
+    spots = {row["category"]: row["spot_baseline"] for row in found if row["forecaster"] == "community"}
+    for case in medians:
+        told = min(max(case["expected"]["median"], 0.001), 0.999)
+        assert 2 ** (spots[case["id"]] / 100 - 1) == pytest.approx(told, abs=1e-9), case["id"]
 
 
 def test_decompositions_by_command(cases: list[Found], tmp_path: Path) -> None:
