@@ -305,7 +305,7 @@ def check(
 
     Next: arena forecastbench board
     """
-    from arena.scores.files.forecastbench import check_answers, read_forecast_file
+    from arena.scores.files.forecastbench import check_answers, in_row_order, read_forecast_file
 
     sets = {one.due: one for one in question_sets(chosen, questions or (), combinations)}
     found: list[FileFault] = []
@@ -320,7 +320,7 @@ def check(
         if sets and asked is None:
             due = filed.due or "no day"
             faults.append(FileFault(str(file), "forecast_due_date", f"no set is of {due}", "name it"))
-        found += faults if asked is None else [*faults, *check_answers(filed, asked)]
+        found += in_row_order(faults if asked is None else [*faults, *check_answers(filed, asked)])
         answered.append(
             {"file": file, "forecasts": len(filed.rows), "combinations": filed.combinations,
              "question_set": None if asked is None else asked.name}
