@@ -3,7 +3,7 @@
 import json
 import re
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import fmean, geometric_mean, median
 from typing import Any
@@ -30,19 +30,22 @@ MOST = 0.01
 """What a question costs at most: a thousand tokens out, and not that many in."""
 
 
-def chance(model: str, name: str, text: str) -> float:
-    """What a model says of a market: more certain with its number, and right about odd questions."""
-    odd = any(f"Is {place} odd?" in text for place in range(1, 20, 2))
+ASKED = re.compile(r"^### (m[0-9]+)$[^#]*Is ([0-9]+) odd", re.MULTILINE)
+"""A market of the prompt, and the number that it is about."""
+
+
+def chance(model: str, number: int) -> float:
+    """What a model says of a number: more certain with its own, and right."""
     edge = int(model.rpartition("-")[2]) * 0.05
-    return round(0.5 + (edge if odd else -edge), 2)
+    return round(0.5 + (edge if number % 2 else -edge), 2)
 
 
 def answered(call: Asked) -> Reply:
     """A forecast for every market that the question names."""
     text = "".join(str(message["content"]) for message in call.body["messages"] if message["role"] == "user")
     forecasts = [
-        {"market": name, "reason": "so it is", "probability": chance(call.model, name, text)}
-        for name in NAMED.findall(text)
+        {"market": name, "reason": "so it is", "probability": chance(call.model, int(number))}
+        for name, number in ASKED.findall(text)
     ]
     usage = {"prompt_tokens": TOKENS_IN, "completion_tokens": TOKENS_OUT}
     return says(json.dumps({"forecasts": forecasts}), usage=usage)
@@ -112,19 +115,27 @@ RUN = ("forecastbench", "run", "--baselines", "--prices", "--yes", "--clock", "c
 FROM = ("--from", "published", "--clock", "clock")
 
 
-def kill_after(folder: Path, provider: FaultyProvider, asked: int) -> None:
-    """Let the agents answer until so many questions were asked, and kill them."""
-    started, whole = list[Forked](), provider.respond
+def stop_after(
+    folder: Path,
+    provider: FaultyProvider,
+    asked: int,
+    words: Sequence[str] = RUN,
+    by: signal.Signals = signal.SIGKILL,
+) -> Forked:
+    """Let the agents answer until so many questions were asked, and end them by a signal."""
+    started, ended, whole = list[Forked](), list[int](), provider.respond
 
     def respond(request: Request) -> Reply:
-        if len(provider.log) >= asked and started:
-            started[0].signal(signal.SIGKILL)
+        if len(provider.log) >= asked and started and not ended:
+            ended.append(by)
+            started[0].signal(by)
         return whole(request)
 
     vars(provider)["respond"] = respond
-    started.append(loaded().start(folder, *RUN, "--json"))
-    assert started[0].wait() == -signal.SIGKILL
+    started.append(loaded().start(folder, *words, "--json"))
+    assert started[0].wait() == (130 if by == signal.SIGINT else -by)
     del vars(provider)["respond"]
+    return started[0]
 
 
 def arena_json(*words: str, status: int = 0) -> Any:
@@ -153,7 +164,7 @@ def test_a_round_there_and_back(tmp_path: Path, provider: FaultyProvider) -> Non
     )
     kills = (20, 45, 75)
     for count in kills:
-        kill_after(tmp_path, provider, count)
+        stop_after(tmp_path, provider, count)
     found = arena_json(*RUN)
     questions = AGENTS * QUESTION_COUNT
     assert questions <= len(provider.log) <= questions + len(kills) * AT_ONCE
@@ -205,6 +216,30 @@ def test_a_round_there_and_back(tmp_path: Path, provider: FaultyProvider) -> Non
     again = arena_json(*board, filed, "--agents", "--database", "again.db")["rows"]
     assert {one["forecaster"]: one for one in again} == rows
     assert arena_json("cohorts", "list")["cohorts"] == []
+
+
+def test_several_questions_at_once_and_ctrl_c(tmp_path: Path, provider: FaultyProvider) -> None:
+    """Four questions a call: stopped between calls, it goes on with those that were not answered."""
+    world(tmp_path, provider)
+    arena_json("forecastbench", "fetch", *FROM)
+    batched = ("forecastbench", "run", "--yes", "--clock", "clock", "--batch", "4")
+    calls = AGENTS * -(-QUESTION_COUNT // 4)
+    assert arena_json(*batched[:2], "--dry", *batched[3:])["estimate"]["calls"]["low"] == calls
+    for count in (5, 17):
+        stopped = stop_after(tmp_path, provider, count, batched, signal.SIGINT)
+        error = json.loads(stopped.said().partition("\n")[2])["error"]
+        assert (error["code"], "what was answered is kept" in error["message"]) == ("interrupted", True)
+        assert is_clean(tmp_path)
+    left = arena_json(*batched[:2], "--dry", *batched[3:])
+    before = len(provider.log)
+    found = arena_json(*batched)
+    assert len(provider.log) - before == left["estimate"]["calls"]["low"] <= calls - 17 + 2 * AT_ONCE
+    assert {one["forecasts"] for one in found["agents"]} == {ROWS}
+    assert found["total"]["usd_known"] == pytest.approx(calls * CENTS)
+    assert is_clean(tmp_path)
+    arena_json("forecastbench", "file", "--as", "us", "--model", "a3", "-o", "filed")
+    rows = json.loads((tmp_path / f"filed/{DUE}.us.1.json").read_text())["forecasts"]
+    assert [row["forecast"] for row in rows] == [chance("fake-3", int(row["id"][1:])) for row in rows]
 
 
 def test_a_budget_stops_it_and_more_money_goes_on(tmp_path: Path, provider: FaultyProvider) -> None:
