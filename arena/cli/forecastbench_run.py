@@ -266,11 +266,11 @@ def confirm(cost: Mapping[str, Any], planned: PlannedAnswers, yes: bool, as_json
     if not cost["calls"]["low"]:
         return
     words = f"{len(cost['agents'])} agents, {count_text(planned.rows, 'forecast')} each: {cost_words(cost)}"
+    if not yes and (as_json or not sys.stdin.isatty()):
+        raise ArenaError("not_confirmed", f"nothing was asked: {words}", "--yes asks, --dry only says this")
     print(words, file=sys.stderr)
     if yes:
         return
-    if as_json or not sys.stdin.isatty():
-        raise ArenaError("not_confirmed", f"nothing was asked: {words}", "--yes asks, --dry only says this")
     if not typer.confirm("Ask them?", True, err=True):
         raise ArenaError("stopped", "nothing was asked", "--dry says what it would cost")
 

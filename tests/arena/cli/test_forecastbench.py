@@ -160,6 +160,9 @@ def test_a_round_by_each_mode(tmp_path: Path) -> None:
     assert first["brier_dataset"] == pytest.approx(0.04)
     assert (first["dataset"], second["overall"]) == (pytest.approx(80), pytest.approx(50))
     assert first["p"] == {"Always 0.5": 1.0}  # always at least as good
+    shown = run("board", "--against", "Always 0.5", *given).stdout
+    assert "at least Always 0.5" in shown.splitlines()[0]
+    assert shown.splitlines()[1].split()[-1] == "100.0%"
     paper = answer("board", "--mode", "paper", *given)["rows"]
     assert [row["n_market"] for row in paper] == [20, 20]
     assert paper[0]["market"] == pytest.approx((19 * 0.04 + 0.2**2) / 20)
