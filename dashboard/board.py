@@ -338,24 +338,32 @@ def founding(lines: Sequence[LeaderboardLine], cohorts: Sequence[CohortLine]) ->
 
 METACULUS = {
     "agent": words("Agent"),
-    "Peer": number("Peer", "%+.2f", "How much better than the other agents over a market's life."),
+    "Peer": number(
+        "Peer",
+        "%+.2f",
+        "Points better than the other agents over a market's life: 100 × ln of the ratio of chances.",
+    ),
     "Peer 95%": words("95% interval", "By event."),
-    "Baseline": number("Baseline", "%+.2f", "How much better than 50% on everything."),
+    "Baseline": number(
+        "Baseline", "%+.2f", "Points better than always 50%; 100 is being certain, and right."
+    ),
     "Spot peer": number("Spot peer", "%+.2f", "The peer score of what stood when the market closed."),
-    "Relative": number("Relative", "%+.3f", "Against the median of the others, in powers of two."),
+    "Relative": number("Relative", "%+.3f", "Against the median of the others; 1 is twice its probability."),
     "Coverage": number(
         "Coverage", "%.0f%", "The share of the markets' lives for which a forecast of its stood."
     ),
     "Questions": words("Questions", "How many of the markets that ended it forecast."),
 }
 METACULUS_SAID = (
-    "Nobody is compared with baselines that no model is behind. Community: the recency-weighted median of "
-    "all others."
+    "Nobody is compared with those outside: baselines, which no model is behind, and the community, which is "
+    "the recency-weighted median of all others."
 )
 
 
-def metaculus_table(scores: Sequence[MetaculusScores]) -> Markup:
-    """Metaculus's scores of agents and of their community, a row each."""
+def metaculus_table(
+    scores: Sequence[MetaculusScores], known: Container[str], address: Address = in_app
+) -> Markup:
+    """Metaculus's scores of agents and of their community, a row each, which leads to the agents' pages."""
     data: dict[str, list[Any]] = {key: [] for key in METACULUS}
     for one in scores:
         span = (
@@ -363,10 +371,12 @@ def metaculus_table(scores: Sequence[MetaculusScores]) -> Markup:
             if one.peer_low is None or one.peer_high is None
             else f"{written(one.peer_low, '%+.2f')} to {written(one.peer_high, '%+.2f')}"
         )
-        row = (one.agent, one.peer, span, one.baseline, one.spot_peer, one.relative, 100 * one.coverage)
+        name = HtmlCell(one.agent, one.agent, "outside" if one.outside else "")
+        row = (name, one.peer, span, one.baseline, one.spot_peer, one.relative, 100 * one.coverage)
         for key, value in zip(METACULUS, (*row, f"{one.questions:,} of {one.asked:,}"), strict=True):
             data[key].append(value)
-    return html_table(data, METACULUS, "Metaculus's scores, a row an agent", sortable=True)
+    hrefs = agent_hrefs([one.agent for one in scores], known, address)
+    return html_table(data, METACULUS, "Metaculus's scores, a row an agent", hrefs, sortable=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,16 @@ def _brief(name: str) -> Callable[[LeaderboardLine], Figure]:
     return of
 
 
+def _metaculus(
+    name: str, label: str, format: str, help: str, key: str = "", times: int = 1
+) -> LeaderboardColumn:
+    def of(line: LeaderboardLine) -> Figure:
+        found: Figure = getattr(line.metaculus, name) if line.metaculus else None
+        return found
+
+    return LeaderboardColumn(key or name, label, format, help, of, times)
+
+
 def _money(name: str) -> Callable[[Any], float]:
     return lambda luck: float(getattr(luck, name)) / ONE
 
@@ -182,6 +192,20 @@ COLUMNS = (
         "Cost per forecast $",
         "%.6f",
         "That of all its calls, spread over the probabilities that it stated, resolved or not.",
+    ),
+    _metaculus(
+        "peer", "Peer", "%+.2f", "Metaculus's peer score: points better than the other agents over time."
+    ),
+    _metaculus("baseline", "Baseline", "%+.2f", "Metaculus's baseline score: points better than 50%."),
+    _metaculus("spot_peer", "Spot peer", "%+.2f", "The peer score of what stood when a market closed."),
+    _metaculus("relative", "Relative", "%+.3f", "Against the median of the other agents, in powers of two."),
+    _metaculus(
+        "coverage",
+        "Coverage in time %",
+        "%.0f",
+        "Share of the lives of the markets that ended for which a forecast of its stood.",
+        "coverage_in_time",
+        100,
     ),
     _score("skill_high", "Skill to", "%+.4f", "The high end of its 95% interval."),
     _score("skill_p", "Chance", "%.3f", "How likely a skill as far from 0 would be if there were none."),

@@ -33,6 +33,7 @@ from arena.record.schema.database import Connection, cached_engine, check_schema
 from arena.scores.cache import CacheEntry
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard, LeaderboardRow
+from arena.scores.metaculus_scores import MetaculusScores
 from arena.scores.profiles.detailed_profile import FIGURES, ProfileFigures
 from arena.scores.rules.money.luck import Luck
 from dashboard.words import moment
@@ -167,10 +168,12 @@ class RoundDecision:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardLine:
-    """A row of the leaderboard: an agent's scores, and beside them what luck and calibration come to."""
+    """A row of the leaderboard: an agent's scores, beside them what luck and calibration come to, and
+    Metaculus's scores."""
 
     row: LeaderboardRow
     brief: ProfileFigures | None = None
+    metaculus: MetaculusScores | None = None
 
     @property
     def is_on_board(self) -> bool:
@@ -268,6 +271,14 @@ def arena_status(record: RecordSource) -> Status:
     return ask(record, lambda connection: read_status_by_config(connection, now(), config))
 
 
+def leaderboard_lines(
+    board: Leaderboard, briefs: Mapping[str, ProfileFigures] | None = None
+) -> tuple[LeaderboardLine, ...]:
+    """The rows of a leaderboard with what else is known of each agent."""
+    known, metaculus = briefs or {}, {one.agent: one for one in board.metaculus}
+    return tuple(LeaderboardLine(row, known.get(row.agent), metaculus.get(row.agent)) for row in board.rows)
+
+
 @dataclass(frozen=True, slots=True)
 class LeaderboardPage:
     """A leaderboard as it was computed last; without one, the equity of every account.
@@ -296,8 +307,7 @@ def _read_leaderboard(connection: Connection, cohort: int | None) -> Leaderboard
     if figures is not None:
         made_at = min(board.made_at, figures.made_at)
         board = replace(board, made_at=made_at, is_current=board.is_current and figures.is_current)
-    lines = (LeaderboardLine(row, by_agent.get(row.agent)) for row in board.value.rows)
-    return LeaderboardPage(board, tuple(lines), ())
+    return LeaderboardPage(board, leaderboard_lines(board.value, by_agent), ())
 
 
 @cached

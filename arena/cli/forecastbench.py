@@ -305,7 +305,7 @@ def check(
 
     Next: arena forecastbench board
     """
-    from arena.scores.files.forecastbench import check_answers, read_forecast_file
+    from arena.scores.files.forecastbench import check_answers, in_row_order, read_forecast_file
 
     sets = {one.due: one for one in question_sets(chosen, questions or (), combinations)}
     found: list[FileFault] = []
@@ -320,7 +320,7 @@ def check(
         if sets and asked is None:
             due = filed.due or "no day"
             faults.append(FileFault(str(file), "forecast_due_date", f"no set is of {due}", "name it"))
-        found += faults if asked is None else [*faults, *check_answers(filed, asked)]
+        found += in_row_order(faults if asked is None else [*faults, *check_answers(filed, asked)])
         answered.append(
             {"file": file, "forecasts": len(filed.rows), "combinations": filed.combinations,
              "question_set": None if asked is None else asked.name}
@@ -400,7 +400,7 @@ def board(
         print(csv_text(lines) if as_csv else html_text(lines, f"{mode.value.capitalize()} board"), end="")
         return
     data = {"mode": mode.value, "rows": rows, "groups": [asdict(one) for one in made.groups]}
-    chosen.answer(data | {"notes": list(made.notes)}, say_board, made, rows, chosen.table)
+    chosen.answer(data | {"notes": list(made.notes)}, say_board, made, rows, against, chosen.table)
 
 
 def gathered(
@@ -509,7 +509,7 @@ PAPER = (
     counted("overall", "overall", ".4f"),
     interval("", "95% interval", 4),
     interval("_clustered", "by cluster", 4, 1),
-    counted("p", "p", ".3f", 2),
+    TableColumn("p", show=lambda p: p_text(p, 3), gives_way=2),
     counted("better", "better", ".1%", 4),
     counted("each market once", "better_once", ".1%", 5),
 )
@@ -533,19 +533,30 @@ GROUPS = (
     TableColumn("brier", "Brier", ".4f"),
     interval("", "95% interval", 4),
 )
-LEGENDS = {
-    True: "Mean Brier scores: lower is better. Better: more accurate than the first, p that this is chance.",
-    False: "Brier Index: higher is better, 50 is always saying 0.5. Peer and BSS are in Brier points.",
-}
+PAPER_LEGEND = (
+    "Mean Brier scores: lower is better. Better: more accurate than {against}; p: how likely chance alone "
+    "leaves it that far behind."
+)
+SITE_LEGEND = "Brier Index: higher is better, 50 is always saying 0.5. Peer and BSS are in Brier points."
+AGAINST_LEGEND = "At least {against}: the share of replicates in which it is at least as good."
 
 
-def say_board(made: "BenchBoard", rows: list[dict[str, Any]], choice: TableChoice) -> None:
+def say_board(
+    made: "BenchBoard", rows: list[dict[str, Any]], against: str | None, choice: TableChoice
+) -> None:
     """The board in words."""
-    paper = made.mode == "paper"
-    print_table(PAPER if paper else SITE, rows, choice=choice)
+    named = None if against is None else plain(against)
+    if made.mode == "paper":
+        columns, legend = PAPER, PAPER_LEGEND.format(against=named or "the first")
+    elif against is None:
+        columns, legend = SITE, SITE_LEGEND
+    else:
+        share = TableColumn("p", f"at least {named}", ".1%", value=lambda row: row["p"].get(against))
+        columns, legend = (*SITE, share), f"{SITE_LEGEND} {AGAINST_LEGEND.format(against=named)}"
+    print_table(columns, rows, choice=choice)
     if made.groups:
         print_table(GROUPS, [asdict(one) for one in made.groups])
-    print(LEGENDS[paper])
+    print(legend)
     for note in made.notes:
         print(f"- {plain(note)}")
 
@@ -597,9 +608,13 @@ def verdict(p: float | None) -> tuple[str, str]:
     return "Yes" if p < 0.01 else "Likely" if p < 0.1 else "No", p_text(p)
 
 
-def p_text(p: float) -> str:
-    """A p-value as boards write it."""
-    return "<0.001" if p < 0.001 else "<0.01" if p < 0.01 else f"{p:.2f}"
+def p_text(p: float, places: int = 2) -> str:
+    """A p-value as boards write it; those of the paper have three places.
+
+    >>> p_text(0.0004), p_text(0.0042), p_text(0.0042, 3)
+    ('<0.001', '<0.01', '0.004')
+    """
+    return "<0.001" if p < 0.001 else "<0.01" if places == 2 and p < 0.01 else f"{p:.{places}f}"
 
 
 def figure(value: float | None, places: int) -> str:
@@ -626,7 +641,7 @@ def paper_lines(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
             [row["forecaster"], row["model_organization"],
              *(f"{row[kind]:.3f}" for kind in ("dataset", "market", "overall")),
              ends_text(row, "low", "high", 3),
-             "" if row["p"] is None else "<0.001" if row["p"] < 0.001 else f"{row['p']:.3f}",
+             "" if row["p"] is None else p_text(row["p"], 3),
              f"{row['better'] or 0:.0%}"]
             for row in rows
         ),

@@ -266,11 +266,11 @@ def confirm(cost: Mapping[str, Any], planned: PlannedAnswers, yes: bool, as_json
     if not cost["calls"]["low"]:
         return
     words = f"{len(cost['agents'])} agents, {count_text(planned.rows, 'forecast')} each: {cost_words(cost)}"
+    if not yes and (as_json or not sys.stdin.isatty()):
+        raise ArenaError("not_confirmed", f"nothing was asked: {words}", "--yes asks, --dry only says this")
     print(words, file=sys.stderr)
     if yes:
         return
-    if as_json or not sys.stdin.isatty():
-        raise ArenaError("not_confirmed", f"nothing was asked: {words}", "--yes asks, --dry only says this")
     if not typer.confirm("Ask them?", True, err=True):
         raise ArenaError("stopped", "nothing was asked", "--dry says what it would cost")
 
@@ -377,7 +377,7 @@ def say_run(data: Mapping[str, Any], choice: TableChoice) -> None:
         total = data["total"]
         spent = f"${total['usd_known']:,.4f}"
         if total["usd_more_at_most"]:
-            spent += f", and at most ${total['usd_more_at_most']:,.2f} more for calls without an answer"
+            spent += f", and at most ${total['usd_more_at_most']:,.4f} more for calls without an answer"
         words = f"{total['tokens_in']:,} tokens in, {total['tokens_out']:,} out, {spent}"
         print(f"Spent: {total['calls']:,} calls, {words}")
     for words in warnings_of(data):

@@ -100,6 +100,11 @@ COLUMNS = (
     TableColumn("shown", show=",d", gives_way=6),
     TableColumn("bets", show=",d", gives_way=5),
     TableColumn("win_rate", "win rate", ".0%", 6),
+    TableColumn("peer", show="+.2f", gives_way=8, value="metaculus.peer"),
+    TableColumn("baseline", show="+.2f", gives_way=8, value="metaculus.baseline"),
+    TableColumn("spot_peer", "spot peer", "+.2f", 8, "metaculus.spot_peer"),
+    TableColumn("relative", show="+.3f", gives_way=8, value="metaculus.relative"),
+    TableColumn("coverage_in_time", "coverage in time", ".0%", 8, "metaculus.coverage"),
 )
 UNRANKED = (
     AGENT,
@@ -300,8 +305,10 @@ def print_leaderboard(found: Mapping[str, Any], choice: TableChoice) -> None:
     """Who leads, and the leaderboard as a table."""
     print_text(found["sentence"])
     print()
-    ranked = [row for row in found["leaderboard"] if row["ranked"] or row["kind"] == MARKET]
-    others = [row for row in found["leaderboard"] if row not in ranked]
+    metaculus = {row["agent"]: row for row in found["metaculus"]}
+    rows = [row | {"metaculus": metaculus.get(row["agent"])} for row in found["leaderboard"]]
+    ranked = [row for row in rows if row["ranked"] or row["kind"] == MARKET]
+    others = [row for row in rows if row not in ranked]
     print_table(COLUMNS, ranked, choice=choice)
     if others:
         print_table(UNRANKED, others, "Not ranked")

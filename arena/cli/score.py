@@ -400,11 +400,11 @@ def tournament(
     hidden: Annotated[
         int | None,
         typer.Option(
-            help="(--cohort, 2022) The first rounds of a market, which alone count in coverage.", min=1
+            help="(--cohort) The first rounds of a market, its hidden period, which alone count.", min=1
         ),
     ] = None,
     sweep: Annotated[
-        bool, typer.Option("--sweep", help="(2022) Everyone's prize by the weight of the hidden period.")
+        bool, typer.Option("--sweep", help="Everyone's prize by the weight of the hidden period.")
     ] = False,
     mode: Mode = Modes.exact,
 ) -> None:
@@ -413,10 +413,12 @@ def tournament(
     The file says `form: peer` (since 2024) or `form: 2022`, `pool:` in dollars and `forecasts:`, a CSV beside
     it with the columns question, forecaster, probability and outcome, and optionally time, end, open, close
     and scheduled_close. `form: peer` takes minimum_prize, exclude (from prizes), outside (of the comparison)
-    and weights; `form: 2022` takes hidden_weight, for the time until hidden_until. Instead of probability and
-    outcome the CSV may have chance, the probability or density given to what happened.
+    and weights. hidden_weight is what the time until hidden_until counts: in coverage and, by the form peer,
+    in scores. Instead of probability and outcome the CSV may have chance, the probability or density given to
+    what happened.
     With --cohort its markets are the questions and its agents play for the pool; baselines, which no model is
-    behind, are outside and win nothing by the form peer.
+    behind, are outside and win nothing by the form peer. With --hidden 2 only what stood in the first two
+    rounds of each market counts.
 
     Example: arena tournament cup.yaml
 
@@ -455,9 +457,6 @@ def cohort_tournament(
     from arena.scores.files.tournament import PlayedTournament, TournamentSettings
     from arena.scores.metaculus_scores import BASELINES, read_known, tournament_entries
 
-    if hidden is not None and form is Forms.peer:
-        hint = "add --form 2022, or leave out --hidden"
-        raise ArenaError("no_hidden", "by the form peer no period is hidden", hint, status=64)
     with chosen.reading() as connection:
         select_cohorts(read_cohorts(connection), number)
         rows = read_forecast_columns(connection, number)
@@ -499,26 +498,27 @@ def tournament_data(played: "PlayedTournament", mode: Modes, *, sweep: bool) -> 
         "form": said.form,
         "mode": found.mode,
         "pool": said.pool,
+        "hidden_weight": said.hidden_weight,
         "asked": asked,
         "rows": [asdict(place) for place in found.places],
         "notes": notes,
     }
     if sweep:
-        data["sweep"] = sweep_data(played)
+        data["sweep"] = sweep_data(played, mode)
     return data
 
 
-def sweep_data(played: "PlayedTournament") -> list[dict[str, Any]]:
-    """Everyone's prize by the weight of the hidden period in coverage."""
+def sweep_data(played: "PlayedTournament", mode: Modes) -> list[dict[str, Any]]:
+    """Everyone's prize by the weight of the hidden period."""
     from arena.scores.files.tournament import score_tournament
 
-    if played.rules.form != "2022" or played.entries.hidden_until is None:
-        hint = "with a file: form: 2022 and a column hidden_until; with --cohort: --form 2022 --hidden 2"
+    if played.entries.hidden_until is None:
+        hint = "with a file: a column hidden_until; with --cohort: --hidden 2"
         raise ArenaError("no_hidden", "--sweep needs a hidden period", hint, status=64)
     prizes: dict[str, dict[str, float]] = {}
     for weight in WEIGHTS:
         rules = played.rules.model_copy(update={"hidden_weight": weight})
-        for place in score_tournament(rules, played.entries).places:
+        for place in score_tournament(rules, played.entries, mode.value).places:
             prizes.setdefault(place.forecaster, {})[f"{weight:g}"] = place.prize
     return [{"forecaster": name, "prizes": by_weight} for name, by_weight in prizes.items()]
 
@@ -528,6 +528,9 @@ def say_places(found: dict[str, Any], choice: TableChoice) -> None:
     rows = [row | {"answered": f"{row['questions']:,} of {found['asked']:,}"} for row in found["rows"]]
     print_table(PLACES, rows, choice=choice)
     print(f"Form {found['form']}, mode {found['mode']}: {FORMS[found['form']]}; prizes are shared by take.")
+    if found["hidden_weight"] is not None:
+        counted = "scores and coverage" if found["form"] == "peer" else "coverage"
+        print(f"The hidden period counts {found['hidden_weight']:.0%} of {counted}.")
     if "sweep" in found:
         columns = [
             TableColumn(f"{weight:g}", f"{weight:.0%}", ",.2f", value=partial(prize_at, weight=f"{weight:g}"))

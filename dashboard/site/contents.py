@@ -26,7 +26,14 @@ from dashboard.html import badge
 from dashboard.markets import MOST, MarketFilter, MarketLine, all_markets, market_lines, read_market_list
 from dashboard.pages import Address
 from dashboard.profile import Holding, read_all_holdings
-from dashboard.record import LeaderboardLine, PnlPoint, SeasonOverview, read_season, read_summed_curves
+from dashboard.record import (
+    LeaderboardLine,
+    PnlPoint,
+    SeasonOverview,
+    leaderboard_lines,
+    read_season,
+    read_summed_curves,
+)
 from dashboard.site import pages
 from dashboard.site.addresses import FIXED, address_from, file_name
 from dashboard.site.shell import drawn_by, look_files, site_page
@@ -71,7 +78,7 @@ class SeasonSite:
         """Its rows, each with what luck and calibration come to."""
         figures = FIGURES.read(self.connection)
         briefs = {} if figures is None else {one.agent: one for one in figures.value}
-        return tuple(LeaderboardLine(row, briefs.get(row.agent)) for row in self.board.rows)
+        return leaderboard_lines(self.board, briefs)
 
     @cached_property
     def curves(self) -> dict[str, tuple[PnlPoint, ...]]:

@@ -12,13 +12,23 @@ from arena.record.schema.database import Connection
 from arena.scores.leaderboard import Leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS
 from arena.scores.profiles.detailed_profile import PROFILE
-from dashboard.board import board_table, founding, headline, money_table, progress, short_board, stamps
+from dashboard.board import (
+    METACULUS_SAID,
+    board_table,
+    founding,
+    headline,
+    metaculus_table,
+    money_table,
+    progress,
+    short_board,
+    stamps,
+)
 from dashboard.columns import UNRANKED, columns_of
 from dashboard.html import bold, columns, folded, lines, pills, points, tiles
 from dashboard.markets import MarketLine, market_table
 from dashboard.pages import Address
 from dashboard.profile import Holding, holdings_table
-from dashboard.record import LeaderboardLine, PnlPoint, SeasonOverview, cache_note
+from dashboard.record import LeaderboardLine, PnlPoint, SeasonOverview, cache_note, leaderboard_lines
 from dashboard.rules import rules
 from dashboard.site.standings import ReportFacts, heading, standings
 from dashboard.svg import CHOSEN
@@ -103,7 +113,7 @@ def one_cohort(
     if page.board is None:
         yield money_table(page.money, known.names, address)
     else:
-        every = [LeaderboardLine(row) for row in page.board.value.rows]
+        every = leaderboard_lines(page.board.value)
         equity = {name: [point.dollars for point in line] for name, line in curves.items()}
         more = columns_of("return_pct", "bets", "resolved")
         ranked = [line for line in every if line.is_on_board]
@@ -111,6 +121,9 @@ def one_cohort(
         yield from _unranked(every, known, address)
         table, said = founding(every, [page.line])
         yield folded("Scores of the founding text", table + quiet(lines(said)))
+        if page.board.value.metaculus:
+            table = metaculus_table(page.board.value.metaculus, known.names, address)
+            yield folded("By Metaculus's scores", table + quiet(METACULUS_SAID))
     frozen = points(rules(page.cohort)) + cohort.line_up(page.cohort, address)
     yield folded("How this cohort plays: rules and line-up, frozen at its start", frozen)
     if page.changed:

@@ -21,7 +21,7 @@ from dashboard.board import board_table, cohort_label, progress, says_and_happen
 from dashboard.columns import UNRANKED, columns_of, with_bar
 from dashboard.html import box, columns
 from dashboard.pages import Address
-from dashboard.record import CohortLine, LeaderboardLine, PnlPoint, line_of
+from dashboard.record import CohortLine, PnlPoint, leaderboard_lines, line_of
 from dashboard.site.shell import one_file
 from dashboard.svg import CHOSEN, HALVES, REST, Line, calibration_chart, line_chart, scatter
 from dashboard.words import count, moment, with_true_minus, written
@@ -118,7 +118,7 @@ def standings(facts: ReportFacts, address: Address) -> Iterator[Markup]:
     if noise:
         said = f"Twins, which have the same settings, lie {noise:.4f} apart: that much is noise."
         yield _paragraph("quiet", said)
-    lines = [LeaderboardLine(row) for row in facts.ranking.rows]
+    lines = leaderboard_lines(facts.ranking)
     shown = with_bar(COLUMNS, facts.ranking.bar)
     for title, of, some in (
         ("Standings", shown, [line for line in lines if line.is_on_board]),

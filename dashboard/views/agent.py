@@ -268,7 +268,7 @@ def show(source: RecordSource) -> None:
         scores = () if board is None else [x for x in board.value.metaculus if x.agent in (name, COMMUNITY)]
         if any(one.agent == name for one in scores):
             with st.expander("By Metaculus's scores"):
-                put(metaculus_table(scores), "Metaculus's scores")
+                put(metaculus_table(scores, ()), "Metaculus's scores")
                 st.caption(METACULUS_SAID)
 
     drawn: dict[str, Callable[[], None]] = {

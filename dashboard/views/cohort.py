@@ -43,7 +43,6 @@ from dashboard.html import box, columns, html_table, lines, pills, points, words
 from dashboard.pages import Address, choice, in_app, link, put, way
 from dashboard.record import (
     CohortLine,
-    LeaderboardLine,
     PnlPoint,
     RecordSource,
     RoundDecision,
@@ -51,6 +50,7 @@ from dashboard.record import (
     ask,
     cache_note,
     cached,
+    leaderboard_lines,
     line_of,
     season,
 )
@@ -417,7 +417,7 @@ def _standings(page: CohortPage, known: SeasonOverview, curves: Curves, colours:
     if page.board is None:
         show_money(page.money, known.names)
         return
-    every = [LeaderboardLine(row) for row in page.board.value.rows]
+    every = leaderboard_lines(page.board.value)
     ranked = [line for line in every if line.is_on_board]
     equity = {name: [point.dollars for point in points] for name, points in curves.items()}
     more = columns_of("return_pct", "bets", "resolved")
@@ -428,7 +428,7 @@ def _standings(page: CohortPage, known: SeasonOverview, curves: Curves, colours:
         show_founding(every, [page.line])
     if page.board.value.metaculus:
         with st.expander("By Metaculus's scores"):
-            put(metaculus_table(page.board.value.metaculus), "Metaculus's scores")
+            put(metaculus_table(page.board.value.metaculus, known.names), "Metaculus's scores")
             st.caption(METACULUS_SAID)
 
 

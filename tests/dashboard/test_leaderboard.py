@@ -67,6 +67,32 @@ def test_it_shows_every_score_of_every_row(
     assert f"proven needs {times_text(board.bar)}" in html
 
 
+@pytest.mark.parametrize("cohort", [None, 1])
+def test_metaculus_scores_are_columns_too(
+    season: Path, monkeypatch: pytest.MonkeyPatch, cohort: int | None
+) -> None:
+    page = opened("leaderboard", season, monkeypatch, cohort=str(cohort or "all"), columns="all")
+    table = tables(page)[0].set_index("agent")
+    known = {one.agent: one for one in ranked(season, cohort).metaculus}
+    assert known
+    for agent, row in table.iterrows():
+        own = known.get(str(agent))
+        for name in ("peer", "baseline", "spot_peer", "relative"):
+            assert same(row[name], own and getattr(own, name)), (agent, name)
+        assert same(row["coverage_in_time"], own and own.coverage, 100)
+
+
+def test_a_cohort_says_with_whom_nobody_is_compared(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In its table of Metaculus's scores; names lead on to agents, the community nowhere."""
+    html = next(x for x in markup(opened("cohort", season, monkeypatch, cohort="1")) if "Spot peer" in x)
+    rows = [row for row in ET.fromstring(html).iter("tr") if row.find("td") is not None]
+    scores = ranked(season, 1).metaculus
+    assert [("outside" in "".join(row.itertext()), row.find(".//a") is not None) for row in rows] == [
+        (one.outside, one.agent != "community") for one in scores
+    ]
+    assert {one.outside for one in scores} == {True, False}
+
+
 def test_who_is_not_ranked_stands_apart_with_the_reason_and_the_money(
     first_round: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,9 +1,11 @@
 """A round of ForecastBench, there and back: fetched, answered though killed, filed, resolved and ranked."""
 
 import json
+import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from statistics import fmean, geometric_mean, median
 from typing import Any
 
 import pytest
@@ -24,21 +26,26 @@ DUE = "2026-03-01"
 TOKENS_IN, TOKENS_OUT = 1_000, 100
 CENTS = (TOKENS_IN * 1 + TOKENS_OUT * 4) / 1_000_000
 """What a question costs, in dollars."""
+MOST = 0.01
+"""What a question costs at most: a thousand tokens out, and not that many in."""
 
 
-def chance(model: str, name: str, text: str) -> float:
-    """What a model says of a market: more certain with its number, and right about odd questions."""
-    odd = any(f"Is {place} odd?" in text for place in range(1, 20, 2))
+ASKED = re.compile(r"^### (m[0-9]+)$[^#]*Is ([0-9]+) odd", re.MULTILINE)
+"""A market of the prompt, and the number that it is about."""
+
+
+def chance(model: str, number: int) -> float:
+    """What a model says of a number: more certain with its own, and right."""
     edge = int(model.rpartition("-")[2]) * 0.05
-    return round(0.5 + (edge if odd else -edge), 2)
+    return round(0.5 + (edge if number % 2 else -edge), 2)
 
 
 def answered(call: Asked) -> Reply:
     """A forecast for every market that the question names."""
     text = "".join(str(message["content"]) for message in call.body["messages"] if message["role"] == "user")
     forecasts = [
-        {"market": name, "reason": "so it is", "probability": chance(call.model, name, text)}
-        for name in NAMED.findall(text)
+        {"market": name, "reason": "so it is", "probability": chance(call.model, int(number))}
+        for name, number in ASKED.findall(text)
     ]
     usage = {"prompt_tokens": TOKENS_IN, "completion_tokens": TOKENS_OUT}
     return says(json.dumps({"forecasts": forecasts}), usage=usage)
@@ -108,19 +115,27 @@ RUN = ("forecastbench", "run", "--baselines", "--prices", "--yes", "--clock", "c
 FROM = ("--from", "published", "--clock", "clock")
 
 
-def kill_after(folder: Path, provider: FaultyProvider, asked: int) -> None:
-    """Let the agents answer until so many questions were asked, and kill them."""
-    started, whole = list[Forked](), provider.respond
+def stop_after(
+    folder: Path,
+    provider: FaultyProvider,
+    asked: int,
+    words: Sequence[str] = RUN,
+    by: signal.Signals = signal.SIGKILL,
+) -> Forked:
+    """Let the agents answer until so many questions were asked, and end them by a signal."""
+    started, ended, whole = list[Forked](), list[int](), provider.respond
 
     def respond(request: Request) -> Reply:
-        if len(provider.log) >= asked and started:
-            started[0].signal(signal.SIGKILL)
+        if len(provider.log) >= asked and started and not ended:
+            ended.append(by)
+            started[0].signal(by)
         return whole(request)
 
     vars(provider)["respond"] = respond
-    started.append(loaded().start(folder, *RUN, "--json"))
-    assert started[0].wait() == -signal.SIGKILL
+    started.append(loaded().start(folder, *words, "--json"))
+    assert started[0].wait() == (130 if by == signal.SIGINT else -by)
     del vars(provider)["respond"]
+    return started[0]
 
 
 def arena_json(*words: str, status: int = 0) -> Any:
@@ -149,7 +164,7 @@ def test_a_round_there_and_back(tmp_path: Path, provider: FaultyProvider) -> Non
     )
     kills = (20, 45, 75)
     for count in kills:
-        kill_after(tmp_path, provider, count)
+        stop_after(tmp_path, provider, count)
     found = arena_json(*RUN)
     questions = AGENTS * QUESTION_COUNT
     assert questions <= len(provider.log) <= questions + len(kills) * AT_ONCE
@@ -158,8 +173,12 @@ def test_a_round_there_and_back(tmp_path: Path, provider: FaultyProvider) -> Non
     assert {one["verdict"] for one in agents.values()} == {"played"}
     for number in range(1, AGENTS + 1):
         one = agents[f"a{number}"]
-        assert (one["calls"], one["usd"]) == (QUESTION_COUNT, round(QUESTION_COUNT * CENTS, 6))
-    assert found["total"]["usd"] == pytest.approx(questions * CENTS, abs=1e-9)
+        assert (one["calls"], one["usd_known"]) == (QUESTION_COUNT, round(QUESTION_COUNT * CENTS, 6))
+        assert (one["usd"] is None) == (one["usd_more_at_most"] > 0)
+    total = found["total"]
+    assert total["usd_known"] == pytest.approx(questions * CENTS, abs=1e-9)
+    lost = len(provider.log) - questions  # asked when the process was killed, and may be charged for
+    assert lost * CENTS <= total["usd_more_at_most"] <= len(kills) * AT_ONCE * MOST
     assert found["late"] is False
     asked = len(provider.log)
     assert arena_json(*RUN)["agents"] == found["agents"]
@@ -199,6 +218,30 @@ def test_a_round_there_and_back(tmp_path: Path, provider: FaultyProvider) -> Non
     assert arena_json("cohorts", "list")["cohorts"] == []
 
 
+def test_several_questions_at_once_and_ctrl_c(tmp_path: Path, provider: FaultyProvider) -> None:
+    """Four questions a call: stopped between calls, it goes on with those that were not answered."""
+    world(tmp_path, provider)
+    arena_json("forecastbench", "fetch", *FROM)
+    batched = ("forecastbench", "run", "--yes", "--clock", "clock", "--batch", "4")
+    calls = AGENTS * -(-QUESTION_COUNT // 4)
+    assert arena_json(*batched[:2], "--dry", *batched[3:])["estimate"]["calls"]["low"] == calls
+    for count in (5, 17):
+        stopped = stop_after(tmp_path, provider, count, batched, signal.SIGINT)
+        error = json.loads(stopped.said().partition("\n")[2])["error"]
+        assert (error["code"], "what was answered is kept" in error["message"]) == ("interrupted", True)
+        assert is_clean(tmp_path)
+    left = arena_json(*batched[:2], "--dry", *batched[3:])
+    before = len(provider.log)
+    found = arena_json(*batched)
+    assert len(provider.log) - before == left["estimate"]["calls"]["low"] <= calls - 17 + 2 * AT_ONCE
+    assert {one["forecasts"] for one in found["agents"]} == {ROWS}
+    assert found["total"]["usd_known"] == pytest.approx(calls * CENTS)
+    assert is_clean(tmp_path)
+    arena_json("forecastbench", "file", "--as", "us", "--model", "a3", "-o", "filed")
+    rows = json.loads((tmp_path / f"filed/{DUE}.us.1.json").read_text())["forecasts"]
+    assert [row["forecast"] for row in rows] == [chance("fake-3", int(row["id"][1:])) for row in rows]
+
+
 def test_a_budget_stops_it_and_more_money_goes_on(tmp_path: Path, provider: FaultyProvider) -> None:
     """Nobody goes past the limit, and what was answered before is not asked for again."""
     world(tmp_path, provider, "{arena: 0.03}")
@@ -215,17 +258,71 @@ def test_a_budget_stops_it_and_more_money_goes_on(tmp_path: Path, provider: Faul
     assert is_clean(tmp_path)
 
 
-def test_each_may_be_asked_by_its_own_prompt(tmp_path: Path, provider: FaultyProvider) -> None:
-    """So that a crowd can be one of several prompts, as the paper's is."""
+PROMPTS = {"base_rates": "look at how often", "odds": "think in odds", "two_passes": "make up your mind"}
+"""The three prompts of the paper's crowd, and what tells them apart."""
+POOLS: dict[str, Callable[[list[float]], float]] = {
+    "median": median,
+    "geometric_mean": geometric_mean,
+    "geometric_mean_of_odds": lambda ps: 1 / (1 + 1 / geometric_mean(p / (1 - p) for p in ps)),
+}
+
+
+def said_by(model: int, prompt: str, number: int) -> float:
+    """What one of the nine says of a question: each something else."""
+    edge = 0.08 * model + 0.05 * [*PROMPTS].index(prompt) + 0.01 * number
+    return round(0.5 + (edge if number % 2 else -edge), 2)
+
+
+def of_the_nine(call: Asked) -> Reply:
+    """The answer of a model to one of the three prompts."""
+    text = "".join(str(message["content"]) for message in call.body["messages"])
+    (prompt,) = (name for name, words in PROMPTS.items() if words in text)
+    number = int(re.findall(r"Is (\d+) odd", text)[0])
+    chance = said_by(int(call.model[-1]), prompt, number)
+    forecasts = [{"market": name, "reason": prompt, "probability": chance} for name in NAMED.findall(text)]
+    return says(json.dumps({"forecasts": forecasts}))
+
+
+def test_the_papers_crowd_there_and_back(tmp_path: Path, provider: FaultyProvider) -> None:
+    """Three models by three prompts, combined in the paper's three ways; each is filed and ranked."""
     world(tmp_path, provider)
-    config = tmp_path / "config.yaml"
-    prompts = config.read_text().replace("fake-1,", "fake-1, prompt: zero_shot,")
-    config.write_text(prompts.replace("fake-2,", "fake-2, prompt: scratchpad,"))
+    for model in (1, 2, 3):
+        provider.script(f"fake-{model}", of_the_nine)
+    nine = [(model, prompt) for model in (1, 2, 3) for prompt in PROMPTS]
+    head = (tmp_path / "config.yaml").read_text().partition("agents:")[0]
+    of = ", ".join(f"m{model}-{prompt}" for model, prompt in nine)
+    lines = [
+        f"  - {{name: m{model}-{prompt}, model: openai/fake-{model}, prompt: superforecaster_{prompt}, "
+        f"base_url: '{provider.url}', max_tokens: 1000, price: {{input: 1, output: 4}}}}"
+        for model, prompt in nine
+    ] + [f"  - {{kind: crowd, name: {method}, method: {method}, of: [{of}]}}" for method in POOLS]
+    (tmp_path / "config.yaml").write_text("\n".join([f"{head}agents:", *lines]))
     arena_json("forecastbench", "fetch", *FROM)
-    found = arena_json(*RUN, "--prompt", "own", "--agent", "a1", "--agent", "a2")
-    assert found["method"] == "own prompts with freeze values"
-    systems = {(x.body["model"], x.body["messages"][0]["content"]) for x in provider.log}
-    assert len(systems) == len({text for _, text in systems}) == 2
+    asking = ("forecastbench", "run", "--prompt", "own", "--yes", "--clock", "clock")
+    with pytest.raises(AssertionError, match="no prompt superforecaster_base_rates shows prices"):
+        arena_json(*asking, "--prices")
+    found = arena_json(*asking)
+    assert found["method"] == "own prompts"
+    assert {one["forecasts"] for one in found["agents"]} == {ROWS}
+    assert len(provider.log) == len(nine) * QUESTION_COUNT
+
+    (tmp_path / "clock").write_text("2026-03-12T00:00Z\n")
+    resolved(tmp_path)
+    arena_json("forecastbench", "resolve", *FROM)
+    filed = []
+    for number, (method, pool) in enumerate(POOLS.items(), 1):
+        naming = ("--as", "us", "--model", method, "--n", str(number), "-o", "filed")
+        filed.append(arena_json("forecastbench", "file", *naming)["file"])
+        rows = json.loads(Path(filed[-1]).read_text())["forecasts"]
+        expected = [pool([said_by(*one, int(row["id"][1:])) for one in nine]) for row in rows]
+        assert [row["forecast"] for row in rows] == pytest.approx(expected, abs=1e-6)
+    assert arena_json("forecastbench", "check", *filed)["faults"] == []
+    board = arena_json("forecastbench", "board", "--mode", "paper", *filed)
+    scores = {row["forecaster"]: row["dataset"] for row in board["rows"]}
+    for method, pool in POOLS.items():
+        misses = [(pool([said_by(*one, i) for one in nine]) - i % 2) ** 2 for i in range(5)]
+        assert scores[method] == pytest.approx(fmean(misses), abs=1e-6)
+    assert is_clean(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,24 @@
 """A season scored by others' rules: an export, a tournament, the leaderboard; and how it was played."""
 
 import json
+import math
 import shutil
+from collections import defaultdict
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
+from arena.record.model.columns import ForecastColumns
+from arena.record.queries.forecasts import read_forecast_columns
+from arena.record.schema.database import open_read_only, reading
+from arena.scores.metaculus_scores import read_known
 from tests.season.demo import six_rounds
 
 
@@ -66,12 +76,72 @@ def test_a_cohort_is_a_tournament(season: Path) -> None:
     assert [*by_weight["prizes"]] == ["0", "0.25", "0.5", "0.75", "1"]
 
 
+def peers_by_loops(columns: ForecastColumns, outside: set[str], rounds: int) -> dict[str, float]:
+    """Sums over markets of peer scores in the first rounds of each, instant by instant."""
+    by_market: dict[int, list[int]] = defaultdict(list)
+    for row in np.flatnonzero(columns.outcome >= 0).tolist():
+        by_market[int(columns.market[row])].append(row)
+    sums: dict[str, float] = defaultdict(float)
+    for rows in by_market.values():
+        instants = sorted({int(columns.at[row]) for row in rows})
+        newest = next(row for row in rows if columns.at[row] == instants[-1])
+        scheduled = max(float(columns.closes[newest]), instants[0] + 1)
+        until = min(instants[rounds] if len(instants) > rounds else scheduled, scheduled)
+        ends = min(float(columns.known[newest]), until)
+        standing: dict[str, float] = {}
+        for at, following in pairwise([*instants, math.inf]):
+            said = {columns.agents[columns.agent[row]]: row for row in rows if columns.at[row] == at}
+            for agent, row in said.items():
+                if columns.stated[row] and not columns.early[row]:
+                    chance = min(max(columns.forecast[row] / 1_000_000, 0.001), 0.999)
+                    standing[agent] = math.log(chance if columns.outcome[row] == 1 else 1 - chance)
+            share = max(min(following, ends) - at, 0) / (until - instants[0])
+            for agent, own in standing.items():
+                others = [one for name, one in standing.items() if name not in {agent, *outside}]
+                sums[agent] += 100 * (own - fmean(others)) * share if others else 0
+    return sums
+
+
+def test_metaculus_scores_are_columns_of_the_leaderboard(season: Path, board: Any) -> None:
+    """Where they are asked for by name, beside skill."""
+    wanted = "agent,skill,peer,baseline,spot_peer,relative,coverage_in_time"
+    asking = ["--database", str(season / "demo.db"), "leaderboard", "--columns", wanted]
+    lines = CliRunner().invoke(app, asking).stdout.splitlines()
+    scores = {row["agent"]: row for row in board["metaculus"]}
+    names = [row["agent"] for row in board["leaderboard"] if row["ranked"]]
+    assert names
+    for name in names:
+        (line,) = (each for each in lines if each.split()[:1] == [name])
+        own = scores[name]
+        shown = (f"{own['peer']:+.2f}", f"{own['baseline']:+.2f}", f"{own['spot_peer']:+.2f}")
+        assert line.split()[2:] == [*shown, f"{own['relative']:+.3f}", f"{own['coverage']:.0%}"]
+
+
+@pytest.mark.parametrize("hidden", [1, 2, 99])
+def test_only_the_hidden_rounds_of_a_cohort_count(season: Path, hidden: int) -> None:
+    """As plain loops over the record have it; a period longer than the season hides all of it."""
+    asking = ("tournament", "--cohort", "1", "--pool", "1000")
+    found = asked(season, *asking, "--form", "peer", "--hidden", str(hidden), "--sweep")
+    outside = {row["forecaster"] for row in found["rows"] if row["excluded"]}
+    with open_read_only(str(season / "demo.db")) as engine, reading(engine) as connection:
+        rows = read_forecast_columns(connection, 1)
+        columns = replace(rows, known=read_known(connection, rows)[rows.market])
+    scores = {row["forecaster"]: row["score"] for row in found["rows"]}
+    assert scores == pytest.approx(peers_by_loops(columns, outside, hidden))
+    if hidden == 99:
+        plain = asked(season, *asking)["rows"]
+        assert scores == pytest.approx({row["forecaster"]: row["score"] for row in plain})
+    takes = {name: 0 if name in outside else max(score, 0) ** 2 for name, score in scores.items()}
+    prizes = {row["forecaster"]: row["prizes"]["1"] for row in found["sweep"]}
+    assert prizes == pytest.approx({name: 1000 * take / sum(takes.values()) for name, take in takes.items()})
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [
         (("tournament",), "no_tournament"),
         (("tournament", "cup.yaml", "--pool", "5"), "two_rules"),
-        (("tournament", "--cohort", "1", "--hidden", "2"), "no_hidden"),
+        (("tournament", "--cohort", "1", "--sweep"), "no_hidden"),
         (("tournament", "--cohort", "1", "--form", "2022", "--sweep"), "no_hidden"),
         (("tournament", "--cohort", "99"), "no_cohort"),
         (("leaderboard", "--metaculus", "--provisional"), "two_views"),

@@ -10,6 +10,7 @@ from arena.record.model.benchmark import BenchmarkFile
 from arena.record.schema.cohort import EntrantRow
 from arena.record.schema.turn import CallRow, ForecastRow, TurnRow
 from arena.record.schema.typed import IDS, clause, col, joined, read_nouns, select, select_as, total
+from arena.record.schema.work import ReservationRow
 from arena.record.schema.world import BenchmarkFileRow
 from arena.record.write.benchmark import FILES
 
@@ -38,7 +39,8 @@ def read_file(connection: Connection, kind: str, name: str, version: int) -> Ben
 class AnswerUsage:
     """What an agent of a cohort has answered, and what its calls took.
 
-    Where the cost of some is unknown, which a cut connection leaves, they cost `at_worst` so much more.
+    Where the cost of some is unknown, which a cut connection or a killed process leaves, they cost `at_worst`
+    so much more.
     """
 
     agent: str
@@ -61,6 +63,12 @@ def _sum_of_calls(figure: ColumnElement[Any], *where: Any) -> ColumnElement[Any]
     return select(figure).where(CALLS_OF_AGENT, *where).correlate(EntrantRow.__table__).scalar_subquery()
 
 
+def _sum_of_lost(figure: ColumnElement[Any]) -> ColumnElement[Any]:
+    """Of calls that were under way when their process ended: their reservations are left."""
+    mine = ReservationRow.entrant_id == EntrantRow.id
+    return select(figure).where(mine).correlate(EntrantRow.__table__).scalar_subquery()
+
+
 ANSWER_USAGE = (
     select_as(
         agent=EntrantRow.name,
@@ -74,9 +82,10 @@ ANSWER_USAGE = (
         answered=_sum_of_calls(func.count(), col(CallRow.error_code).is_(None)),
         tokens_in=_sum_of_calls(total(CallRow.tokens_in)),
         tokens_out=_sum_of_calls(total(CallRow.tokens_out)),
-        unknown=_sum_of_calls(func.count(), col(CallRow.cost).is_(None)),
+        unknown=_sum_of_calls(func.count(), col(CallRow.cost).is_(None)) + _sum_of_lost(func.count()),
         cost=_sum_of_calls(total(CallRow.cost)),
-        at_worst=_sum_of_calls(total(CallRow.worst), col(CallRow.cost).is_(None)),
+        at_worst=_sum_of_calls(total(CallRow.worst), col(CallRow.cost).is_(None))
+        + _sum_of_lost(total(ReservationRow.worst)),
     )
     .select_from(EntrantRow.__table__.outerjoin(TurnRow, clause(TurnRow.entrant_id == EntrantRow.id)))
     .where(EntrantRow.cohort_id == bindparam("cohort_id"))

@@ -11,7 +11,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
@@ -107,7 +107,10 @@ class ResolutionSet:
 
 @dataclass(frozen=True, slots=True)
 class BenchForecast:
-    """One forecast; `row` is its place in the file. What only processed files say is None elsewhere."""
+    """One forecast; `row` is its place in the file. What only processed files say is None elsewhere.
+
+    A `forecast` that is no probability is NaN: the file then has a fault, and is not scored.
+    """
 
     row: int
     source: str
@@ -259,7 +262,7 @@ def _forecast(reader: "_Reader", row: int, item: Mapping[str, Any]) -> BenchFore
         day = None
     elif (day := reader.day(row, day)) is None:
         return None
-    if key is None or share is None:
+    if key is None:
         return None
     resolved, value, user = item.get("resolved"), item.get("resolved_to"), item.get("user_id")
     at_due = item.get("market_value_on_due_date")
@@ -267,7 +270,7 @@ def _forecast(reader: "_Reader", row: int, item: Mapping[str, Any]) -> BenchFore
     if processed and key[0] in MARKET_SOURCES:
         day = None  # processed files note when a market was looked at
     return BenchForecast(
-        row, *key, day, share,
+        row, *key, day, math.nan if share is None else share,
         user=None if user is None else str(user),
         value=reader.share(row, "resolved_to", value) if processed and not is_nothing(value) else None,
         resolved=resolved if processed else None,
@@ -316,7 +319,7 @@ def submission(
         "forecasts": [_answer(cells) for cells in answers],
     }
     filed, faults = read_forecast_file(file, json.dumps(data))
-    return data, filed, [*torn, *faults, *check_answers(filed, asked)]
+    return data, filed, in_row_order([*torn, *faults, *check_answers(filed, asked)])
 
 
 def _answer(cells: Mapping[str, str]) -> dict[str, Any]:
@@ -348,11 +351,16 @@ def check_answers(filed: ForecastFile, asked: QuestionSet) -> Iterator[FileFault
         if found is not None:
             yield FileFault(filed.file, *found, part="forecasts", row=one.row)
     if all(one.user is None for one in filed.rows):
-        answered = {(one.source, one.id, one.date) for one in filed.rows}
+        answered = {(x.source, x.id, x.date) for x in filed.rows if not math.isnan(x.forecast)}
         for kind, (have, wanted) in coverage(answered, asked).items():
             if wanted and have < LEAST_ANSWERED * wanted:
                 what = f"{have} of {count_text(wanted, f'{kind} row')} are answered, {have / wanted:.1%}"
                 yield FileFault(filed.file, "forecasts", what, "at least 95% of each half are needed")
+
+
+def in_row_order(faults: Iterable[FileFault]) -> list[FileFault]:
+    """What is wrong with a whole file, then row by row."""
+    return sorted(faults, key=lambda one: one.row or 0)
 
 
 LEAST_ANSWERED = 0.95

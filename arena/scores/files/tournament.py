@@ -1,6 +1,6 @@
 """A tournament from a file: its form and prizes, its forecasts, every question scored, the board."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -31,15 +31,15 @@ from arena.scores.files.forecasts import (
     check_question_times,
 )
 from arena.scores.rules.metaculus import peer, tournament, tournament_2022
-from arena.scores.rules.metaculus.forecasts import chance_forecasts
+from arena.scores.rules.metaculus.forecasts import Forecasts, chance_forecasts
 from arena.scores.rules.metaculus.question import MetaculusQuestion, Mode
 from arena.scores.rules.metaculus.question_types import binary
 from arena.scores.rules.metaculus.totals import Totals, totals
 from arena.scores.rules.metaculus.tournament import TournamentBoard
 from arena.scores.rules.metaculus.tournament_2022 import HiddenPeriod
 
-KEYS_BY_FORM = {"peer": ("minimum_prize", "exclude", "outside", "weights"), "2022": ("hidden_weight",)}
-"""Keys that only one form has."""
+PEER_KEYS = ("minimum_prize", "exclude", "outside", "weights")
+"""Keys that the form 2022 has not."""
 
 
 class TournamentSettings(BaseModel):
@@ -61,7 +61,10 @@ class TournamentSettings(BaseModel):
     )
     weights: dict[str, float] = Field({}, description="The weight of a question, where it is not 1.")
     hidden_weight: float | None = Field(
-        None, ge=0, le=1, description="The weight of the time until hidden_until in coverage."
+        None,
+        ge=0,
+        le=1,
+        description="The weight of the time until hidden_until: in coverage, by peer also in scores.",
     )
 
 
@@ -79,11 +82,10 @@ def read_settings(path: Path) -> TournamentSettings:
 
 
 def _check_settings(document: Document, settings: TournamentSettings) -> None:
-    for form, keys in KEYS_BY_FORM.items():
-        for key in keys:
-            if form != settings.form and key in document.value:
-                words = f"a tournament of the form {settings.form} has no {key}. Remove it"
-                document.add((key,), key, f"only with form: {form}", words)
+    for key in PEER_KEYS if settings.form == "2022" else ():
+        if key in document.value:
+            words = f"a tournament of the form 2022 has no {key}. Remove it"
+            document.add((key,), key, "only with form: peer", words)
     if settings.minimum_prize > settings.pool:
         prize = f"{settings.minimum_prize:g}"
         words = f"the smallest prize is {prize} and the pool {settings.pool:g}. Make the pool larger"
@@ -256,9 +258,31 @@ def _question_totals(
         forecasts = chance_forecasts(who, start, stated, end, base)
     else:
         forecasts = binary(who, start, stated, bool(entries.outcome[one] == 1), end, base)
-    if rules.form == "peer":
-        return totals(forecasts, peer.score(question, forecasts, mode))
     hidden = None
     if entries.hidden_until is not None and not np.isnan(entries.hidden_until[one]):
         hidden = HiddenPeriod(float(entries.hidden_until[one]), rules.hidden_weight)
-    return totals(forecasts, tournament_2022.score(question, forecasts, hidden))
+    if rules.form == "2022":
+        return totals(forecasts, tournament_2022.score(question, forecasts, hidden))
+    if hidden is None or hidden.weight is None:
+        return totals(forecasts, peer.score(question, forecasts, mode))
+    return _peer_by_period(question, hidden.until, hidden.weight, forecasts, mode)
+
+
+def _peer_by_period(
+    question: MetaculusQuestion, until: float, weight: float, forecasts: Forecasts, mode: Mode
+) -> Totals:
+    """Peer scores and coverage over the hidden period and over the rest, each by its weight."""
+    until = min(max(until, question.opens), question.scheduled)
+    ends = question.ends(mode)
+    found = [
+        (totals(forecasts, peer.score(MetaculusQuestion(first, closes, last), forecasts, mode)), share)
+        for first, closes, last, share in (
+            (question.opens, min(ends, until), until, weight),
+            (until, max(ends, until), question.scheduled, 1 - weight),
+        )
+        if first < last
+    ]
+    score = sum(np.nan_to_num(part.score) * share for part, share in found)
+    coverage = sum(part.coverage * share for part, share in found)
+    compared = np.any([~np.isnan(part.score) for part, _ in found], axis=0)
+    return replace(found[0][0], score=np.where(compared, score, np.nan), coverage=np.asarray(coverage))

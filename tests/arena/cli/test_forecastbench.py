@@ -160,6 +160,9 @@ def test_a_round_by_each_mode(tmp_path: Path) -> None:
     assert first["brier_dataset"] == pytest.approx(0.04)
     assert (first["dataset"], second["overall"]) == (pytest.approx(80), pytest.approx(50))
     assert first["p"] == {"Always 0.5": 1.0}  # always at least as good
+    shown = run("board", "--against", "Always 0.5", *given).stdout
+    assert "at least Always 0.5" in shown.splitlines()[0]
+    assert shown.splitlines()[1].split()[-1] == "100.0%"
     paper = answer("board", "--mode", "paper", *given)["rows"]
     assert [row["n_market"] for row in paper] == [20, 20]
     assert paper[0]["market"] == pytest.approx((19 * 0.04 + 0.2**2) / 20)
@@ -187,14 +190,19 @@ def test_what_is_missing_is_imputed_by_the_era(tmp_path: Path) -> None:
 def test_a_file_with_faults_is_checked_and_not_scored(tmp_path: Path) -> None:
     given = round_files(tmp_path)
     bad = submission(model="bad")
-    bad["forecasts"][3]["forecast"] = 3
+    bad["forecasts"][3] |= {"forecast": 3, "id": "m99"}
     bad["forecasts"][20]["resolution_date"] = "2026-03-09"
+    bad["forecasts"][30]["reasoning"] = 5
+    bad["question_set"] = "another"
     file = write(tmp_path, "bad.json", bad)
     done = run("check", "--questions", given[1], file, "--json")
     assert done.exit_code == 1
     assert [(one["row"], one["field"]) for one in json.loads(done.stdout)["faults"]] == [
+        (None, "question_set"),
         (4, "forecast"),
+        (4, "id"),
         (21, "resolution_date"),
+        (31, "reasoning"),
     ]
     done = run("board", *given[:4], file)
     assert (done.exit_code, "row 4, forecast: 3 is not a number from 0 to 1" in done.stderr) == (1, True)
@@ -203,8 +211,11 @@ def test_a_file_with_faults_is_checked_and_not_scored(tmp_path: Path) -> None:
     done = run("check", "--questions", given[1], broken, file, "--json")
     assert [one["field"] for one in json.loads(done.stdout)["faults"]] == [
         "file",
+        "question_set",
         "forecast",
+        "id",
         "resolution_date",
+        "reasoning",
     ]
     fine = run("check", "--questions", given[1], given[-1])
     assert (fine.exit_code, "no fault" in fine.stdout) == (0, True)

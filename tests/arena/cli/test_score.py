@@ -1,6 +1,7 @@
 """`arena score` and `arena tournament`: files in, boards out."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -218,13 +219,53 @@ def test_a_minimum_prize_and_weights(here: Path) -> None:
     assert weighed["ann"] == 0
 
 
+HIDDEN_UNTIL_2 = """question,forecaster,probability,outcome,time,open,close,scheduled_close,hidden_until
+a,ann,0.8,1,0,0,8,8,2
+a,bob,0.4,1,0,0,8,8,2
+a,bob,0.9,1,2,0,8,8,2
+a,cho,0.9,1,3,0,8,8,2
+b,ann,0.5,0,0,0,1,4,2
+b,bob,0.8,0,0,0,1,4,2
+"""
+
+
+@pytest.mark.parametrize("weight", [0, 0.25, 0.5, 1])
+def test_a_peer_tournament_with_a_hidden_period(here: Path, weight: float) -> None:
+    """By hand: question a is hidden for a quarter of its life, b closes within its hidden half."""
+    first = math.log(0.8 / 0.4), 0.0
+    early = math.log(0.5 / 0.2) / 2
+    rest = [math.log(0.8 / 0.9) / 6 + 5 / 6 * math.log(0.8 / 0.9), 5 / 6 * math.log(0.9 / math.sqrt(0.72))]
+    found = cup(here, f"pool: 100\nhidden_weight: {weight}", HIDDEN_UNTIL_2)
+    rows = {row["forecaster"]: row for row in found["rows"]}
+    for name, hidden, shown in (("ann", first[0] + early, rest[0]), ("cho", first[1], rest[1])):
+        assert rows[name]["score"] == pytest.approx(100 * (weight * hidden + (1 - weight) * shown))
+    covered = {"ann": 1.5 * weight + 1 - weight, "cho": (1 - weight) * 5 / 6}
+    for name, share in covered.items():
+        assert rows[name]["coverage"] == pytest.approx(share / 2)
+    assert f"counts {weight:.0%} of scores and coverage" in run("tournament", "cup.yaml").stdout
+    swept = json.loads(run("tournament", "cup.yaml", "--sweep", "--json").stdout)["sweep"]
+    prizes = {row["forecaster"]: row["prizes"][f"{weight:g}"] for row in swept}
+    assert prizes == {name: row["prize"] for name, row in rows.items()}
+    by_site = json.loads(run("tournament", "cup.yaml", "--mode", "metaculus", "--json").stdout)
+    assert [row["forecaster"] for row in by_site["rows"]] == [row["forecaster"] for row in found["rows"]]
+
+
+def test_without_a_weight_a_hidden_period_counts_by_its_length(here: Path) -> None:
+    one = HIDDEN_UNTIL_2.split("b,ann", maxsplit=1)[0]
+    whole, weighed = (
+        {row["forecaster"]: row["score"] for row in cup(here, f"pool: 1\n{weight}", one)["rows"]}
+        for weight in ("", "hidden_weight: 0.25")
+    )
+    assert weighed == pytest.approx(whole)
+
+
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
         ("form: other", "config", "form"),
         ("pool: -1", "config", "pool"),
         ("prize: 1", "config", "prize"),
-        ("hidden_weight: 1", "config", "hidden_weight"),
+        ("hidden_weight: 1", "no_hidden", "hidden"),
         ("pool: 5\nminimum_prize: 6", "config", "pool"),
         ("weights: {a: -1}", "config", "weights"),
         ("weights: {nothing: 1}", "unknown_name", "nothing"),

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 from collections.abc import Iterable, Mapping
 from io import StringIO
 from pathlib import Path
@@ -127,8 +128,9 @@ def cases(shared_data: Path) -> list[Found]:
 
 
 def test_the_scores_of_metaculus_are_those_of_its_own_code(cases: list[Found], tmp_path: Path) -> None:
-    """Yes/no, options and numbers with updates, withdrawals, early closes and spots; every third case."""
-    own = [case for case in cases if case["rule"] in ("metaculus_question", "metaculus_edge")][::3]
+    """Yes/no, options and numbers with updates, withdrawals, early closes and spots, in one file."""
+    own = [case for case in cases if case["rule"] in ("metaculus_question", "metaculus_edge")]
+    assert len(own) == 205
     assert {case["inputs"]["question_type"] for case in own} == {"binary", "multiple_choice", "numeric"}
     outside = [word for name in outside_of(own) for word in ("--outside", name)]
     assert differences(own, rows_of(tmp_path, as_file(own), "--mode", "metaculus", *outside)) == []
@@ -137,17 +139,67 @@ def test_the_scores_of_metaculus_are_those_of_its_own_code(cases: list[Found], t
 def test_legacy_relative_scores_and_the_community_by_command(cases: list[Found], tmp_path: Path) -> None:
     own = [case for case in cases if case["rule"] == "metaculus_legacy_relative"]
     assert differences(own, rows_of(tmp_path, as_file(own), "--mode", "metaculus")) == []
-    medians = [
-        case["inputs"]["values_oldest_first"] for case in cases if case["rule"] == "recency_weighted_median"
+    medians = [case for case in cases if case["rule"] == "recency_weighted_median"]
+    lines = [
+        binary(f"{age:02d}", p, True, "q", time=age / 1000, close=2, scheduled_close=2, spot=1.5)[0]
+        | {"question": case["id"], "category": case["id"]}
+        for case in medians
+        for age, p in enumerate(case["inputs"]["values_oldest_first"])
     ]
-    told = [case["expected"]["median"] for case in cases if case["rule"] == "recency_weighted_median"]
-    for values, median in list(zip(medians, told, strict=True))[:6]:
-        lines = [
-            binary(f"{age:02d}", p, True, "q", time=age / 1000, close=2, scheduled_close=2, spot=1.5)[0]
-            for age, p in enumerate(values)
-        ]
-        found = rows_of(tmp_path, as_csv(lines), "--community")["community"]["spot_baseline"]
-        assert 2 ** (found / 100 - 1) == pytest.approx(min(max(median, 0.001), 0.999), abs=1e-9)
+    (tmp_path / "medians.csv").write_text(as_csv(lines))
+    asking = ("score", str(tmp_path / "medians.csv"), "--community", "--by", "category", "--json")
+    found = json.loads(run(*asking).stdout)["rows"]
+    spots = {row["category"]: row["spot_baseline"] for row in found if row["forecaster"] == "community"}
+    for case in medians:
+        told = min(max(case["expected"]["median"], 0.001), 0.999)
+        assert 2 ** (spots[case["id"]] / 100 - 1) == pytest.approx(told, abs=1e-9), case["id"]
+
+
+def test_scores_at_an_instant_by_command(cases: list[Found], tmp_path: Path) -> None:
+    """Baseline scores of yes/no, options and numbers, and Brier scores: each a question of its own."""
+    column = dict.fromkeys(INSTANT, "baseline") | {"brier_binary": "brier"}
+    own = [case for case in cases if case["rule"] in column]
+    rows = rows_of(tmp_path, as_csv(line for case in own for line in instant(case)))
+    for case in own:
+        told = case["expected"].get("score", case["expected"].get("brier"))
+        assert rows[case["id"]][column[case["rule"]]] == pytest.approx(told, abs=1e-9), case["id"]
+
+
+INSTANT = ("baseline_binary_instant", "baseline_mc_instant", "baseline_continuous_instant")
+
+
+def instant(case: Found) -> list[Found]:
+    """What a case forecasts, as lines."""
+    name, given = case["id"], case["inputs"]
+    if "p_yes" in given:
+        return binary(name, given["p_yes"], bool(given["outcome"]))
+    if "pdf_outcome" in given:
+        bounds = given["open_bounds"]
+        open_ends = {"open_low": int(bounds > 0), "open_high": int(bounds > 1)}
+        return number(name, given["pdf_outcome"], **open_ends)
+    if "n_options" in given:
+        return choice(name, given["p_outcome"], given["n_options"])
+    return binary(name, given["p_outcome"], True)
+
+
+def test_prizes_by_command(cases: list[Found], tmp_path: Path) -> None:
+    """Sums of peer scores, each against one forecaster with even odds, who wins nothing."""
+    for case in (case for case in cases if case["rule"] == "peer_tournament_prize"):
+        given, told = case["inputs"], case["expected"]
+        scores = given["total_peer_scores_ranked"]
+        chances = {f"f{k}": 0.5 * math.exp(score / 100) for k, score in enumerate(scores)}
+        lines = [f"q,{name},{chance!r}" for name, chance in chances.items()]
+        (tmp_path / "cup.csv").write_text("\n".join(["question,forecaster,chance", "q,even,0.5", *lines]))
+        rules = {
+            "forecasts": "cup.csv", "pool": 1000, "minimum_prize": 1000 * given["minimum_percent"],
+            "outside": [*chances], "exclude": ["even", *(f"f{k}" for k in given["excluded_indices"])],
+        }  # fmt: skip
+        (tmp_path / "cup.yaml").write_text(json.dumps(rules))
+        found = json.loads(run("tournament", str(tmp_path / "cup.yaml"), "--json").stdout)
+        rows = {row["forecaster"]: row for row in found["rows"]}
+        for name, take, share in zip(chances, told["take"], told["percent"], strict=True):
+            assert rows[name]["take"] == pytest.approx(take, abs=1e-6), case["id"]
+            assert rows[name]["share"] == pytest.approx(share, abs=1e-9), case["id"]
 
 
 def test_decompositions_by_command(cases: list[Found], tmp_path: Path) -> None:
