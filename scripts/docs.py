@@ -163,6 +163,8 @@ BEGIN = (
 )
 END = "<!-- The end mark. -->\n"
 CODE = re.compile(r"`([^`\n]+)`")
+ITEMS = ("Formula", "Direction", "Range", "Limits", "Source")
+"""What the page says of a rule; edge cases stay in its file."""
 
 
 def chapters() -> list[list[str]]:
@@ -172,15 +174,15 @@ def chapters() -> list[list[str]]:
 
 
 def rules(folder: str) -> list[str]:
-    """A folder's files, but for those that only help them."""
-    files = [path.stem for path in (FOLDER / folder).glob("*.py") if not path.stem.startswith("_")]
+    """The files that a folder's docstring names, in its order; the others only help them."""
+    files = [path.stem for path in (FOLDER / folder).glob("*.py")]
     return [f"{folder}.{name}".lstrip(".") for name in in_order(files, folder)]
 
 
 def in_order(names: list[str], folder: str) -> list[str]:
-    """Names as their folder's docstring comes to them, and at the end those that it leaves out."""
-    modules = [code.partition(".")[0] for code in CODE.findall(text_of(folder))]
-    return sorted(names, key=lambda name: (modules.index(name) if name in modules else len(modules), name))
+    """Those names that the folder's docstring comes to, as it does."""
+    modules = list(dict.fromkeys(CODE.findall(text_of(folder))))
+    return [name for name in modules if name in names]
 
 
 def text_of(name: str) -> str:
@@ -211,7 +213,8 @@ def rule(name: str, titles: Mapping[str, str]) -> str:
     """A rule's docstring under its own heading, and the words for its values."""
     title, lead, rest = opening(text_of(name))
     place = f"`{name.replace('.', '/')}.py`"
-    parts = re.sub(r"^- ([^:\n]+):", r"- **\1:**", shown(rest, name, titles), flags=re.MULTILINE)
+    items = [line for line in shown(rest, name, titles).splitlines() if line[2:].partition(":")[0] in ITEMS]
+    parts = re.sub(r"^- ([^:\n]+):", r"- **\1:**", "\n".join(items), flags=re.MULTILINE)
     return f"### {title}\n\n{shown(lead, name, titles)} ({place})\n\n{parts}{bands(name)}"
 
 
