@@ -136,7 +136,7 @@ def cli_page() -> str:
 def own_part(help_text: str, common: dict[str, str]) -> str:
     """A command's help without its list of commands, what comes next, and common options, which are kept."""
     paragraphs = []
-    for paragraph in help_text.split(BREAK):
+    for paragraph in help_text.removeprefix("Usage: ").replace(" [OPTIONS]", "", 1).split(BREAK):
         head, *lines = paragraph.splitlines()
         if head == "Commands:" or head.startswith("  Next: "):
             continue

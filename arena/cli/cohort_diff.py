@@ -130,9 +130,8 @@ def seal(
 ) -> None:
     """Print a cohort's head: a hash over all that it froze, saw and decided until a round was over.
 
-    Publish it before the markets resolve, and --check later proves that nothing was changed: later rounds,
-    settlements and corrections leave it as it is. The head of round 0 covers the frozen settings alone and
-    can be published before the first decision.
+    Publish it before the markets resolve, and --check later proves that nothing was changed. The head of
+    round 0 covers the frozen settings alone.
 
     Example: arena cohorts seal 1 --round 2
 

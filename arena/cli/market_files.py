@@ -44,8 +44,8 @@ def sync(
 ) -> None:
     """Read every open market of the config's venue into the record, as far as it has changed.
 
-    Run it as often as you like, also while a round plays. Venue records that can't be used are rejected with
-    a reason and the others kept; the exit status is then 2. If the venue can't be read, nothing is kept.
+    Run it as often as you like. Records that can't be used are rejected with a reason; the exit status is
+    then 2. If the venue can't be read, nothing is kept.
 
     Example: arena markets sync --config my-arena/config.yaml
 
@@ -199,9 +199,8 @@ def check_bundle(
 ) -> None:
     """Check a bundle line by line; nothing is changed or imported.
 
-    Every mistake is listed with its file, its line, what was found and what was expected. If there is any,
-    the exit status is 1, and no command will use the bundle. A time that can't be right, such as an end
-    before its market opened, is a warning: the status is 0, and the bundle can be used.
+    Every mistake is listed with file and line. If there is any, the exit status is 1, and no command will
+    use the bundle. A time that can't be right, such as an end before its market opened, is a warning.
 
     Example: arena markets check recordings/spring
 

@@ -102,8 +102,8 @@ def list_markets(
 ) -> None:
     """List the markets that the record has seen, with their latest price; most traded first.
 
-    Words are looked for in question, rules and id, in any case. A market is waiting when it has closed, or
-    its venue no longer quotes it, and no resolution is known.
+    Words are looked for in question, rules and id. A market is waiting when it has closed, or its venue
+    no longer quotes it, and no resolution is known.
 
     Example: arena markets list --search "interest rate" --limit 10
 
@@ -284,8 +284,8 @@ def rejected(
 ) -> None:
     """List venue records that could not be used, with the reason and how often; newest first.
 
-    All other records were kept. Some only have to wait, such as a market whose outcome is disputed. --json
-    shows each record as the venue sent it, truncated.
+    Some only have to wait, such as a market whose outcome is disputed. --json shows each record as the
+    venue sent it, truncated.
 
     Example: arena markets rejected --kind resolution
 

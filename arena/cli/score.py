@@ -239,16 +239,13 @@ def score(
 ) -> None:
     """Score anyone's forecasts, without an arena.
 
-    The first line names the columns: question, forecaster, probability (of YES: 0.35 or 35%) and outcome (1
-    or yes, 0 or no, empty while open). Commas, semicolons and tabs separate; capitals don't matter, other
-    columns are not read. Where the file has other names, --columns question=TITLE,probability=P says which
-    are ours. With market_probability there is skill against the market; with event, intervals allow for
-    questions that move together. With time and resolved there is a verdict: who is proven to beat the market.
-    With time, open, close and scheduled_close, baseline, peer and relative scores are averaged over each
-    question's life; with spot there are spot scores. Questions of several options have a line for each
-    option; of numbers the columns low, high and cdf, or quantiles q5, q50, …. category is for --by. Who has
-    forecast less than 80% of the questions is not ranked. A file with a mistake in it is not scored; the
-    error names line, column and remedy.
+    The first line names the columns: question, forecaster, probability (of YES: 0.35 or 35%) and outcome
+    (1 or yes, 0 or no, empty while open); --columns question=TITLE,probability=P says which are ours.
+    With market_probability there is skill against the market; with event, intervals allow for questions
+    that move together; with time and resolved, a verdict; with time, open, close and scheduled_close,
+    scores over each question's life; with spot, spot scores. Questions of several options have a line for
+    each option; of numbers the columns low, high and cdf, or quantiles q5, q50, …. Who has forecast less
+    than 80% of the questions is not ranked. A file with a mistake in it is not scored.
 
     Example: arena score forecasts.csv --against ann
 
@@ -409,13 +406,12 @@ def tournament(
 ) -> None:
     """Share out a tournament's prizes by Metaculus's rules.
 
-    The file says `form: peer` (since 2024) or `form: 2022`, `pool:` in dollars and `forecasts:`, a CSV beside
-    it with the columns question, forecaster, probability and outcome, and optionally time, end, open, close
-    and scheduled_close. `form: peer` takes minimum_prize, exclude (from prizes), outside (of the comparison)
-    and weights; `form: 2022` takes hidden_weight, for the time until hidden_until. Instead of probability and
-    outcome the CSV may have chance, the probability or density given to what happened.
-    With --cohort its markets are the questions and its agents play for the pool; baselines, which no model is
-    behind, are outside and win nothing by the form peer.
+    The file says `form: peer` (since 2024) or `form: 2022`, `pool:` in dollars and `forecasts:`, a CSV
+    beside it with the columns question, forecaster, probability and outcome, and optionally time, end,
+    open, close and scheduled_close. `form: peer` takes minimum_prize, exclude (from prizes), outside (of
+    the comparison) and weights; `form: 2022` takes hidden_weight, for the time until hidden_until. With
+    --cohort its markets are the questions and its agents play for the pool; baselines win nothing by the
+    form peer.
 
     Example: arena tournament cup.yaml
 

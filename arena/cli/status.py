@@ -197,10 +197,9 @@ def status(
 ) -> None:
     """Show how the arena stands: is it running, what is due, what it cost, what is old or broken.
 
-    It begins with what is to be done today, each with its command, then says how its health is: ok; waiting,
-    for something that comes by itself; late with a round; or trouble that needs you. The lines after it say
-    why. The exit status is always 0. Without a config it shows only what the record knows: no budgets, keys
-    or future cohorts.
+    It begins with what is to be done today, each with its command, then says how its health is and why:
+    ok; waiting, for something that comes by itself; late with a round; or trouble that needs you. The
+    exit status is always 0.
 
     Example: arena status --json
 
@@ -255,8 +254,7 @@ def list_incidents(
 def send_test(chosen: Options) -> None:
     """Send a test message to the config's webhook, and say whether it arrived.
 
-    Its event is `test`; nothing is recorded. The address is never shown whole, for it may be a secret. The
-    exit status is 1 if the message did not arrive.
+    Its event is `test`; nothing is recorded. The exit status is 1 if the message did not arrive.
 
     Example: arena watch test
 
