@@ -31,24 +31,35 @@ DOCS = ROOT / "docs"
 MADE = "`make docs` writes this page from the code."
 GLOSSARY = f"# Glossary\n\n{MADE}\n\n| word | meaning |\n| --- | --- |"
 TABLE = "| key | what it takes | default | meaning |\n| --- | --- | --- | --- |"
-EXAMPLES = (' such as "120s", "15m", "2h" or "60d"', ", such as 0.50 or 20", ", such as 0.05")
-"""What a key takes, as the head of config.md shows it once."""
+SHORT = {
+    r"^an? |^the ": "",
+    r' such as "120s", "15m", "2h" or "60d"|, such as 0\.50 or 20|, such as 0\.05| such as "120s" or "15m"': "",
+    r'duration, "every 6 hours".*': "schedule",
+    r"(dollars), (?:from 0|above 0 and at most a billion|from 0 to a billion).*": r"\1",
+    r"(dollars a share), from 0 to 1": r"\1",
+    r"^(text|list of text) of (?:a length|1 to 200).*": r"\1",
+    r"whole number": "integer",
+    r"of more than ": "above ",
+    r"of at least ": "from ",
+    r" and less than ": " to below ",
+}
+"""What a key takes, as the head of config.md explains it once."""
 BREAK = "\n\n"
 
 
 def agents_page() -> str:
     """What every kind does, in the words of its own file, and all that can be set of it."""
     parts = [f"# Agents\n\n{words_of(agents.kinds).partition(BREAK)[2]}\n\n{MADE}"]
+    shared = {row.name for section in sections() if section.path == ("ask",) for row in section.keys}
     for name in kinds():
         agent_kind = kind(name)
-        asks = name != "llm" and issubclass(agent_kind.settings, ModelSettings)
+        asks = issubclass(agent_kind.settings, ModelSettings)
         rows = key_rows(agent_kind.settings)
         parts.append(f"## {name}\n\n{agent_kind.page}")
-        parts.append(
-            table([row for row in rows if not asks or row.name in agent_kind.settings.__annotations__])
-        )
+        parts.append(table([row for row in rows if not asks or row.name not in shared]))
         if asks:
-            parts.append("Beside these it takes every setting of a model, as [llm](#llm) has them.")
+            which = "every key" if shared <= {row.name for row in rows} else "those that reach a model"
+            parts.append(f"Beside these it takes {which} of [ask](config.md#ask), each for itself.")
     return "\n\n".join([*filter(None, parts), ""])
 
 
@@ -74,16 +85,16 @@ def default(row: KeyRow) -> str:
     if row.required:
         return "required"
     if row.default in (None, ""):
-        return "not set"
+        return "–"
     return f"`{row.default if isinstance(row.default, str) else json.dumps(row.default)}`"
 
 
 def takes(row: KeyRow) -> str:
-    """What a key takes, without articles, and without the examples that config.md gives once."""
+    """What a key takes, in few words."""
     text = row.takes
-    for example in EXAMPLES:
-        text = text.replace(example, "")
-    return cell(re.sub(r"^an? ", "", text).replace("list of text of 1 to 200 characters", "list of text"))
+    for long, short in SHORT.items():
+        text = re.sub(long, short, text)
+    return cell(text)
 
 
 def cell(text: str) -> str:
