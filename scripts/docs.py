@@ -33,10 +33,9 @@ GLOSSARY = f"# Glossary\n\n{MADE}\n\n| word | meaning |\n| --- | --- |"
 TABLE = "| key | what it takes | default | meaning |\n| --- | --- | --- | --- |"
 SHORT = {
     r"^an? |^the ": "",
-    r' such as "120s", "15m", "2h" or "60d"|, such as 0\.50 or 20|, such as 0\.05| such as "120s" or "15m"': "",
+    r'(duration) such as "120s".*': r"\1",
     r'duration, "every 6 hours".*': "schedule",
-    r"(dollars), (?:from 0|above 0 and at most a billion|from 0 to a billion).*": r"\1",
-    r"(dollars a share), from 0 to 1": r"\1",
+    r"^(dollars|dollars a share),.*": r"\1",
     r"^(text|list of text) of (?:a length|1 to 200).*": r"\1",
     r"whole number": "integer",
     r"of more than ": "above ",

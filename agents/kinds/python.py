@@ -28,6 +28,8 @@ rename it when you change what it does.
     - kind: python
       function: mine:decide
       arguments: {edge: 0.1}
+
+For settings with checks of their own, write a kind instead: `extensions/NAME.py`.
 """
 
 import inspect
