@@ -33,8 +33,8 @@ GLOSSARY = f"# Glossary\n\n{MADE}\n\n| word | meaning |\n| --- | --- |"
 TABLE = "| key | what it takes | default | meaning |\n| --- | --- | --- | --- |"
 SHORT = {
     r"^an? |^the ": "",
+    r'^duration .*"every 6 hours".*': "schedule",
     r'(duration) such as "120s".*': r"\1",
-    r'duration, "every 6 hours".*': "schedule",
     r"^(dollars|dollars a share),.*": r"\1",
     r"^(text|list of text) of (?:a length|1 to 200).*": r"\1",
     r"whole number": "integer",
