@@ -31,24 +31,34 @@ DOCS = ROOT / "docs"
 MADE = "`make docs` writes this page from the code."
 GLOSSARY = f"# Glossary\n\n{MADE}\n\n| word | meaning |\n| --- | --- |"
 TABLE = "| key | what it takes | default | meaning |\n| --- | --- | --- | --- |"
-EXAMPLES = (' such as "120s", "15m", "2h" or "60d"', ", such as 0.50 or 20", ", such as 0.05")
-"""What a key takes, as the head of config.md shows it once."""
+SHORT = {
+    r"^an? |^the ": "",
+    r'^duration .*"every 6 hours".*': "schedule",
+    r'(duration) such as "120s".*': r"\1",
+    r"^(dollars|dollars a share),.*": r"\1",
+    r"^(text|list of text) of (?:a length|1 to 200).*": r"\1",
+    r"whole number": "integer",
+    r"of more than ": "above ",
+    r"of at least ": "from ",
+    r" and less than ": " to below ",
+}
+"""What a key takes, as the head of config.md explains it once."""
 BREAK = "\n\n"
 
 
 def agents_page() -> str:
     """What every kind does, in the words of its own file, and all that can be set of it."""
     parts = [f"# Agents\n\n{words_of(agents.kinds).partition(BREAK)[2]}\n\n{MADE}"]
+    shared = {row.name for section in sections() if section.path == ("ask",) for row in section.keys}
     for name in kinds():
         agent_kind = kind(name)
-        asks = name != "llm" and issubclass(agent_kind.settings, ModelSettings)
+        asks = issubclass(agent_kind.settings, ModelSettings)
         rows = key_rows(agent_kind.settings)
         parts.append(f"## {name}\n\n{agent_kind.page}")
-        parts.append(
-            table([row for row in rows if not asks or row.name in agent_kind.settings.__annotations__])
-        )
+        parts.append(table([row for row in rows if not asks or row.name not in shared]))
         if asks:
-            parts.append("Beside these it takes every setting of a model, as [llm](#llm) has them.")
+            which = "every key" if shared <= {row.name for row in rows} else "those that reach a model"
+            parts.append(f"Beside these it takes {which} of [ask](config.md#ask), each for itself.")
     return "\n\n".join([*filter(None, parts), ""])
 
 
@@ -74,16 +84,16 @@ def default(row: KeyRow) -> str:
     if row.required:
         return "required"
     if row.default in (None, ""):
-        return "not set"
+        return "–"
     return f"`{row.default if isinstance(row.default, str) else json.dumps(row.default)}`"
 
 
 def takes(row: KeyRow) -> str:
-    """What a key takes, without articles, and without the examples that config.md gives once."""
+    """What a key takes, in few words."""
     text = row.takes
-    for example in EXAMPLES:
-        text = text.replace(example, "")
-    return cell(re.sub(r"^an? ", "", text).replace("list of text of 1 to 200 characters", "list of text"))
+    for long, short in SHORT.items():
+        text = re.sub(long, short, text)
+    return cell(text)
 
 
 def cell(text: str) -> str:
@@ -136,7 +146,7 @@ def cli_page() -> str:
 def own_part(help_text: str, common: dict[str, str]) -> str:
     """A command's help without its list of commands, what comes next, and common options, which are kept."""
     paragraphs = []
-    for paragraph in help_text.split(BREAK):
+    for paragraph in help_text.removeprefix("Usage: ").replace(" [OPTIONS]", "", 1).split(BREAK):
         head, *lines = paragraph.splitlines()
         if head == "Commands:" or head.startswith("  Next: "):
             continue
@@ -163,6 +173,8 @@ BEGIN = (
 )
 END = "<!-- The end mark. -->\n"
 CODE = re.compile(r"`([^`\n]+)`")
+ITEMS = ("Formula", "Direction", "Range", "Limits", "Source")
+"""What the page says of a rule; edge cases stay in its file."""
 
 
 def chapters() -> list[list[str]]:
@@ -172,15 +184,15 @@ def chapters() -> list[list[str]]:
 
 
 def rules(folder: str) -> list[str]:
-    """A folder's files, but for those that only help them."""
-    files = [path.stem for path in (FOLDER / folder).glob("*.py") if not path.stem.startswith("_")]
+    """The files that a folder's docstring names, in its order; the others only help them."""
+    files = [path.stem for path in (FOLDER / folder).glob("*.py")]
     return [f"{folder}.{name}".lstrip(".") for name in in_order(files, folder)]
 
 
 def in_order(names: list[str], folder: str) -> list[str]:
-    """Names as their folder's docstring comes to them, and at the end those that it leaves out."""
-    modules = [code.partition(".")[0] for code in CODE.findall(text_of(folder))]
-    return sorted(names, key=lambda name: (modules.index(name) if name in modules else len(modules), name))
+    """Those names that the folder's docstring comes to, as it does."""
+    modules = list(dict.fromkeys(CODE.findall(text_of(folder))))
+    return [name for name in modules if name in names]
 
 
 def text_of(name: str) -> str:
@@ -211,7 +223,8 @@ def rule(name: str, titles: Mapping[str, str]) -> str:
     """A rule's docstring under its own heading, and the words for its values."""
     title, lead, rest = opening(text_of(name))
     place = f"`{name.replace('.', '/')}.py`"
-    parts = re.sub(r"^- ([^:\n]+):", r"- **\1:**", shown(rest, name, titles), flags=re.MULTILINE)
+    items = [line for line in shown(rest, name, titles).splitlines() if line[2:].partition(":")[0] in ITEMS]
+    parts = re.sub(r"^- ([^:\n]+):", r"- **\1:**", "\n".join(items), flags=re.MULTILINE)
     return f"### {title}\n\n{shown(lead, name, titles)} ({place})\n\n{parts}{bands(name)}"
 
 

@@ -12,4 +12,8 @@ if [ "$(cat .venv-docs/.ready 2>/dev/null)" != "$(cksum <$lock)" ]; then
     cksum <$lock >.venv-docs/.ready
 fi
 NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs build --quiet --strict --clean
+if grep -rlE --include='*.html' '<(script|link|img|iframe)[^>]* (src|href)="?(https?:)?//' .site; then
+    echo "These pages load something from elsewhere." >&2
+    exit 1
+fi
 echo "Open .site/index.html, or copy .site to any web server."

@@ -1,4 +1,4 @@
-"""For MkDocs: the README, CONTRIBUTING.md and CHANGELOG.md as pages of the site."""
+"""For MkDocs: the README, CONTRIBUTING.md and CHANGELOG.md as pages of the site, and its one script."""
 
 import re
 from importlib import import_module
@@ -16,6 +16,8 @@ def on_files(files: Any, config: Any) -> Any:
     for name, page in PAGES.items():
         text = LINK.sub(linked, (ROOT / name).read_text(encoding="utf-8"))
         files.append(file.generated(config, page, content=text))
+    shim = str(ROOT / "scripts" / "iframe-worker.js")
+    files.append(file.generated(config, "assets/iframe-worker.js", abs_src_path=shim))
     return files
 
 

@@ -20,8 +20,7 @@ separate luck, as randomness comes from the arena's seed, the round and the name
     - {name: sharp-again, model: demo/sharp}
 
 The distance between twins on the leaderboard is the noise floor: if two other agents are no further apart,
-the leaderboard can't say which is better. Twins that use no randomness, such as two of `market`, end up
-identical; models are called, and paid for, once for each twin.
+the leaderboard can't say which is better. Models are called, and paid for, once for each twin.
 
 **A kind of your own** is one file, `extensions/NAME.py` beside the config, used by `kind: NAME`. Like the
 files in `agents/kinds/`, it has a docstring, a class `Settings` and a function `agent`.

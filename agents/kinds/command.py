@@ -1,8 +1,8 @@
 """Plays by a program of yours, in any language: it reads a view and writes a decision.
 
-`command` is the program with its words, run without a shell in the config's folder, once a turn. It reads one
-JSON document from standard input, the view, and writes one to standard output, the decision; `arena schema
-view` and `arena schema decision` print their forms. What it writes to standard error is shown where it fails.
+`command` is the program with its words, run without a shell in the config's folder, once a turn. It reads a
+view, one JSON document, from standard input and writes a decision to standard output; `arena schema view`
+and `arena schema decision` print their forms.
 
     - kind: command
       name: mine
@@ -20,16 +20,14 @@ A program in Python, whole:
     ]
     json.dump({"version": 1, "forecasts": forecasts}, sys.stdout)
 
-What it was shown and what it answered are kept, as with a model: a turn that was broken off is not asked
-again once its answer is in, and `arena verify` reads the answer again. An item of a decision that makes no
-sense is refused, with a reason, and the others stand; an answer that is no decision is marked malformed; a
-program that ends with a status other than 0, or takes too long, has failed its turn. It is ended with all
-that it started.
+A turn that was broken off is not asked again once its answer is in. An item of a decision that makes no
+sense is refused, and the others stand; an answer that is no decision is marked malformed; a program that
+ends with a status other than 0, or takes too long, has failed its turn, and is ended with all that it
+started.
 
-It sees the variables `PATH`, `HOME`, `LANG` and the like; those it needs besides, such as a key, are named
-under `environment`. Since it can look up what it likes, at a live venue its turns are filled and scored at
-the prices of when it has answered. The program is not frozen with a cohort: rename it when you change what
-it does.
+It sees the variables `PATH`, `HOME`, `LANG` and the like, and those named under `environment`. Since it can
+look up what it likes, at a live venue its turns are filled and scored at the prices of when it has
+answered. The program is not frozen with a cohort: rename it when you change what it does.
 """
 
 from collections.abc import Iterator

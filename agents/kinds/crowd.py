@@ -1,10 +1,9 @@
 """Combines the forecasts of several agents, market by market. It never bets.
 
 `of` are their names. `method` is `median` (the default), `mean`, `trimmed_mean` (without the lowest and
-highest; `trim` is the share left out at each end, a tenth by default, rounded down), `geometric_mean` (of the
-probabilities; it leans to NO, and one 0 makes it 0) or `geometric_mean_of_odds` (which treats YES and NO
-alike; 0 and 1 count as the first and last millionth). It uses final forecasts, not blind ones, and skips
-markets without any. Its agents play first; if the provider of one fails, so does the crowd.
+highest; `trim` is the share left out at each end), `geometric_mean` (of the probabilities; it leans to NO)
+or `geometric_mean_of_odds` (which treats YES and NO alike). It uses final forecasts and skips markets
+without any. Its agents play first; if the provider of one fails, so does the crowd.
 
     - kind: crowd
       of: [sharp, hasty]

@@ -5,22 +5,13 @@
 replaces the prompt's system message only. `prices` are `shown`, `hidden`, or shown `after` a first question
 without them (the blind forecast is then kept beside the final one).
 
-A model is asked in the form that it has: OpenAI's Responses where it knows no chat, a stream where it thinks.
-`max_tokens` and `timeout` are worked out by model, reasoning and number of markets where you set none (`arena
-config` shows them), and frozen with a cohort. A server that refuses the schema, the seed or the name of the
-token limit is asked without, and remembered; `form`, `seed` and `max_tokens_key` say so by hand. A `base_url`
-may end in `/v1` or not. Ollama is told how large a window it needs.
+`max_tokens` and `timeout` are worked out by model, reasoning and number of markets where you set none
+(`arena config` shows them). A server that refuses the schema, the seed or the name of the token limit is
+asked without; `form`, `seed` and `max_tokens_key` say so by hand.
 
-`samples` is how often the whole prompt is asked, each time with another seed: every answer is kept, the agent
-states the median and makes the bets of the sample closest to it. `batch` limits the markets in one question;
-by default it shows all. A question that is asked for several dates counts as one. `released` is the model's
-release date: in a replay, it may know rather than foresee what was decided earlier.
-
-An answer with usable forecasts for too few markets (`ask.min_answered`) is asked for once more, for what is
-missing, with the reasons. With some forecasts then, but too few, the turn is marked partly and what it has
-counts; with none it is a hold, marked malformed. One that was cut off is asked for with a higher limit of
-tokens, or in halves. A model that refuses is marked declined and not asked again. If the provider gives no
-answer, the turn fails. Parts that place no bets are asked side by side.
+`samples` is how often the whole prompt is asked, each time with another seed: the agent states the median
+and makes the bets of the sample closest to it. `batch` limits the markets in one question. `released` is
+the model's release date: in a replay, it may know rather than foresee what was decided earlier.
 """
 
 import asyncio

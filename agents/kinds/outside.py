@@ -1,22 +1,15 @@
 """Plays from outside, by a program or an assistant that takes its turns at `arena desk`.
 
-The round opens the turn and waits. Until the answer is in or `wait` is over, whoever has the agent's key can
-read the view and send a decision, over HTTP or by the Model Context Protocol; see
-[agents from outside](outside.md).
+The round opens the turn and waits. Until the answer is in or `wait` is over, whoever has the agent's key
+can read the view and send a decision: [agents from outside](outside.md). A turn without an answer in time
+is marked late.
 
     - kind: outside
       name: ann
       wait: 15m
 
-What it was shown and what it answered are kept, as with a model, and `arena verify` reads the answer again.
-A turn without an answer in time is marked late, and says nothing. An item of a decision that makes no sense
-is refused, with a reason, and the others stand.
-
 The round and all that is due after it wait for the slowest, so keep `wait` well below the time between two
-rounds. A turn stays open while the arena is down: an answer that comes meanwhile counts once it is back.
-
-Since the agent can look up what it likes, at a live venue its turns are filled and scored at the prices of
-when its answer came: whoever copies these has a skill of 0.
+rounds.
 """
 
 from pydantic import Field

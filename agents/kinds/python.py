@@ -1,10 +1,9 @@
 """Plays by your own Python function, without a kind around it.
 
 `function` names it: `mine:decide` is the function `decide` in the file `mine.py` beside the config, or in
-`extensions/` there. It is called as `decide(view, ask)`, async or not, and returns a `Decision`.
-With `arguments: {edge: 0.1}` it is called as `decide(view, ask, edge=0.1)`. The `view` has all it may know;
-`view.seed` is its source of randomness. A forecast is a probability from 0 to 1; with any other number the
-function fails. Prices, cash and shares in the view, and amounts of bets and sales, are whole millionths.
+`extensions/` there. It is called as `decide(view, ask)`, async or not, and returns a `Decision`; with
+`arguments: {edge: 0.1}` as `decide(view, ask, edge=0.1)`. `view.seed` is its source of randomness. A
+forecast is a probability from 0 to 1; prices, cash and shares are whole millionths.
 
     from agents.model import Decision, Forecast
     from portfolio.model import Bet
@@ -18,16 +17,13 @@ function fails. Prices, cash and shares in the view, and amounts of bets and sal
                 bets.append(Bet(listing.market.id, "YES", 50_000_000, reason="too cheap"))  # $50
         return Decision(tuple(forecasts), tuple(bets[:3]))
 
-With a `model` and its settings, an async function can call that model:
-`call = await ask(Prompt((Message("user", "Will it rain?"),)))`, both from `agents.model`. The call is
-recorded, counted and charged like those of `llm` agents; `call.reply` is the answer, `call.error` the reason
-there is none. Without a model it is always an error. A function that is not async blocks all agents while
-it runs, so make one async if it waits for anything.
+With a `model` and its settings, an async function can call that model: `call = await
+ask(Prompt((Message("user", "Will it rain?"),)))`, both from `agents.model`; `call.reply` is the answer,
+`call.error` the reason there is none. A function that is not async blocks all agents while it runs.
 
-A function that raises, or returns anything but a decision, fails its turn, with a note. `arena check` makes
-sure that it exists and can be called. Since it can read what it likes, at a live venue its turns are filled
-and scored at the prices of when it has answered. The file is not frozen with a cohort: rename it when you
-change what it does.
+A function that raises, or returns anything but a decision, fails its turn, with a note. At a live venue its
+turns are filled and scored at the prices of when it has answered. The file is not frozen with a cohort:
+rename it when you change what it does.
 
     - kind: python
       function: mine:decide

@@ -117,8 +117,8 @@ LEGEND = (
 def list_cohorts(chosen: Options) -> None:
     """List the cohorts: start, state, rounds, next decision, agents, open positions, profit and loss.
 
-    A cohort is playing, paused, stopped (by `arena cohorts end`), tracked (it has no rounds left, or newer
-    ones decide in its place) or ended. Profit and loss are those of its worst and best agent.
+    A cohort is playing, paused, stopped (by `arena cohorts end`), tracked (it has no rounds left, or
+    newer ones decide in its place) or ended.
 
     Example: arena cohorts list
 
@@ -164,13 +164,10 @@ def show(
 ) -> None:
     """Show one cohort: how its agents stand, how its turns ended, and what it froze when it started.
 
-    Of each agent: profit, implied Brier score, and how often what it called likely happened. `config` is the
-    SHA-256 of the config file that the cohort started from, and prompts are listed with the hash of their
-    text. With --json, frozen amounts and prices are in millionths.
-
-    The head is a hash over all that was frozen, seen and decided until the last round that is over. Publish
-    it before the markets resolve, and --check later proves that nothing was changed: later rounds,
-    settlements and corrections leave it as it is. That of round 0 can be published before the first decision.
+    `config` is the SHA-256 of the config file that the cohort started from. The head is a hash over all
+    that was frozen, seen and decided until the last round that is over, or until --round; publish it
+    before the markets resolve, and --check later proves that nothing was changed. With --json, frozen
+    amounts and prices are in millionths.
 
     Example: arena cohorts show 1
 
@@ -312,10 +309,9 @@ def start(
 ) -> None:
     """Start a cohort from the current config, besides the scheduled ones.
 
-    Without --at it starts now where the venue is live; in a simulated or recorded world at the next decision
-    time. Its settings are frozen at once, and its first round is at its start. It counts among the newest, so
-    an older cohort may stop deciding. The schedule is unaffected; if it has a start at that very time, this
-    is that cohort.
+    Without --at it starts now where the venue is live; in a simulated or recorded world at the next
+    decision time. It counts among the newest, so an older cohort may stop deciding. The schedule is
+    unaffected.
 
     Example: arena cohorts start --at 2026-01-07T00:00Z
 
@@ -362,8 +358,8 @@ def end(
 ) -> None:
     """End a cohort for good: it decides no more, and is tracked until its last position settles.
 
-    Nothing is sold: markets pay what they pay, and scores stay on the leaderboard. Missing turns of a round
-    that has begun are late. To stop for a while, use arena cohorts pause.
+    Nothing is sold. Missing turns of a round that has begun are late. To stop for a while, use arena
+    cohorts pause.
 
     Example: arena cohorts end 3 --yes
 

@@ -19,8 +19,8 @@ def config(
 ) -> None:
     """Print the settings in effect, defaults included, as a config would have them.
 
-    With --all: every key that a config may hold, with its meaning, what it takes and its default. Both are
-    valid configs. Passwords and the webhook's address are not shown.
+    With --all: every key, with its meaning, what it takes and its default. Both are valid configs; no
+    secret is shown.
 
     Example: arena config --all
 

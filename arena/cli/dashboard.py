@@ -100,13 +100,13 @@ def dashboard(
 ) -> None:
     """Show the record in a browser until Ctrl-C, on this machine only unless a proxy stands in front.
 
-    The pages only read the record, so you can look while an arena plays. When scores are out of date, they
-    are computed in the background and, if the record may be written, kept there.
+    The pages only read the record. When scores are out of date, they are computed in the background and,
+    if the record may be written, kept there.
 
-    The dashboard has no password, so it refuses to listen where other machines can reach it. With
-    --behind-proxy it listens there: make sure that the only way in is a proxy, such as Caddy or nginx, that
-    asks for a password and encrypts. It then takes exactly the port that you name. With --public it answers
-    only at that address, and under its path if it has one.
+    It has no password, so it refuses to listen where other machines can reach it. With --behind-proxy it
+    listens there, at exactly the port that you name: make sure that the only way in is a proxy that asks
+    for a password and encrypts. With --public it answers only at that address, and under its path if it
+    has one.
 
     Example: arena dashboard --database .demo/demo.db
 

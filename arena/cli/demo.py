@@ -37,8 +37,7 @@ def demo(
 ) -> None:
     """Play a whole simulated season, offline and without a key; then show leaderboard and dashboard.
 
-    The record is .demo/demo.db. Each run replaces it, unless --resume or --database is given. The season has
-    all that an arena does: agents that follow rules, models asked over HTTP, bets and settlements.
+    The record is .demo/demo.db. Each run replaces it, unless --resume or --database is given.
 
     Example: arena demo --headless --json --seed 7
 

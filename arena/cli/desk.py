@@ -39,16 +39,13 @@ def desk(
 ) -> None:
     """Let agents from outside take their turns, over HTTP, until Ctrl-C.
 
-    Agents of the kind `outside` read here what they are shown, try a decision, send it, and read how their
-    turns and forecasts ended. Start it beside `arena run`: it plays nothing, and either may be stopped and
-    started again without loss.
+    Agents of the kind `outside` read here what they are shown, try a decision, send it, and read how
+    their turns ended. Start it beside `arena run`; either may be stopped and started again without loss.
 
-    Each agent comes with a key of its own, made by --key. The record keeps only its hash, so it is shown
-    once; making another one ends the first.
+    Each agent has a key of its own, made by --key and shown once; making another one ends the first.
 
-    It refuses to listen where other machines can reach it. With --behind-proxy it listens there: make sure
-    that the only way in is a proxy, such as Caddy or nginx, that encrypts. It then takes exactly the port
-    that you name.
+    It refuses to listen where other machines can reach it. With --behind-proxy it listens there, at
+    exactly the port that you name: make sure that the only way in is a proxy that encrypts.
 
     Example: arena desk --key ann
 
@@ -116,9 +113,9 @@ def mcp(
 ) -> None:
     """Let an assistant take an agent's turns by the Model Context Protocol, on standard input and output.
 
-    Assistants and agent programs start it by themselves: name it to yours as a server, with the agent's key
-    in the environment variable ARENA_KEY. It has the tools `view`, `preview`, `submit` and `results`, speaks
-    to the desk alone, and needs the extra of its name: pip install "paper-arena[mcp]".
+    Assistants and agent programs start it by themselves: name it to yours as a server, with the agent's
+    key in the environment variable ARENA_KEY. It has the tools `view`, `preview`, `submit` and `results`,
+    and needs pip install "paper-arena[mcp]".
 
     Example: arena mcp --url https://arena.example.com
 

@@ -33,9 +33,9 @@ def export(
 ) -> None:
     """Write the record to plain files: forecasts, turns, bets, ledgers, prices, scores.
 
-    One file per table, a manifest with their hashes, and data.md, which explains every column. It can run
-    while the arena plays: all files are of one instant. arena import turns a whole export back into a record;
-    one of some cohorts, or without prompts, can only be read.
+    One file per table, a manifest with their hashes, and data.md, which explains every column. All files
+    are of one instant. arena import turns a whole export back into a record; one of some cohorts, or
+    without prompts, can only be read.
 
     Example: arena export season.zip --format parquet
 
@@ -75,9 +75,8 @@ def import_record(
 ) -> None:
     """Make a record from an export: a new file, or an empty database by URL.
 
-    Every file must match the manifest. The record gets the state hash of the one exported and is checked as
-    arena verify does; if anything is wrong, it says what, and nothing is kept. Use it to move a season to
-    another machine, or from SQLite to PostgreSQL.
+    Every file must match the manifest. The record gets the state hash of the one exported and is
+    verified; if anything is wrong, it says what, and nothing is kept.
 
     Example: arena import season.zip --database copy.db
 
@@ -113,11 +112,10 @@ def report(
 ) -> None:
     """Write how a season stands into one HTML file: the verdict, the leaderboard and the charts.
 
-    It is for people without a dashboard: it opens from disk, prints well, and has no scripts or external
-    resources. Figures are those of arena leaderboard; curves cover the newest six cohorts, calibration the
-    first twelve agents. arena publish has the same page among others. With --method it is what a paper's
-    reader needs to believe a season: data, cutoffs, models with release days, prompts by hash, answers,
-    refusals and costs, rules, statistics and their limits, all from the record.
+    It opens from disk, prints well, and has no scripts or external resources. Curves cover the newest six
+    cohorts, calibration the first twelve agents. With --method it is what a paper's reader needs to
+    believe a season: data, cutoffs, models with release days, prompts by hash, answers, refusals and
+    costs, rules, statistics and their limits.
 
     Example: arena report --cohort 2 -o cohort-2.html
 
@@ -185,14 +183,13 @@ def publish(
 ) -> None:
     """Write the season as a web site of plain files: arena, cohorts, agents, markets, badges, data.json.
 
-    It needs no server: open DIR/index.html, or put DIR behind any web server or static host. Nothing in it
-    asks another machine for anything. No key and no path is in it, and prompts and answers only with
-    publish: {prompts: true} in the config; the reasons that agents give are quoted. Publish to the same
-    folder again after each round: only pages that have changed are drawn and written, each is replaced whole,
-    and files that arena publish did not write stay. With publish: DIR in the config, arena run does it.
+    It needs no server: open DIR/index.html, or put DIR behind any web server. No key and no path is in
+    it, and prompts and answers only with publish: {prompts: true} in the config; the reasons that agents
+    give are quoted. Published to the same folder again, only pages that have changed are written, and
+    files that arena publish did not write stay. With publish: DIR in the config, arena run does it.
 
-    data.json has the figures of arena leaderboard --json. badges/NAME.json is a badge for shields.io, which
-    says what is known of an agent and how surely: https://img.shields.io/endpoint?url=ADDRESS-OF-THE-FILE
+    data.json has the figures of arena leaderboard --json. badges/NAME.json is a badge for shields.io:
+    https://img.shields.io/endpoint?url=ADDRESS-OF-THE-FILE
 
     Example: arena publish site
 

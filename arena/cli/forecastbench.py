@@ -119,10 +119,8 @@ def fetch(
 ) -> None:
     """Keep a round's question set in the record, byte for byte, with its SHA-256.
 
-    DIR has the files as they are published, in folders or side by side, plain or packed with gzip; an address
-    has question_sets/ and resolution_sets/ below it, such as a mirror of the benchmark's datasets. A set that
-    has been kept is not kept again; one that was changed becomes a new version. What is not whole and valid
-    is not kept.
+    DIR has the files as they are published; an address has question_sets/ and resolution_sets/ below it.
+    A set that was changed becomes a new version. What is not whole and valid is not kept.
 
     Example: arena forecastbench fetch --due 2026-03-01 --from datasets
 
@@ -179,9 +177,8 @@ def file(
     """Write answers as a submission in the published form, or say what is wrong with them.
 
     They are those of an agent, as `run` has kept them, or of a CSV with the columns source, id,
-    resolution_date (empty for a market), forecast (0 to 1) and reasoning, which may be left out. The round is
-    that of --questions, else one of the record. Nothing is written if an answer has a fault, or with less
-    than 95% of the market rows or of the data rows.
+    resolution_date (empty for a market), forecast (0 to 1) and, if you like, reasoning. Nothing is
+    written if an answer has a fault, or with less than 95% of the market rows or of the data rows.
 
     Example: arena forecastbench file --as us --model sharp -o filed
 
@@ -297,9 +294,9 @@ def check(
 ) -> None:
     """Check anyone's files of forecasts: every fault is named by row and field, with its remedy.
 
-    Rows count from 1. With the question set of the round, ids, dates and how much is answered are checked as
-    well: below 95% of the market rows or of the data rows a submission is dropped. Today's form is read,
-    that of 2024, files of individuals and processed files. If there is a fault, the exit status is 1.
+    Rows count from 1. With the question set of the round, ids, dates and how much is answered are checked
+    as well: below 95% of the market rows or of the data rows a submission is dropped. If there is a
+    fault, the exit status is 1.
 
     Example: arena forecastbench check 2026-03-01.us.1.json --questions 2026-03-01-llm.json
 

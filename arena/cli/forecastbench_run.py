@@ -107,12 +107,10 @@ def run(
 ) -> None:
     """Let the agents of the config answer a question set that is kept, and say before what that costs.
 
-    Market questions are asked once, data questions for all their dates in one answer. --prompt, --prices and
-    --evidence are the methods of ForecastBench's paper, in place of the agents' own prompts; with own prompts
-    a crowd can be made of several, as the paper's is. Line-up and method are frozen in a cohort of its own,
-    of which nothing is traded and no figure of the arena is made. Run it again, and only what is missing is
-    asked: an answer that was paid for is kept. Budgets and rate limits are those of the config. The exit
-    status is 2 when an agent's answers are not complete.
+    Market questions are asked once, data questions for all their dates in one answer. --prompt, --prices
+    and --evidence are the methods of ForecastBench's paper, in place of the agents' own prompts. Line-up
+    and method are frozen in a cohort of its own, of which nothing is traded. Run it again, and only what
+    is missing is asked. The exit status is 2 when an agent's answers are not complete.
 
     Example: arena forecastbench run --prompt scratchpad --prices --baselines
 

@@ -45,11 +45,10 @@ def history(
     """Read a venue's past into a bundle: markets that were open at some time between two days, closed ones
     too, with prices, fees and how they ended. Nothing is played, and no key is needed.
 
-    Requests keep to the venue's rate, so thousands of markets take hours; each answer is on disk before the
-    next is asked for. Run the same command again after a stop, a crash or Ctrl-C, and it goes on where it
-    was. Ends count from when the venue told them, also those after the last day. What a page says is as it
-    reads today, and the markets with the most volume are known only by now: choosing them is hindsight. The
-    venue's address and rate come from the config, if that names this venue.
+    Requests keep to the venue's rate, so thousands of markets take hours. Run the same command again
+    after a stop, and it goes on where it was. Ends count from when the venue told them. What a page says
+    is as it reads today, and the markets with the most volume are known only by now: choosing them is
+    hindsight.
 
     Example: arena history polymarket recordings/spring --since 2026-01-01 --until 2026-05-01 --top 500
 

@@ -198,11 +198,10 @@ def leaderboard(
 ) -> None:
     """Show who forecasts well, and whether that means anything yet.
 
-    Skill is the market's Brier score minus the agent's on the same forecasts: above 0 beats the price. Its
-    95% interval counts markets of one event as one and needs 20 events. Agents are sorted by the lower end
-    of that interval. An agent is proven when that end is above 0, by week of resolution too, and its evidence
-    has reached the bar. Who answers less than 80% of what it is shown is not ranked. The cost includes failed
-    and repeated calls. A dash means that nothing can be said yet.
+    Skill is the market's Brier score minus the agent's on the same forecasts: above 0 beats the price.
+    Agents are sorted by the lower end of its 95% interval. An agent is proven when that is above 0, by
+    week of resolution too, and its evidence has reached the bar. Who answers less than 80% of what it is
+    shown is not ranked. A dash means that nothing can be said yet.
 
     Example: arena leaderboard --by category
 
@@ -348,12 +347,11 @@ def duel(
 ) -> None:
     """Show which of two agents forecasts better, on the markets and in the rounds that both were shown.
 
-    The gap is B's Brier score minus A's: above 0, A is ahead. Markets of one event count as one, and with
-    fewer than 20 events nothing is concluded. Agents that share no markets are compared by their skill. Two
-    prompts for one model, or one model at two temperatures, are two agents: duel them.
+    The gap is B's Brier score minus A's: above 0, A is ahead. With fewer than 20 events nothing is
+    concluded. Agents that share no markets are compared by their skill.
 
-    The p-value is for this pair alone. If you look at many pairs and pick the most striking one, use the
-    adjusted p-value below it, which is there once `arena run` or the dashboard has compared all pairs.
+    The p-value is for this pair alone. Who picks the most striking of many pairs needs the adjusted one
+    below it, which is there once `arena run` or the dashboard has compared all pairs.
 
     Example: arena duel sharp hasty
 

@@ -37,8 +37,8 @@ def sync(
 ) -> None:
     """Read every open market of the config's venue into the record, as far as it has changed.
 
-    Run it as often as you like, also while a round plays. Venue records that can't be used are rejected with
-    a reason and the others kept; the exit status is then 2. If the venue can't be read, nothing is kept.
+    Run it as often as you like. Records that can't be used are rejected with a reason; the exit status is
+    then 2. If the venue can't be read, nothing is kept.
 
     Example: arena markets sync --config my-arena/config.yaml
 

@@ -112,8 +112,8 @@ def list_markets(
 ) -> None:
     """List the markets that the record has seen, with their latest price; most traded first.
 
-    Words are looked for in question, rules and id, in any case. A market is waiting when it has closed, or
-    its venue no longer quotes it, and no resolution is known.
+    Words are looked for in question, rules and id. A market is waiting when it has closed, or its venue
+    no longer quotes it, and no resolution is known.
 
     With --rejected: venue records that could not be used, with the reason and how often; newest first. All
     others were kept. Some only have to wait, such as a market whose outcome is disputed; arena markets sync

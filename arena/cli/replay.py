@@ -74,19 +74,19 @@ def replay(
     """Play a season over a recording, at its own times: nobody sees more than could be known then.
 
     Cohorts and agents come from the config; without one, cohorts start weekly and the agents are market,
-    constant and random. The season goes into a new record: replay-NAME.db here, or the one that --database
-    names. Run it again, and it continues where it stopped. The result is no evidence of skill, because the
-    outcomes are known by now; models released after the decisions, by `released` in the config, or on an
-    unknown day are named with it (`later_models` in JSON). `arena markets record` makes recordings.
+    constant and random. The season goes into a new record: replay-NAME.db here, or the one that
+    --database names. Run it again, and it continues where it stopped. The result is no evidence of skill,
+    because the outcomes are known by now; models released after the decisions are named with it
+    (`later_models` in JSON).
 
-    --probe-leaks keeps no record. It plays up to some decision times, drawn by the seed, and each time once
-    more with another future: prices, books, ends and pages known later are changed. What was shown, decided,
-    filled, entered, marked and scored until then must be the same, and nobody but the venue may open the
-    recording's files. What differs is named, and the exit status is 1. Agents that ask models are left out.
+    --probe-leaks keeps no record. It plays up to some decision times, and each time once more with
+    another future: what is known later is changed. What was shown, decided and scored until then must be
+    the same, and nobody but the venue may open the recording's files. What differs is named, and the exit
+    status is 1. Agents that ask models are left out.
 
-    With --tools recorded nothing is searched or read anew, nor are articles gathered: models are told what
-    the config's record has for the same times, word for word, without a network; a request that it lacks
-    makes the turn fail. A model whose provider searches by itself can't play a replay.
+    With --tools recorded models are told what the config's record has for the same times, word for word;
+    a request that it lacks makes the turn fail. A model whose provider searches by itself can't play a
+    replay.
 
     With --check nothing is played. Every mistake is listed with its file, its line, what was found and what
     was expected; if there is any, the exit status is 1, and no command will use the bundle. A time that can't

@@ -40,10 +40,9 @@ def round(
 ) -> None:
     """Play one decision time: settle, take a snapshot, let every agent decide, value the accounts.
 
-    Without --at it plays the next one: in a simulated world the one after the last played, elsewhere the
-    latest that is due. Run it again, and only what is missing is played. The exit status is 2 when an agent
-    failed, was late, ran out of budget, is still being played by another process, or when its answer was
-    refused or not usable as a whole.
+    Without --at it plays the next one, at a live venue the latest that is due. Run it again, and only
+    what is missing is played. The exit status is 2 when a turn failed, was late, was stopped by a budget,
+    or could not be read.
 
     Example: arena round --at 2026-01-11T00:00Z
 

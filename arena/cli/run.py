@@ -59,14 +59,13 @@ def run(
 ) -> None:
     """Run the arena until stopped: start cohorts, play rounds, read prices, settle and mark, on schedule.
 
-    It can be stopped, killed and restarted at any time and continues where it was. On one record one process
-    works; a second one stands by and takes over when the first is gone. A venue or model that is down holds
-    up nothing else and is retried, turns within six hours of their prices. The config is read once: restart
-    after a change.
+    It can be stopped, killed and restarted at any time. A second one on the same record stands by and
+    takes over when the first is gone. What is down is retried and holds up nothing else. The config is
+    read once: restart after a change.
 
-    Ctrl-C or SIGTERM stops it: calls under way get `run.grace` to finish, the rest is done after the next
-    start. A second Ctrl-C stops it at once. With --once the exit status is 2 when something failed, something
-    that is due is left, or another process is at work.
+    Ctrl-C or SIGTERM stops it: calls under way get `run.grace` to finish. A second Ctrl-C stops it at
+    once. With --once the exit status is 2 when something failed, something that is due is left, or
+    another process is at work.
 
     Example: arena run
 
@@ -254,10 +253,9 @@ def worker(
 ) -> None:
     """Play turns that `arena run` hands out, on any machine that reaches the record; start many if you like.
 
-    The record must be on PostgreSQL, and `run.workers` true in the config of `arena run`. A worker waits for
-    the database, and on a new record for the first `arena run`. Every worker needs the same config folder and
-    the models' keys. Call limits and budgets hold across all workers. A worker may be killed at any time:
-    another takes over its turns. With --json every line is a JSON object.
+    The record must be on PostgreSQL, and `run.workers` true. Every worker needs the same config folder
+    and the models' keys. Call limits and budgets hold across all workers. A worker may be killed at any
+    time: another takes over its turns.
 
     Example: arena worker --database postgresql+psycopg://arena@db/arena --at-once 50
 

@@ -240,16 +240,13 @@ def score(
 ) -> None:
     """Score anyone's forecasts, without an arena.
 
-    The first line names the columns: question, forecaster, probability (of YES: 0.35 or 35%) and outcome (1
-    or yes, 0 or no, empty while open). Commas, semicolons and tabs separate; capitals don't matter, other
-    columns are not read. Where the file has other names, --columns question=TITLE,probability=P says which
-    are ours. With market_probability there is skill against the market; with event, intervals allow for
-    questions that move together. With time and resolved there is a verdict: who is proven to beat the market.
-    With time, open, close and scheduled_close, baseline, peer and relative scores are averaged over each
-    question's life; with spot there are spot scores. Questions of several options have a line for each
-    option; of numbers the columns low, high and cdf, or quantiles q5, q50, …. category is for --by. Who has
-    forecast less than 80% of the questions is not ranked. A file with a mistake in it is not scored; the
-    error names line, column and remedy.
+    The first line names the columns: question, forecaster, probability (of YES: 0.35 or 35%) and outcome
+    (1 or yes, 0 or no, empty while open); --columns question=TITLE,probability=P says which are ours.
+    With market_probability there is skill against the market; with event, intervals allow for questions
+    that move together; with time and resolved, a verdict; with time, open, close and scheduled_close,
+    scores over each question's life; with spot, spot scores. Questions of several options have a line for
+    each option; of numbers the columns low, high and cdf, or quantiles q5, q50, …. Who has forecast less
+    than 80% of the questions is not ranked. A file with a mistake in it is not scored.
 
     Example: arena score forecasts.csv --against ann
 

@@ -189,10 +189,9 @@ def status(
 ) -> None:
     """Show how the arena stands: is it running, what is due, what it cost, what is old or broken.
 
-    It begins with what is to be done today, each with its command, then says how its health is: ok; waiting,
-    for something that comes by itself; late with a round; or trouble that needs you. The lines after it say
-    why. The exit status is always 0. Without a config it shows only what the record knows: no budgets, keys
-    or future cohorts.
+    It begins with what is to be done today, each with its command, then says how its health is and why:
+    ok; waiting, for something that comes by itself; late with a round; or trouble that needs you. The
+    exit status is always 0.
 
     Example: arena status --json
 

@@ -36,14 +36,11 @@ def verify(
 ) -> None:
     """Check the record against itself: hashes, ledgers, fills, settlements, marks, schedules.
 
-    The checks change nothing in the record; a large one is read by a process for each core. The next time
-    only what is new is verified, by a note beside the record (FILE.verified; of a server's record, beside the
-    config). With --all, and where file, database or schema are others, everything is. The first thousand
-    differences are listed as they are found, the rest counted by table; with any the exit status is 1.
-    A record that was rewritten with all its hashes still agrees with itself: --heads FILE compares it with
-    the heads that have left the machine (`heads` in the config), and names the first that differs.
-    --draws shows that nobody picked the markets of a live round: the frozen rule and seed draw them again
-    from all that was on offer.
+    The next time only what is new is verified, by a note beside the record (FILE.verified; of a server's
+    record, beside the config); with --all everything is. The first thousand differences are listed, the
+    rest counted; with any the exit status is 1. A record that was rewritten with all its hashes still
+    agrees with itself: --heads FILE compares it with the heads that have left the machine, and names the
+    first that differs. --draws shows that nobody picked the markets of a live round.
 
     Example: arena verify --database .demo/demo.db
 

@@ -67,10 +67,9 @@ def whatif(
 ) -> None:
     """Replay a record under other rules or with other stakes, and compare the profit.
 
-    Every agent's recorded decisions meet the same snapshots and resolutions. Nothing is decided anew, except
-    that --sizing quarter-kelly bets on the stated probabilities and sells nothing. Other stakes sell the same
-    part of a lot. Under another fill rule bets may be rejected; the reasons are counted. The record is only
-    read.
+    Every agent's recorded decisions meet the same snapshots and resolutions. Nothing is decided anew,
+    except that --sizing quarter-kelly bets on the stated probabilities and sells nothing. The record is
+    only read.
 
     Example: arena whatif --fill mid --fee none --cohort 2
 

@@ -2,11 +2,12 @@
 
 It is the only settings file of an arena. `arena init DIR` writes a short one; `arena config --all` prints
 every key, `arena config` the settings in effect. `arena check` reports every mistake with its file, line, key
-and a hint, and lists who plays. Changes take effect with the next cohort; running cohorts
-keep theirs, but for agents without one good turn.
+and a hint. Changes take effect with the next cohort.
 
-Amounts are dollars, such as `0.50` or `10000`; durations have a unit, such as `120s`, `15m`, `2h` or `60d`;
-paths are relative to the config's folder. Unknown keys are errors.
+Amounts are dollars, such as `0.50` or `10000`, up to a billion; a price is dollars a share, from 0 to 1; a
+duration has a unit, such as `120s`, `15m`, `2h` or `60d`; a schedule is a duration, `every 6 hours`,
+`daily at 12:00`, a weekday and a time in UTC such as `sun 00:00`, or `off`; paths are
+relative to the config's folder. Unknown keys are errors.
 """
 
 from arena.config.environment import environment, key_variables

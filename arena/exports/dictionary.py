@@ -26,12 +26,20 @@ def data_page() -> str:
 
 def _section(sheet: ExportTable, origin: str = "") -> str:
     key = ", ".join(f"`{name}`" for name in sheet.key)
-    heading = f"## {sheet.name}\n\n{sheet.meaning}{origin} Named by {key}."
-    return f"{heading}\n\n" + "\n".join([HEAD, *map(_line, sheet.columns)])
+    own = [column for column in sheet.columns if not _everywhere(column)]
+    others = [f"`{x.name}`" for x in sheet.columns if _everywhere(x) and x.name not in sheet.key]
+    beside = f" Also {', '.join(others)}." if others else ""
+    heading = f"## {sheet.name}\n\n{sheet.meaning}{origin} Named by {key}.{beside}"
+    return f"{heading}\n\n" + "\n".join([HEAD, *map(_line, own)])
+
+
+def _everywhere(column: ExportColumn) -> bool:
+    """Whether it means here what the page says of it once."""
+    return EVERYWHERE.get(column.name) == column.meaning and not column.empty
 
 
 def _line(column: ExportColumn) -> str:
-    meaning = "" if EVERYWHERE.get(column.name) == column.meaning else column.meaning
+    meaning = column.meaning.replace("the SHA-256 that seals the row: ", "seals ")
     unit = column.unit.replace("millionths of a dollar", "dollars").replace("millionths of a share", "shares")
     if unit and unit != "so many":
         meaning += f" ({unit})"

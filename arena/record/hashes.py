@@ -2,21 +2,47 @@
 
 Both are the SHA-256 over lines of canonical JSON, each ended by a new line, from one walk over the facts in
 the order of natural keys. Row ids don't count, so a record that was copied elsewhere has the same hashes.
-What follows from the rest or doesn't matter is left out: the clock, latencies, attempts, costs, claims, which
-articles were dropped, the code's version, marks and the hashes in the record.
+What follows from the rest or doesn't matter is left out: the clock, latencies, attempts, costs, claims,
+which articles were dropped, the code's version, marks and the hashes in the record.
 
-The state hash is the same for a season however often it was broken off. The hash of the config file in what a
-cohort froze is no part of it: a comment there, or how many calls are made at once, changes nothing. Nor are
-credentials in addresses: no export has them. Of the answers to one stage and sample the last good one counts.
+The state hash is the same for a season however often it was broken off. The hash of the config file in what
+a cohort froze is no part of it: a comment there, or how many calls are made at once, changes nothing. Nor
+are credentials in addresses: no export has them. Of the answers to one stage and sample the last good one
+counts.
 
 The heads of a cohort fix what was frozen, seen and decided up to a round, and nothing later, so they can be
-published before anyone knows how the markets end: docs/cohorts.md has the definition. A round has a head once
-it is over. Of the answers to one question only the first counts: one that comes late, from a worker that was
-given up, was paid for and is kept, but nobody decided by it.
+published before anyone knows how the markets end. A round has a head once it is over. Of the answers to one
+question only the first counts: one that comes late, from a worker that was given up, was paid for and is
+kept, but nobody decided by it.
 
 Databases sort numbers and instants alike, but not texts, so rows are sorted by numbers in SQL, and those of
 one turn, or of a market, by text here. Of a whole record only the pages of markets, as hashes, and the
 resolutions are held in memory.
+
+Head 0 is the SHA-256 of the canonical JSON (keys sorted, no white space, UTF-8, instants as
+2026-01-04T00:00:00.000000Z) of ["cohort", number, SHA-256 of the frozen text as a JSON string]. The head of
+a round is the SHA-256 over these lines, each the canonical JSON of a list that begins with the line's kind,
+in the order of the places that come first:
+
+- `head`: the head of the round before, or head 0;
+- `round`: number, time;
+- `seen`: place, market, on offer or only held, when the price was true, bid, ask, mid, last, volume, book,
+  hash of the page: of event, question, rules, category, opening, closing, tick, fee rate and fewest shares,
+  then story, slug, event's slug and tags, without those at its end that are empty;
+- `evidence`: place, market, source, url, title, text, published, date as given;
+- `turn`: the agent's place and name, how the turn ended, note, cash before, orders;
+- `answer`: the agent's place, stage, sample, hash of the question (the object with `messages` and `seed`),
+  answer, how it finished, model, fingerprint; of several good ones to a question the first;
+- `forecast`: the agent's place, market, stage, probability, reason;
+- `rejection`: the agent's place, its own place, code, words, market;
+- `fill`: the agent's place, its own place, and all that it says;
+- `level`: the agent's place, the fill's, its own, price, shares, amount, fee;
+- `entry`: the agent's place, number in the ledger, and all that it says, later than the round before;
+- `replacement`: the agent's place and name, SHA-256 of the settings until then, new settings, hashes of
+  prompts;
+- `second_quote`: the agent's place, market, when the price was true, when it was read, bid, ask, mid, last,
+  volume, book;
+- `tool`: agent (empty: all), tool, request, text, sources, withheld.
 """
 
 import hashlib

@@ -68,7 +68,9 @@ def test_a_rule_says_what_it_is(rule: ModuleType) -> None:
 def test_a_file_says_formula_direction_range_edge_cases_and_source(file: Path) -> None:
     text = ast.get_docstring(ast.parse(file.read_text("utf-8"))) or ""
     parts = re.findall(r"^- ([A-Z][a-z ]+):", text, re.MULTILINE)
-    assert parts == ["Formula", "Direction", "Range", "Edge cases", "Source"]
+    assert [part for part in parts if part != "Limits"] == [
+        "Formula", "Direction", "Range", "Edge cases", "Source"
+    ]  # fmt: skip
 
 
 def test_the_files_in_folders_of_their_own_are_among_them() -> None:

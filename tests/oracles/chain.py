@@ -1,4 +1,4 @@
-"""The chain of heads as docs/cohorts.md has it, worked out from a SQLite file with nothing of ours."""
+"""The chain of heads as arena/record/write/heads.py has it, from a SQLite file, with nothing of ours."""
 
 import json
 import sqlite3

@@ -1,4 +1,4 @@
-"""The heads of a cohort as docs/cohorts.md has them, worked out from a SQLite file with nothing of ours."""
+"""The heads of a cohort as arena/record/hashes.py has them, from a SQLite file, with nothing of ours."""
 
 import hashlib
 import json

@@ -1,8 +1,29 @@
 """The chain of heads: whatever is added to the facts is covered by a head in the same transaction.
 
-A round is covered once it is over. docs/cohorts.md has the definition; `arena verify` takes it all again by
-code of its own. Facts are covered by the hashes of their rows, under names that outlive ids, so a copy has
-the same chain. One transaction at a time adds to it, so that none falls between two heads.
+A round is covered once it is over; `arena verify` takes it all again by code of its own. Facts are covered
+by the hashes of their rows, under names that outlive ids, so a copy has the same chain. One transaction at
+a time adds to it, so that none falls between two heads.
+
+A head is the SHA-256 of the canonical JSON (keys sorted, no white space, UTF-8, instants as
+2026-01-04T00:00:00.000000Z) of the list of its number, the numbers of its cohort and round (or null), its
+time, its parts and the head before (or an empty text). A part is a list of a kind's name, how many facts of
+the kind the head covers, and the SHA-256 of the sorted list of these. A fact is a list of what names it
+and, last, the hash of its row. Facts of the round are found by the head's cohort and round, the others are
+listed in it (`members`). By kind, what names a fact:
+
+- of the round: `evidence`, `replacement`, `turn`: nothing, or the agent's place; `tool`: SHA-256 of agent,
+  tool and request; `attempt`: agent's place, number of the failure; `fill`: agent's place, its own place;
+  `catalogue`: nothing, its hash is that of the sync from which a live round was drawn;
+- of the round, or listed: `snapshot`: nothing, or where nobody decided cohort and time; `call`: agent's
+  place, stage, sample, attempt, and of a late one cohort and round;
+- listed: `cohort`, `stopped`, `ended`: number, the last two with the time in place of a hash; `entry`:
+  cohort, agent's place, number of a ledger's last line, which covers those before; `resolution`: market and
+  version; `sync`: venue and number; `prune`: number; `round`: cohort and number, its hash is that of its
+  parts.
+
+A turn's hash covers its forecasts, rejections and second quotes, a fill's its levels, a snapshot's its
+prices and pages. An import of a record from before there was a chain writes a first head over all that is
+there.
 """
 
 from collections.abc import Iterable, Mapping

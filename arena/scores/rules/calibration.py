@@ -5,8 +5,9 @@
   mean over rows of (mean forecast − observed share)² of the row's bin.
 - Direction: lower is better; it says nothing of how far the forecasts dared to go.
 - Range: 0 to 1.
-- Edge cases: bins without a row are absent; rows without an outcome of 0 or 1 are left out; no row at
-  all gives no bins and a score of NaN. Few rows give a bad score by chance alone: look at the intervals.
+- Edge cases: bins without a row are absent; rows without an outcome of 0 or 1 are left out; no row at all
+  gives no bins and a score of NaN.
+- Limits: few rows give a bad score by chance alone: look at the intervals.
 - Source: Murphy (1973) for the term, Wilson (1927) for the interval.
 """
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import re
 import threading
 from dataclasses import MISSING, fields, replace
 from datetime import UTC, datetime, timedelta
@@ -341,8 +342,8 @@ UNKNOWN: dict[str, Any] = dict.fromkeys(f.name for f in fields(LeaderboardRow) i
 NOTHING_YET = LeaderboardRow(**UNKNOWN)
 
 
-def test_the_page_shows_every_message_as_it_is_sent() -> None:
-    """The examples of docs/watching.md, each made by what makes it."""
+def test_the_page_shows_a_message_and_lists_what_every_other_holds() -> None:
+    """The example and the table of docs/watching.md, beside what makes the messages."""
     due = datetime(2026, 1, 11, tzinfo=UTC)
     verdicts = {"sharp": "failed", "hasty": "failed", "market": "played"}
     budget = "a call may cost $0.0420, and $19.9700 of today's $20.0000 is spent"
@@ -374,9 +375,11 @@ def test_the_page_shows_every_message_as_it_is_sent() -> None:
         weekly_digest(due + 32 * HOUR, [task], Leaderboard(NOBODY, None, None, 20.0, None, (claude,))),
     ]
     page = (Path(__file__).resolve().parents[3] / "docs" / "watching.md").read_text("utf-8")
+    messages = {incident.kind: incident_message(incident) for incident in made}
     shown = [json.loads(block.partition("```")[0]) for block in page.split("```json\n")[1:]]
-    messages = {said["event"]: said for said in shown if "event" in said}
-    assert messages == {incident.kind: incident_message(incident) for incident in made}
+    assert [said for said in shown if said.get("event")] == [messages["round_failed"]]
+    listed = re.findall(r"^\| `(\w+)` \| [^|]+ \| `([\w ]+)` \|$", page, re.MULTILINE)
+    assert dict(listed) == {kind: " ".join(message["data"]) for kind, message in messages.items()}
     assert set(messages) == set(get_args(IncidentKind))
 
 

@@ -6,9 +6,9 @@
   number of events.
 - Direction: narrower is better known.
 - Range: that of the score, and a little beyond where it lies close to an end.
-- Edge cases: under 20 effective events there is no interval; neither has a mean that is infinite. It says
-  how far chance moves a mean on questions like these, not whether two forecasters differ: they were scored
-  on the same questions, so compare them by their differences.
+- Edge cases: under 20 effective events there is no interval; neither has a mean that is infinite.
+- Limits: it says how far chance moves a mean on questions like these, not whether two forecasters differ:
+  they were scored on the same questions, so compare them by their differences.
 - Source: Liang and Zeger (1986) for the error; Kish (1965) for the effective number; the quantile of t by
   Wallace's approximation (1959), within 0.001 of it from 19 degrees on. `interval` inverts a test, and
   stands where something is inferred from a difference.

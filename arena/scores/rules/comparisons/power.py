@@ -7,8 +7,9 @@
 - Direction: lower is better: the sooner it is known.
 - Range: 0 upward; 0 means that there are enough.
 - Edge cases: a gap of 0, or one without an error, gives None: it will never be told, or nothing is known of
-  it. The gap that was observed is taken for the true one, and the leader's is more likely too large than too
-  small, so the answer is rather a lower bound. P is 80% unless said otherwise.
+  it. P is 80% unless said otherwise.
+- Limits: the gap that was observed is taken for the true one, and the leader's is more likely too large
+  than too small, so the answer is rather a lower bound.
 - Source: the usual sample size of a paired test, as in Cohen (1988), with Guenther's (1981) small correction.
 """
 

@@ -2,5 +2,5 @@
 
 `luck` comes first: a profit that luck alone makes as easily needs no other reason. It draws fair worlds by
 `fair_draws`. `profit_split` says what the rest came from, with an edge as large as `edge` could prove;
-`drawdown` and `event_exposure` say how bold it was. All of them take an `AccountTrades`.
+`drawdown` and `event_exposure` say how bold it was.
 """

@@ -4,8 +4,8 @@
   (max over s ≤ t of V_s − V_t) ÷ max over s ≤ t of V_s.
 - Direction: lower is better.
 - Range: 0 (it never fell) to 1 (all was lost); above only while a correction has taken cash below 0.
-- Edge cases: no mark gives None. Of equally deep falls the first counts. It grows with the length of a
-  season, so hold only seasons of one length side by side.
+- Edge cases: no mark gives None. Of equally deep falls the first counts.
+- Limits: it grows with the length of a season, so hold only seasons of one length side by side.
 - Source: common practice; in share of the peak rather than dollars.
 """
 

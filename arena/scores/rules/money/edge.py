@@ -8,8 +8,8 @@
 - Direction: higher is better: 1 is as good as its word, 0 no better than the price, below 0 worse.
 - Range: any; above 1 an agent is too timid.
 - Edge cases: rows without an outcome of 0 or 1 prove nothing. Where no row is off the price the share is
-  NaN; an event that has no other to go by gets 0: nothing is proven yet. Few events make it a guess: hold
-  it against its error.
+  NaN; an event that has no other to go by gets 0: nothing is proven yet.
+- Limits: few events make it a guess: hold it against its error.
 - Source: least squares through the origin; the forecast-encompassing regression of Chong and Hendry
   (1986) with the price as the rival; cluster errors as Liang and Zeger (1986).
 """

@@ -9,8 +9,9 @@
   those with the same; `low` to `high` holds the middle `level` of them, around `mean` = −costs.
 - Direction: a higher percentile is better; from 0.025 to 0.975 the profit is no news.
 - Range: percentile 0 to 1.
-- Edge cases: where nothing was ever at risk (no trade, all refunded) percentile and band are None, with
-  the reason. The band is about money only: it says nothing of the forecasts on which no money was put.
+- Edge cases: where nothing was ever at risk (no trade, all refunded) percentile and band are None, with the
+  reason.
+- Limits: the band is about money only: it says nothing of the forecasts on which no money was put.
 - Source: design of the arena; sign flips by cluster are the wild bootstrap of Liu (1988) with
   Rademacher weights.
 """

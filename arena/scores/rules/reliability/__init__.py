@@ -1,5 +1,5 @@
 """Whether probabilities mean what they say: curves, decompositions, and what chance alone would show.
 
-`corp` is the curve and what a score is made of, `diagram` adds what chance alone would draw, by way of
-`null_worlds`, and `calibration_slices` does so for parts of a season. `murphy` is the older form.
+`corp` is the curve and what a score is made of, `diagram` adds what chance alone would draw, and
+`calibration_slices` does so for parts of a season. `murphy` is the older form.
 """

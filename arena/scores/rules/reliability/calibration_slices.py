@@ -5,9 +5,10 @@
   the forecast to the market's close: under a day, 1 to 7 days, 1 to 4 weeks, 4 to 13 weeks, longer.
 - Direction: as in `corp`.
 - Range: as in `corp`.
-- Edge cases: labels without a resolved row are absent. A market whose rows fall under several labels
-  counts in each, with the rows that it has there. With many labels some have a small p-value by chance:
-  multiply the smallest by the number of labels before believing it.
+- Edge cases: labels without a resolved row are absent. A market whose rows fall under several labels counts
+  in each, with the rows that it has there.
+- Limits: with many labels some have a small p-value by chance: multiply the smallest by the number of
+  labels before believing it.
 - Source: the slices are ours; Bonferroni for the advice.
 """
 

@@ -7,9 +7,10 @@
   same and its rows share that, so that the sum is the Brier score of the leaderboard.
 - Direction: lower is better for reliability, higher for resolution; uncertainty is the world's.
 - Range: reliability 0 to 1, resolution 0 to uncertainty, uncertainty 0 to 0.25.
-- Edge cases: nothing resolved gives NaN throughout. Where nearly every forecast is a value of its own
-  each value sees one outcome: reliability then grows to the Brier score, resolution to the uncertainty,
-  and neither says anything. `corp` is free of that.
+- Edge cases: nothing resolved gives NaN throughout.
+- Limits: where nearly every forecast is a value of its own each value sees one outcome: reliability then
+  grows to the Brier score, resolution to the uncertainty, and neither says anything. `corp` is free of
+  that.
 - Source: Murphy (1973), over distinct values rather than bins, so nothing is left over.
 """
 

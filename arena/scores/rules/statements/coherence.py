@@ -9,10 +9,11 @@
   program that maximises the profit of the worst state. The mean is over events stated at one time.
 - Direction: lower is better; 0 is coherent.
 - Range: 0 upward: at most 1 for two markets, and below their number for more.
-- Edge cases: an event of which one market was stated says nothing, but for an exhaustive one; nothing
-  to judge gives None. Rungs or outcomes that were not stated are left out: an event is exhaustive only if
-  all its outcomes were stated. What is within a billionth of 0 is 0. The prices of the market, scored in the
-  same way, are the control: spreads and ticks leave a cent or two there that nobody could cash.
+- Edge cases: an event of which one market was stated says nothing, but for an exhaustive one; nothing to
+  judge gives None. Rungs or outcomes that were not stated are left out: an event is exhaustive only if all
+  its outcomes were stated. What is within a billionth of 0 is 0.
+- Limits: the prices of the market, scored in the same way, are the control: spreads and ticks leave a cent
+  or two there that nobody could cash.
 - Source: de Finetti's Dutch book; the normalisation to a claim of at most $1 is ours.
 """
 
