@@ -184,6 +184,10 @@ def _cell(value: Figure) -> Figure:
     return "" if value is None else value
 
 
+FOUNDING_NOTE = "The score of the founding text. Of every Brier score lower is better, of skill higher."
+"""What stands below a board of all figures."""
+
+
 def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
     """How well what an agent is sure of comes true, in words, and what is to be known of that."""
     if brief is None:
@@ -203,10 +207,10 @@ def verdict_on(said: float, came: float, p: float | None) -> str:
 
 
 def says_and_happens(found: ReliabilityDiagram, n: int) -> str:
-    """What happens where it says about 80%, or nearest to that; the curve is of `n` forecasts."""
+    """What came of its YES at 80%, or nearest to that, by the curve, which is of `n` forecasts."""
     point = min(found.points, key=lambda point: abs(point.forecast - 0.8))
     verdict = verdict_on(point.forecast, point.recalibrated, found.null.p_value)
-    said = f"where it says {point.forecast:.0%}, {point.recalibrated:.0%} happens"
+    said = f"YES at about {point.forecast:.0%} came true {point.recalibrated:.0%} of the time"
     return f"{said}: {verdict} ({count(n, 'forecast')} in all)"
 
 
@@ -265,10 +269,10 @@ def short_board(
             "Verdict",
             f"Below: what a bet on its skill has made of 1; proven needs {times_text(bar)}.",
         ),
-        "brier_implied": number("Implied Brier", "%.3f", "The founding text's score; lower is better."),
+        "brier_implied": number("Implied Brier, lower is better", "%.3f", "The founding text's score."),
         "pnl": number("P/L", "gain", "Profit or loss in play dollars, open positions at mid."),
         "equity": HtmlColumn("Equity", "All its accounts together, over time.", "picture"),
-        "calibration": words("Calibration", "Of forecasts that gave one side 70% or more."),
+        "calibration": words("Calibration", "Of forecasts that gave YES or NO 70% or more."),
         "skill_per_dollar": number(f"Skill per ${money}", "%+.4f", "Skill divided by what its calls cost."),
     }
     shown |= {column.key: HtmlColumn(column.label, column.help, column.format) for column in more}

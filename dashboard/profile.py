@@ -84,11 +84,11 @@ WAITING = ":material/hourglass_empty:"
 UNANSWERED = "It has answered nothing that has resolved: calibration rests on answers alone."
 
 
-def show_forecasts(found: DetailedProfile, questions: Mapping[str, str], name: str) -> None:
+def show_forecasts(found: DetailedProfile, questions: Mapping[str, str], name: str, look: str) -> None:
     """Skill and calibration, their parts, the histogram, coherence, blind answers, best and worst calls."""
     by = choice("In parts by", "by", BY, "category")
     _skill(found, by)
-    _readings(found)
+    _readings(found, look)
     _calibrated(found.calibrated.get(by, ()), by)
     st.subheader("What it states", anchor=False)
     if any(found.histogram):
@@ -138,15 +138,15 @@ def _skill(found: DetailedProfile, by: str) -> None:
     )
 
 
-def _readings(found: DetailedProfile) -> None:
+def _readings(found: DetailedProfile, look: str) -> None:
     """How calibrated its bets are, read as a move from the price paid and by stake alone."""
     st.subheader("Calibration of its bets", anchor=False)
     diagrams = {"Anchored": found.anchored, "Implied": found.implied}
     drawn = [
         box(
             title,
-            calibration_chart([(title, one, "c1")], f"Calibration, {title}"),
-            says_and_happens(one, sum(point.rows for point in one.points)).capitalize(),
+            calibration_chart([(title, one, look)], f"Calibration, {title}"),
+            f"{says_and_happens(one, sum(point.rows for point in one.points))}.",
         )
         for title, one in diagrams.items()
         if one.points

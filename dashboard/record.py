@@ -3,7 +3,7 @@
 import os
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import groupby
@@ -35,6 +35,7 @@ from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard, LeaderboardRow
 from arena.scores.profiles.detailed_profile import FIGURES, ProfileFigures
 from arena.scores.rules.money.luck import Luck
+from dashboard.svg import CHOSEN
 from dashboard.words import moment
 from markets.millionths import ONE
 from portfolio.rules import Rules
@@ -133,6 +134,24 @@ class SeasonOverview:
     def is_invented(self) -> bool:
         """Whether all of it is simulated, and so what its calls cost as well."""
         return all(line.stamp == "simulated" for line in self.cohorts)
+
+    def colours(self, chosen: Iterable[str]) -> dict[str, str]:
+        """The colour of each of these agents: its own, wherever it is drawn.
+
+        Models have the first colours and all others the last, in line-up order, those without an opinion at
+        the end. Of two that would share one the later has the next that is free.
+        """
+        models = [name for name, kind in self.agents if kind in MODELS]
+        others = [name for name, kind in self.agents if kind not in MODELS]
+        others.sort(key=lambda name: dict(self.agents)[name] in NULLS)
+        own = {name: place for place, name in enumerate(models)}
+        own |= {name: -place for place, name in enumerate(others, start=1)}
+        found: dict[str, str] = {}
+        for name in chosen:
+            first = own.get(name, -1) % len(CHOSEN)
+            order = (*CHOSEN[first:], *CHOSEN[:first])
+            found[name] = next((one for one in order if one not in found.values()), order[0])
+        return found
 
     def group(self, agent: str) -> str:
         """What an agent is: one of the models, people, or a baseline."""

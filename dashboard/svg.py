@@ -1,8 +1,9 @@
 """Charts as SVG, drawn of our own figures and escaped names: the same on a page, in a report and on a site.
 
-Colours are classes, to which assets/arena.css gives their look in light and dark: `c1` to `c4` are those that
-are chosen, `rest` all others. What has axes is drawn twice, for a desk and for a phone, and the style sheet
-shows the one that fits. What a chart shows is its label, for those who can't see it; there is no script.
+Colours are classes, to which assets/arena.css gives their look in light and dark: `c1` to `c8` are those of
+agents (`SeasonOverview.colours`), `rest` is all that is not chosen. What has axes is drawn twice, for a desk
+and for a phone, and the style sheet shows the one that fits. What a chart shows is its label, for those who
+can't see it; there is no script.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -41,7 +42,7 @@ Points = Sequence[tuple[float, float]]
 Band = Sequence[tuple[float, float, float]]
 """Places on the x axis, and from where to where a band goes there."""
 
-REST, CHOSEN = "rest", ("c1", "c2", "c3", "c4")
+REST, CHOSEN = "rest", ("c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8")
 STEPS = (1.0, 1.5, 2.0, 2.5, 4.0, 5.0, 7.5)
 
 LETTER, LINE = 6.8, 15
@@ -150,8 +151,8 @@ def _lines(
     y: tuple[float, float],
 ) -> Markup:
     across, up = frame.scales(x if x[0] < x[1] else (x[0] - 1, x[1] + 1), y)
-    order = sorted(lines, key=lambda line: (line.look != REST, _place(line.look)))
-    named = [line for line in order if line.look != REST]
+    named = [line for line in lines if line.look != REST]
+    order = [*(line for line in lines if line.look == REST), *reversed(named)]
     ends = [(up.at(line.points[-1][1]), line.name, line.end, line.look) for line in named]
     return Markup().join(
         [
@@ -163,10 +164,6 @@ def _lines(
             _text(frame.left + 6, frame.height - 32, note, "axis") if note and frame.name == "wide" else "",
         ]
     )
-
-
-def _place(look: str) -> int:
-    return -CHOSEN.index(look) if look in CHOSEN else -len(CHOSEN)
 
 
 def _polygon(band: Band, across: Scale, up: Scale) -> Markup:
@@ -402,27 +399,36 @@ def sparkline(values: Sequence[float], look: str = REST) -> Markup | None:
     ).format(look, _pairs(points, across, up), across.at(points[-1][0]), up.at(values[-1]))
 
 
-def gap_chart(gap: float, low: float | None, high: float | None, left: str, right: str, says: str) -> Markup:
-    """One bar over 0: who is closer, and how far chance leaves it open."""
+def gap_chart(
+    gap: float, low: float | None, high: float | None, names: Sequence[str], looks: Sequence[str]
+) -> Markup:
+    """One bar over 0: who is closer, left or right, and how far chance leaves it open."""
     frames = (Frame("wide", 1160, 120, 24, 24), Frame("narrow", 350, 120, 12, 12))
     reach = 1.25 * max(abs(value or 0.0) for value in (gap, low, high)) or 0.01
-    drawn = [_gap(frame, gap, low, high, left, right, reach) for frame in frames]
-    return _charts(frames, drawn, says)
+    drawn = [_gap(frame, gap, low, high, names, looks, reach) for frame in frames]
+    return _charts(frames, drawn, "The gap and its interval, over 0")
 
 
 def _gap(
-    frame: Frame, gap: float, low: float | None, high: float | None, left: str, right: str, reach: float
+    frame: Frame,
+    gap: float,
+    low: float | None,
+    high: float | None,
+    names: Sequence[str],
+    looks: Sequence[str],
+    reach: float,
 ) -> Markup:
     across = Scale(-reach, reach, frame.left, frame.width - frame.right)
-    middle, look = across.at(0), "c1" if gap >= 0 else "c2"
+    middle, look = across.at(0), looks[gap >= 0]
+    left, right = names
     room = int((frame.width / 2 - 70) / LETTER)
     parts = [
         Markup('<line class="grid" x1="{}" x2="{}" y1="62" y2="62"/>').format(
             frame.left, frame.width - frame.right
         ),
         Markup('<path class="base" d="M{} 34V90"/>').format(middle),
-        _text(frame.left, 22, f"← {shortened(left, room)} closer", "c2 name"),
-        _text(frame.width - frame.right, 22, f"{shortened(right, room)} closer →", "c1 name", "end"),
+        _text(frame.left, 22, f"← {shortened(left, room)} closer", f"{looks[0]} name"),
+        _text(frame.width - frame.right, 22, f"{shortened(right, room)} closer →", f"{looks[1]} name", "end"),
     ]
     if low is not None and high is not None:
         bar = Markup('<rect class="{} span" x="{}" y="52" width="{}" height="20" rx="10"/>')
@@ -517,11 +523,11 @@ def _strip(
     parts = [upright.format("grid", across.at(share), 20, bottom) for share in (0.0, 0.5, 1.0)]
     parts += [_text(across.at(x), bottom + 16, f"{x:.0%}", "axis", "middle") for x in (0.0, 0.5, 1.0)]
     if middle is not None:
-        parts.append(upright.format("c2 middle", across.at(middle), 20, bottom))
+        parts.append(upright.format("base", across.at(middle), 20, bottom))
         words = f"median {middle:.0%}"
-        parts.append(_text(across.at(middle), bottom + 31, words, "c2 name", _side(middle)))
+        parts.append(_text(across.at(middle), bottom + 31, words, "axis", _side(middle)))
     if price is not None:
-        parts.append(upright.format("base", across.at(price), 20, bottom))
+        parts.append(upright.format("ink middle", across.at(price), 20, bottom))
         parts.append(_text(across.at(price), 13, f"price {price:.0%}", "name", _side(price)))
     for row, (name, chance, look) in enumerate(spots):
         y = 33 + 22 * row

@@ -105,7 +105,20 @@ def with_true_minus(sentence: str) -> str:
 
 SECONDS_A_DAY = 86_400
 JOINER = "\u2060"
-"""A character of no width that keeps what stands on its sides apart."""
+"""A character of no width: no line ends there, and what stands on its sides is not read as one."""
+BROKEN = {f"{MINUS}$": f"{MINUS}{JOINER}$", "+$": f"+{JOINER}$", "▲ ": "▲\u00a0", "▼ ": "▼\u00a0"}
+"""Where a browser would end a line, and how it does not."""
+
+
+def unbroken(text: str) -> str:
+    """Text in which no line ends between the sign of an amount and its dollars.
+
+    >>> unbroken("▼ −$5").replace(JOINER, "|").replace("\u00a0", "_")
+    '▼_−|$5'
+    """
+    for apart, together in BROKEN.items():
+        text = text.replace(apart, together)
+    return text
 
 
 def code(text: str) -> str:
@@ -136,7 +149,7 @@ def plain(text: str, most: int = 300) -> str:
     """
     whole = flat(text)
     short = whole if len(whole) <= most else f"{whole[: most - 1]}…"
-    joined = re.sub(r"(:|@|(?<=[A-Za-z])(?=\.\w))", rf"\1{JOINER}", short)
+    joined = re.sub(r"(:|@|(?<=[A-Za-z])(?=\.\w))", rf"\1{JOINER}", unbroken(short))
     return re.sub(r"([\\`*_{}\[\]<>()#+!|~$&-])", r"\\\1", joined)
 
 
@@ -231,7 +244,7 @@ def escaped(text: str) -> str:
     >>> print(escaped("$5 of $10"))
     \\$5 of \\$10
     """
-    return text.replace("$", "\\$")
+    return unbroken(text).replace("$", "\\$")
 
 
 LENGTHS = ((timedelta(days=1), "d"), (timedelta(hours=1), "h"), (timedelta(minutes=1), "min"))

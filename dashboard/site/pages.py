@@ -21,7 +21,6 @@ from dashboard.profile import Holding, holdings_table
 from dashboard.record import LeaderboardLine, PnlPoint, SeasonOverview, cache_note
 from dashboard.rules import rules
 from dashboard.site.standings import ReportFacts, heading, standings
-from dashboard.svg import CHOSEN
 from dashboard.views import agent, arena, cohort, glossary, how, market
 from dashboard.views.markets import PILLS
 from dashboard.words import day, moment, with_true_minus
@@ -56,7 +55,7 @@ def home(
     yield quiet(with_true_minus(board.sentence))
     players = arena.racing(known, shown)
     drawn = {name: curves[name] for name in players if name in curves}
-    colours = dict(zip(players, CHOSEN[: arena.NAMED], strict=False))
+    colours = known.colours(players[: arena.NAMED])
     decisions = arena.decisions(arena.read_newest_decisions(connection), address)
     yield arena.opening(arena.race(known, drawn, colours, shown), board, decisions)
     equity = {name: [point.percent for point in line] for name, line in drawn.items()}
@@ -94,7 +93,7 @@ def one_cohort(
     if page.board is not None and not page.board.is_current and page.line.ended_at is None:
         yield quiet(cache_note(page.board))
     players = cohort.by_gain(cohort.playing(known, curves))
-    colours = dict(zip(players, CHOSEN[: cohort.NAMED], strict=False))
+    colours = known.colours(players[: cohort.NAMED])
     calibration = CALIBRATIONS.read(connection, number)
     if calibration is not None and page.line.ended_at is not None:
         calibration = replace(calibration, is_current=True)  # that others go on changes nothing of it
@@ -136,9 +135,10 @@ def one_agent(
     numbers = {stay.cohort for stay in page.stays}
     yield from map(quiet, stamps(line for line in known.cohorts if line.number in numbers))
     yield quiet(cache_note(entry, agent.LATER)) if entry is None or not entry.is_current else ""
-    yield tiles(agent.figures(page, found, line, curve, known.is_invented))
-    yield columns(agent.equity(curve, found), agent.calibration(name, found))
-    yield agent.evidence_chart(evidence)
+    look = known.colours([name])[name]
+    yield tiles(agent.figures(page, found, line, curve, known.is_invented, look))
+    yield columns(agent.equity(curve, found, look), agent.calibration(found, look))
+    yield agent.evidence_chart(evidence, look)
     yield heading("Cohort by cohort")
     yield agent.cohort_by_cohort(page.stays, found, address)
     if held:

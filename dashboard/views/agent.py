@@ -253,12 +253,13 @@ def show(source: RecordSource) -> None:
     numbers = {stay.cohort for stay in page.stays}
     cohorts = [line for line in known.cohorts if line.number in numbers]
     st.caption(" ".join(stamps(cohorts)))
-    put(tiles(figures(page, found, line, points, known.is_invented)), "figures")
-    put(columns(equity(points, found), calibration(name, found)), "charts")
+    look = known.colours([name])[name]
+    put(tiles(figures(page, found, line, points, known.is_invented, look)), "figures")
+    put(columns(equity(points, found, look), calibration(found, look)), "charts")
     part = choice("Part", "part", PARTS, "record")
 
     def record() -> None:
-        put(evidence_chart(evidence), "evidence")
+        put(evidence_chart(evidence, look), "evidence")
         st.subheader("Cohort by cohort", anchor=False)
         put(cohort_by_cohort(page.stays, found), "cohorts")
         if line is not None:
@@ -273,7 +274,7 @@ def show(source: RecordSource) -> None:
 
     drawn: dict[str, Callable[[], None]] = {
         "record": record,
-        "forecasts": lambda: _forecasts(source, found, name),
+        "forecasts": lambda: _forecasts(source, found, name, look),
         "money": lambda: _money(source, found, name),
         "setup": lambda: _setup(source, page, known.is_invented),
     }
@@ -281,6 +282,7 @@ def show(source: RecordSource) -> None:
     with st.container(horizontal=True, gap="medium"):
         if len(names) > 1:
             link(f"Duel {plain(name)} against another", "duel", a=name)
+        link(f"All turns of {plain(name)}", "turn", agent=name)
         link("All agents", "arena")
 
 
@@ -355,6 +357,7 @@ def figures(
     line: LeaderboardLine | None,
     points: Sequence[PnlPoint],
     is_invented: bool,
+    look: str,
 ) -> list[Tile]:
     """Skill, profit, calibration and cost: what matters most."""
     gain = None if found is None else found.profile.gain
@@ -375,14 +378,14 @@ def figures(
             "profit or loss, all cohorts",
             "Open positions at mid.",
             gain_look(pnl) if known else "",
-            sparkline([point.dollars for point in points], "c1"),
+            sparkline([point.dollars for point in points], look),
         ),
         Tile(
             told,
-            f"of the likelier side, at 70% or more: {below}"
+            f"where it gave YES or NO 70% or more: {below}"
             if told.startswith("says")
             else below or "calibration",
-            "Of forecasts that gave one side 70% or more.",
+            "The side that it gave 70% or more: what it said of it on average, and how often it came true.",
         ),
         Tile(
             cost(page.stays),
@@ -394,7 +397,7 @@ def figures(
     ]
 
 
-def equity(points: Sequence[PnlPoint], found: DetailedProfile | None) -> Markup:
+def equity(points: Sequence[PnlPoint], found: DetailedProfile | None, look: str) -> Markup:
     """What all its accounts made over time, in the band of luck alone, and how surely that is more."""
     money = None if found is None else found.profile.money
     line = [(point.at.timestamp(), point.dollars) for point in points]
@@ -404,7 +407,7 @@ def equity(points: Sequence[PnlPoint], found: DetailedProfile | None) -> Markup:
     end = written(line[-1][1], "short")
     band = luck_band(line, luck)
     chart = line_chart(
-        [Line("P/L", line, "c1", end)],
+        [Line("P/L", line, look, end)],
         "Profit or loss over all cohorts",
         "short",
         band,
@@ -434,7 +437,7 @@ def luck_words(found: Luck) -> str:
     return f"{band} This result {'beats' if found.percentile > 0.5 else 'is below'} {often} of lucky seasons."
 
 
-def calibration(name: str, found: DetailedProfile | None) -> Markup:
+def calibration(found: DetailedProfile | None, look: str) -> Markup:
     """One large diagram of what it states, and what it comes to in words."""
     title = "Calibration: what it says, what happens"
     diagram = None if found is None else found.profile.calibration
@@ -442,19 +445,21 @@ def calibration(name: str, found: DetailedProfile | None) -> Markup:
         why = "being computed" if found is None else UNANSWERED
         return box(title, Markup('<p class="quiet">{}</p>').format(why))
     resolved = sum(part.forecasts for part in found.calibrated.get("cohort", ())) if found else 0
-    said = f"{name}: {says_and_happens(diagram, resolved)}. "
+    said = f"Its {says_and_happens(diagram, resolved)}. "
     band = "Shaded: where 90 of 100 calibrated forecasters would lie."
-    return box(title, calibration_chart([(name, diagram, "c1")], "Calibration"), said + band)
+    chart = calibration_chart([(found.profile.agent, diagram, look)], "Calibration") if found else Markup("")
+    return box(title, chart, said + band)
 
 
-def evidence_chart(found: AgentEvidence | None) -> Markup:
+def evidence_chart(found: AgentEvidence | None, look: str) -> Markup:
     """The capital of a bet on its skill on a log scale, with the bar; nothing for an agent without any."""
     if found is None or not found.points:
         return Markup("")
     points = [(at, log10(min(max(capital, FAR[0]), FAR[1]))) for at, capital in found.points]
     ends = [(points[0][0], log10(found.bar)), (points[-1][0], log10(found.bar))]
     now = times_text(found.points[-1][1])
-    shown = [Line("evidence", points, "c1", now), Line("bar", ends, "c4", times_text(found.bar), dashed=True)]
+    bar = Line("bar", ends, "ink", times_text(found.bar), dashed=True)
+    shown = [Line("evidence", points, look, now), bar]
     chart = line_chart(shown, "Evidence over time, with its bar", "power", frames=LONG)
     said = (
         "What a bet on its skill has made of 1, as outcomes came in. Without skill it reaches the bar in "
@@ -496,10 +501,10 @@ def _table(stays: Sequence[AgentCohort], found: DetailedProfile | None) -> dict[
     }
 
 
-def _forecasts(source: RecordSource, found: DetailedProfile | None, name: str) -> None:
+def _forecasts(source: RecordSource, found: DetailedProfile | None, name: str, look: str) -> None:
     if found is not None:
         asked = tuple(deal.market_id for deal in found.profile.bargains)
-        show_forecasts(found, questions(source, asked), name)
+        show_forecasts(found, questions(source, asked), name, look)
 
 
 def _money(source: RecordSource, found: DetailedProfile | None, name: str) -> None:

@@ -33,7 +33,7 @@ from dashboard.record import (
     leaderboard_page,
     season,
 )
-from dashboard.svg import CHOSEN, REST, Line, line_chart, luck_band
+from dashboard.svg import REST, Line, line_chart, luck_band
 from dashboard.words import cents, count, dollars, escaped, flat, in_dollars, moment, outcome, plain, written
 
 ROUNDS = 4
@@ -129,7 +129,7 @@ def show(record: RecordSource) -> None:
     ranked = [line for line in shown.lines if line.is_on_board]
     players = racing(known, shown.lines)
     curves = equity_curves(record, tuple(players), INSTANTS)
-    colours = dict(zip(players, CHOSEN[:NAMED], strict=False))
+    colours = known.colours(players[:NAMED])
     drawn = race(known, curves, colours, shown.lines)
     put(opening(drawn, board.value if board else None, decisions(newest_decisions(record))), "head")
     if board is None:

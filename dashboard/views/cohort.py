@@ -56,7 +56,6 @@ from dashboard.record import (
 )
 from dashboard.rules import rules, settings
 from dashboard.svg import (
-    CHOSEN,
     HALVES,
     REST,
     Line,
@@ -241,7 +240,7 @@ def show(record: RecordSource) -> None:
         agents = {FIRST: "Highlight one agent"} | {name: name for name in ranked}
         one = choice("Highlight", "agent", agents, FIRST, "list")
     chosen = [one] if one != FIRST else [name for name in ranked if name in players][:NAMED]
-    colours = dict(zip(chosen, CHOSEN, strict=False))
+    colours = known.colours(chosen)
     found = whole if back == "all" else by_agent(curves_of(record, number, back).points)
     put(
         columns(

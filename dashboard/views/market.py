@@ -52,7 +52,7 @@ from dashboard.html import (
 from dashboard.markets import MarketFilter, market_list, market_table
 from dashboard.pages import Address, choice, in_app, listing, long_text, put, step, way
 from dashboard.record import NULLS, RecordSource, SeasonOverview, ask, cached, season
-from dashboard.svg import CHOSEN, Line, line_chart, strip, thin
+from dashboard.svg import Line, line_chart, strip, thin
 from dashboard.words import (
     cents,
     code,
@@ -286,7 +286,7 @@ def market_head(
         left.append(box("Over time", Markup('<p class="quiet">{}</p>').format(said)))
     if stated:
         title = "What agents said last" if page.ends else "What agents say"
-        strip_ = _strip_of(stated, kinds, price, middle)
+        strip_ = _strip_of(stated, known, price, middle)
         right = [box(title, strip_, _about_strip(stated, kinds, cohort)), _reasons(stated, price, address)]
     else:
         said = "No agent has stated a probability yet; the next arena round may put it before them."
@@ -343,11 +343,12 @@ def _figures(
 
 
 def _strip_of(
-    stated: Sequence[LastForecast], kinds: Mapping[str, str], price: int | None, middle: int | None
+    stated: Sequence[LastForecast], known: SeasonOverview, price: int | None, middle: int | None
 ) -> Markup:
     shown = [*stated[: ROWS // 2], *stated[-ROWS // 2 :]] if len(stated) > ROWS else stated
+    kinds, looks = dict(known.agents), known.colours(one.agent for one in shown)
     spots = [
-        (one.agent, one.probability / ONE, "grey" if kinds.get(one.agent) in NULLS else CHOSEN[0])
+        (one.agent, one.probability / ONE, "grey" if kinds.get(one.agent) in NULLS else looks[one.agent])
         for one in shown
     ]
     says = f"The last probabilities of {count(len(shown), 'agent')}, from the highest to the lowest"
@@ -416,9 +417,9 @@ def price_chart(page: MarketPage, found: History, known: SeasonOverview, agent: 
     lows, highs = (_steps([(at, of(stated) / 10_000) for at, stated in times], until) for of in (min, max))
     band = [(at, low, high) for (at, low), (_, high) in zip(lows, highs, strict=True)]
     shown = [
-        Line("Price", price, CHOSEN[0], _end(price)),
-        Line("Median", middle, CHOSEN[1], _end(middle)),
-        Line(agent, _steps(theirs, until), CHOSEN[2], _end(theirs)),
+        Line("Price", price, "ink", _end(price)),
+        Line("Median", middle, "grey", _end(middle), dashed=True),
+        Line(agent, _steps(theirs, until), known.colours([agent])[agent], _end(theirs)),
     ]
     says = "The price of YES over time, with the median and the range of agents’ probabilities"
     note = "shaded: from the lowest to the highest agent" if len(band) > 1 else ""

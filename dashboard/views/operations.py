@@ -117,7 +117,7 @@ def show(record: RecordSource) -> None:
 
 def _health(status: Status) -> None:
     reasons = [reason.text for reason in status.reasons]
-    put(light(status.word, f"{status.word.capitalize()}.", WORDS[status.word], reasons), "health")
+    put(light(status.word, f"{status.word.capitalize()}.", _sentence(status), reasons), "health")
     if status.clock == "mixed":
         st.caption(
             "This is a rehearsal's record, judged by the real time: `arena status --clock FILE` judges it "
@@ -128,6 +128,14 @@ def _health(status: Status) -> None:
         st.warning(
             "The config can't be read, so budgets and what is to come are not known: `arena check` says why."
         )
+
+
+def _sentence(status: Status) -> str:
+    """What the word says, and what it does not where nothing goes on by itself."""
+    said = WORDS[status.word]
+    if status.leader is not None and status.leader.alive:
+        return said
+    return f"{said} No scheduler is running, so nothing goes on by itself: arena run starts one."
 
 
 def figures(status: Status, outcomes: Sequence[TurnOutcome], invented: str) -> list[Tile]:
