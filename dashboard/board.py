@@ -193,7 +193,10 @@ def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
     if brief is None:
         return "being computed", ""
     if brief.sure is None:
-        return "–", "nothing resolved yet" if brief.miscalibration is None else "gives no side 70%"
+        return (
+            "–",
+            "nothing that it answered has resolved" if brief.miscalibration is None else "gives no side 70%",
+        )
     sure, p = brief.sure, brief.miscalibration_p
     verdict = verdict_on(sure.said, sure.came, p)
     return f"says {sure.said:.0%}, happens {sure.came:.0%}", f"{verdict}, n = {sure.forecasts:,}"

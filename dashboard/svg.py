@@ -242,14 +242,15 @@ def spread(places: Sequence[float], low: float, high: float) -> list[float]:
 
 
 def shortened(name: str, letters: int) -> str:
-    """A name of at most so many letters: without its maker if it is longer, then cut off with a mark.
+    """A name of at most so many letters: without its maker if it is longer, then without its middle.
 
     >>> shortened("openai/gpt-5.6", 14), shortened("openai/gpt-5.6", 9), shortened("openai/gpt-5.6-pro", 9)
-    ('openai/gpt-5.6', 'gpt-5.6', 'gpt-5.6-…')
+    ('openai/gpt-5.6', 'gpt-5.6', 'gpt-…-pro')
     """
     if len(name) > letters:
         name = name.rpartition("/")[2] or name
-    return name if len(name) <= letters else f"{name[: max(letters - 1, 1)]}…"
+    ends = max((letters - 1) // 2, 1)
+    return name if len(name) <= letters else f"{name[:ends]}…{name[-ends:]}"
 
 
 def _text(x: float, y: float, text: str, look: str, anchor: str = "start") -> Markup:

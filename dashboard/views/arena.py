@@ -33,7 +33,7 @@ from dashboard.record import (
     leaderboard_page,
     season,
 )
-from dashboard.svg import REST, Line, line_chart, luck_band
+from dashboard.svg import REST, Line, line_chart, luck_band, shortened
 from dashboard.words import cents, count, dollars, escaped, flat, in_dollars, moment, outcome, plain, written
 
 ROUNDS = 4
@@ -244,7 +244,9 @@ def race(
     if not drawn:
         return Markup('<p class="quiet">The race starts with the first round: arena round.</p>')
     says = f"Profit or loss of {count(len(drawn), 'agent')} in percent of their bankrolls, over time"
-    note = f"shaded: what luck alone makes of {first}'s bets, 95 seasons in 100" if band else ""
+    note = (
+        f"shaded: what luck alone makes of {shortened(first, 24)}'s bets, 95 seasons in 100" if band else ""
+    )
     return line_chart(drawn, says, "%+.0f%", band, note)
 
 

@@ -41,6 +41,8 @@ REJECTED = 200
 DAYS = 30
 ROUNDS = 36
 """How many of the newest are shown."""
+LONGEST = 300
+"""So many characters of a reason are in its row; who opens it reads all."""
 UNUSABLE = ("failed", "late", "malformed")
 """How turns end from which nothing can be taken."""
 
@@ -424,12 +426,13 @@ def show_rejected(record: RecordSource, status: Status) -> None:
         "Venue": [aside.venue for aside in quarantined],
         "Kind": [aside.kind for aside in quarantined],
         "Code": [aside.code for aside in quarantined],
-        "Reason": [aside.reason for aside in quarantined],
+        "Reason": [aside.reason[:LONGEST] for aside in quarantined],
         "Record": [aside.record for aside in quarantined],
         "First seen": [aside.first_seen_at for aside in quarantined],
     }
     marks = [_mark(aside) for aside in quarantined]
-    listing(data, "Rejected venue data", {}, [way("operations", aside=kind, sent=mark) for mark in marks])
+    told = {"Reason": words("Reason", long=True)}
+    listing(data, "Rejected venue data", told, [way("operations", aside=kind, sent=mark) for mark in marks])
     if (asked := st.query_params.get("sent")) in marks:
         chosen = quarantined[marks.index(asked)]
         st.text(chosen.reason)

@@ -693,11 +693,13 @@ def _attempt(attempt: CallAttempt) -> dict[str, object]:
         "seconds": attempt.latency_ms / 1_000,
         "status": attempt.status,
         "rung": attempt.rung,
-        "error": f"{attempt.error_message}{again}" if attempt.error_message else None,
+        "error": f"{flat(attempt.error_message)[:LONGEST_ERROR]}{again}" if attempt.error_message else None,
         "made": attempt.made_at,
     }
 
 
+LONGEST_ERROR = 600
+"""So many characters of an error are in its row; more stand below."""
 EXCERPT = 2_000
 """So many characters of an article are in its row."""
 EVIDENCE = {
