@@ -24,7 +24,6 @@ from arena.scores.rules.statements.blind_forecasts import BlindEffect
 from dashboard.board import intervals, says_and_happens
 from dashboard.html import box, columns, html_table, number, picture, venue_cells, words
 from dashboard.pages import Address, choice, in_app, link, listing, put, way
-from dashboard.record import RecordSource, ask, cached
 from dashboard.svg import calibration_chart, cell_scale, columns_chart, step
 from dashboard.words import count, dollars, escaped, gained, plain, written
 from markets.millionths import ONE
@@ -39,14 +38,8 @@ class Holding:
     position: Position
 
 
-@cached
-def holdings(record: RecordSource, name: str) -> tuple[Holding, ...]:
-    """What it holds now, as last marked, the newest cohort first and in it the largest position."""
-    return ask(record, lambda connection: read_holdings(connection, name))
-
-
 def read_holdings(connection: Connection, name: str) -> tuple[Holding, ...]:
-    """The same, of a record that is open."""
+    """What it holds now, as last marked, the newest cohort first and in it the largest position."""
     stored = [one for one in read_cohorts(connection) if one.ended_at is None and name in one.entrant_ids]
     return tuple(
         Holding(one.cohort.number, position)

@@ -6,10 +6,12 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 import streamlit as st
 
@@ -43,11 +45,12 @@ from portfolio.rules import Rules
 if TYPE_CHECKING:
     from arena.config import Config
 Answer = TypeVar("Answer")
+Asked = ParamSpec("Asked")
 
 OLDEST = 60
 """Seconds after which an answer is read anew, whatever the record says of itself."""
 
-cached = st.cache_data(ttl=OLDEST, max_entries=64, show_spinner=False)
+cached = partial(st.cache_data, ttl=OLDEST, max_entries=256, show_spinner=False)
 """For queries: an answer is kept until the record, or what is asked, is another."""
 
 
@@ -80,6 +83,28 @@ def ask(record: RecordSource, question: Callable[[Connection], Answer]) -> Answe
             return question(connection)
     finally:
         engine.dispose()
+
+
+def kept(
+    record: RecordSource,
+    read: Callable[Concatenate[Connection, Asked], Answer],
+    *asked: Asked.args,
+    **more: Asked.kwargs,
+) -> Answer:
+    """What a reader finds in the record, kept until the record, or what is asked, is another."""
+    return cast(Answer, _kept(record, read, asked, more))
+
+
+def _name_of(read: Callable[..., Any]) -> tuple[str, str, str]:
+    """By what a reader is told from another; one of a kind of cached values by the name of the kind."""
+    return read.__module__, read.__qualname__, getattr(getattr(read, "__self__", None), "name", "")
+
+
+@cached(hash_funcs={FunctionType: _name_of, MethodType: _name_of})
+def _kept(
+    record: RecordSource, read: Callable[..., Any], asked: Sequence[Any], more: Mapping[str, Any]
+) -> Any:
+    return ask(record, lambda connection: read(connection, *asked, **more))
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,10 +262,9 @@ def _read_config(file: Path, _changed: int) -> "tuple[Config | None, bool]":
         return None, True
 
 
-@cached
 def season(record: RecordSource) -> SeasonOverview:
-    """What the record holds."""
-    return ask(record, read_season)
+    """The record at a glance."""
+    return kept(record, read_season)
 
 
 def read_season(connection: Connection) -> SeasonOverview:
@@ -280,7 +304,7 @@ def line_of(connection: Connection, stored: StoredCohort, depths: Mapping[int, s
     )
 
 
-@cached
+@cached()
 def arena_status(record: RecordSource) -> Status:
     """The status now. A config that can't be read adds nothing; the page of operations says so."""
     config, _ = known_config()
@@ -300,13 +324,8 @@ class LeaderboardPage:
     money: tuple[AccountEquity, ...]
 
 
-@cached
-def leaderboard_page(record: RecordSource, cohort: int | None = None) -> LeaderboardPage:
+def read_leaderboard_page(connection: Connection, cohort: int | None = None) -> LeaderboardPage:
     """The leaderboard of all cohorts, or of one."""
-    return ask(record, lambda connection: _read_leaderboard(connection, cohort))
-
-
-def _read_leaderboard(connection: Connection, cohort: int | None) -> LeaderboardPage:
     board = LEADERBOARD.read(connection, cohort)
     if board is None:
         return LeaderboardPage(None, (), tuple(read_account_equity(connection, cohort)))
@@ -319,7 +338,7 @@ def _read_leaderboard(connection: Connection, cohort: int | None) -> Leaderboard
     return LeaderboardPage(board, tuple(lines), ())
 
 
-@cached
+@cached()
 def by_leaderboard(record: RecordSource) -> tuple[str, ...]:
     """The names of all agents; those that stand on no board yet come last, in line-up order."""
     board = ask(record, LEADERBOARD.read)
@@ -333,18 +352,10 @@ INSTANTS = 200
 MARKED_AT = attrgetter("at")
 
 
-@cached
-def equity_curves(
-    record: RecordSource, names: tuple[str, ...], instants: int = INSTANTS
+def read_summed_curves(
+    connection: Connection, names: Collection[str], instants: int = INSTANTS
 ) -> dict[str, tuple[PnlPoint, ...]]:
     """What all accounts of each of these agents together had made, over time: each as last marked by then."""
-    return ask(record, lambda connection: read_summed_curves(connection, names, instants))
-
-
-def read_summed_curves(
-    connection: Connection, names: Collection[str], instants: int
-) -> dict[str, tuple[PnlPoint, ...]]:
-    """The same, of a record that is open."""
     stored = read_cohorts(connection)
     given = {
         name: {one.entrant_ids[name]: one.cohort.bankroll for one in stored if name in one.entrant_ids}

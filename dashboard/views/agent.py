@@ -44,17 +44,23 @@ from dashboard.board import (
 from dashboard.columns import place
 from dashboard.html import Tile, box, columns, gain_look, html_table, number, tag, tiles, words
 from dashboard.pages import Address, choice, in_app, link, listing, put, show_cached, way
-from dashboard.profile import UNANSWERED, holdings, show_forecasts, show_holdings, show_split, show_stakes
+from dashboard.profile import (
+    UNANSWERED,
+    read_holdings,
+    show_forecasts,
+    show_holdings,
+    show_split,
+    show_stakes,
+)
 from dashboard.record import (
     LeaderboardLine,
     PnlPoint,
     RecordSource,
     SeasonOverview,
-    ask,
     by_leaderboard,
-    cached,
-    equity_curves,
-    leaderboard_page,
+    kept,
+    read_leaderboard_page,
+    read_summed_curves,
     season,
 )
 from dashboard.rules import settings_of
@@ -102,26 +108,8 @@ class AgentEvidence:
     points: tuple[tuple[float, float], ...]
 
 
-@cached
-def agent_page(record: RecordSource, name: str) -> AgentPage:
-    """All that the record itself says of an agent."""
-    return ask(record, lambda connection: read_agent_page(connection, name))
-
-
-@cached
-def profile(record: RecordSource, name: str) -> CacheEntry[DetailedProfile] | None:
-    """What was worked out of it last."""
-    return ask(record, lambda connection: PROFILE.read(connection, name))
-
-
-@cached
-def agent_evidence(record: RecordSource, name: str) -> AgentEvidence | None:
-    """How it stands by the comparisons that were cached last; None where it is not ranked."""
-    return ask(record, lambda connection: read_agent_evidence(connection, name))
-
-
 def read_agent_evidence(connection: Connection, name: str) -> AgentEvidence | None:
-    """The same, of a record that is open."""
+    """How it stands by the comparisons that were cached last; None where it is not ranked."""
     return evidence_of(COMPARISONS.read(connection), name)
 
 
@@ -133,14 +121,8 @@ def evidence_of(entry: CacheEntry[Comparisons] | None, name: str) -> AgentEviden
     return AgentEvidence(standing, entry.value.bar, entry.value.evidence.get(name, ()))
 
 
-@cached
-def texts(record: RecordSource, hashes: tuple[str, ...]) -> dict[str, str]:
-    """The texts of prompts, by hash."""
-    return ask(record, lambda connection: read_prompts(connection, hashes))
-
-
 def read_agent_page(connection: Connection, name: str) -> AgentPage:
-    """The same, of a record that is open."""
+    """All that the record itself says of an agent."""
     chosen = _chosen(connection, name)
     last = [(span.entrant_id, span.last_at) for span in read_account_spans(connection, _ids(chosen, name))]
     newest = {one.entrant_id: one.total for one in read_equity_at(connection, last)}
@@ -192,18 +174,6 @@ def _setup_in(stored: StoredCohort, name: str) -> AgentSetup:
     return agent_setup(stored.cohort, next(e for e in stored.cohort.entrants if e.name == name))
 
 
-@cached
-def questions(record: RecordSource, market_ids: tuple[str, ...]) -> dict[str, str]:
-    """What these markets ask."""
-    return ask(record, lambda connection: read_questions(connection, market_ids))
-
-
-@cached
-def events(record: RecordSource, event_ids: tuple[str, ...]) -> dict[str, str]:
-    """What these events are about, by the question of one of their markets."""
-    return ask(record, lambda connection: read_event_questions(connection, event_ids))
-
-
 TITLE = "Agents"
 NEEDS_A_COHORT = True
 HEADED = True
@@ -242,11 +212,11 @@ def show(source: RecordSource) -> None:
         st.warning(f"The record has no agent {code(asked)}.", icon=":material/search_off:")
     title = st.container()
     name = choice("Agent", "agent", names, next(iter(names)), "list")
-    page, entry = agent_page(source, name), profile(source, name)
+    page, entry = kept(source, read_agent_page, name), kept(source, PROFILE.read, name)
     found = show_cached(entry, LATER)
-    line = next((line for line in leaderboard_page(source).lines if line.row.agent == name), None)
-    evidence = agent_evidence(source, name)
-    points = equity_curves(source, (name,))[name]
+    line = next((line for line in kept(source, read_leaderboard_page).lines if line.row.agent == name), None)
+    evidence = kept(source, read_agent_evidence, name)
+    points = kept(source, read_summed_curves, [name])[name]
     title.title(plain(name), anchor=False)
     put(chips(name, page, line, known), "chips")
     st.markdown(escaped(said_of(page, found, line, evidence)))
@@ -265,7 +235,7 @@ def show(source: RecordSource) -> None:
         if line is not None:
             with st.expander("Scores of the founding text"):
                 show_founding([line], cohorts)
-        board = leaderboard_page(source).board
+        board = kept(source, read_leaderboard_page).board
         scores = () if board is None else [x for x in board.value.metaculus if x.agent in (name, COMMUNITY)]
         if any(one.agent == name for one in scores):
             with st.expander("By Metaculus's scores"):
@@ -504,21 +474,21 @@ def _table(stays: Sequence[AgentCohort], found: DetailedProfile | None) -> dict[
 def _forecasts(source: RecordSource, found: DetailedProfile | None, name: str, look: str) -> None:
     if found is not None:
         asked = tuple(deal.market_id for deal in found.profile.bargains)
-        show_forecasts(found, questions(source, asked), name, look)
+        show_forecasts(found, kept(source, read_questions, asked), name, look)
 
 
 def _money(source: RecordSource, found: DetailedProfile | None, name: str) -> None:
     if found is not None:
         show_split(found)
         stakes = found.profile.at_stake
-        show_stakes(stakes, events(source, tuple(one.event for one in stakes)))
-    show_holdings(holdings(source, name))
+        show_stakes(stakes, kept(source, read_event_questions, [one.event for one in stakes]))
+    show_holdings(kept(source, read_holdings, name))
 
 
 def _setup(source: RecordSource, page: AgentPage, is_invented: bool) -> None:
     costs(page, is_invented)
     failures(page)
-    set_up(page, texts(source, tuple(page.stays[-1].setup.prompts.values())))
+    set_up(page, kept(source, read_prompts, list(page.stays[-1].setup.prompts.values())))
 
 
 TURNS = {

@@ -26,11 +26,10 @@ from dashboard.record import (
     RecordSource,
     SeasonOverview,
     arena_status,
-    ask,
     cache_note,
-    cached,
-    equity_curves,
-    leaderboard_page,
+    kept,
+    read_leaderboard_page,
+    read_summed_curves,
     season,
 )
 from dashboard.svg import REST, Line, line_chart, luck_band, shortened
@@ -62,14 +61,8 @@ class NewestDecisions:
     disputes: tuple[Dispute, ...]
 
 
-@cached
-def newest_decisions(record: RecordSource) -> NewestDecisions:
-    """What was decided in the newest rounds."""
-    return ask(record, read_newest_decisions)
-
-
 def read_newest_decisions(connection: Connection) -> NewestDecisions:
-    """The same, of a record that is open."""
+    """What was decided in the newest rounds."""
     trades: dict[str, ExplainedTrade] = {}
     found = read_explained_trades(connection, ROUNDS, LOOKED)
     for trade in sorted(found, key=lambda one: one.kind not in MODELS):
@@ -120,7 +113,7 @@ Curves = Mapping[str, Sequence[PnlPoint]]
 
 def show(record: RecordSource) -> None:
     """The page, from the verdict to the board."""
-    known, shown = season(record), leaderboard_page(record)
+    known, shown = season(record), kept(record, read_leaderboard_page)
     status, board = arena_status(record), shown.board
     st.title(plain(headline(board.value)) if board else "Scores are being computed.", anchor=False)
     st.caption(_about(known, status, board.value if board else None))
@@ -128,10 +121,12 @@ def show(record: RecordSource) -> None:
         st.info(note, icon=":material/history:")
     ranked = [line for line in shown.lines if line.is_on_board]
     players = racing(known, shown.lines)
-    curves = equity_curves(record, tuple(players), INSTANTS)
+    curves = kept(record, read_summed_curves, players, INSTANTS)
     colours = known.colours(players[:NAMED])
     drawn = race(known, curves, colours, shown.lines)
-    put(opening(drawn, board.value if board else None, decisions(newest_decisions(record))), "head")
+    put(
+        opening(drawn, board.value if board else None, decisions(kept(record, read_newest_decisions))), "head"
+    )
     if board is None:
         show_money(shown.money, known.names)
         return

@@ -48,9 +48,8 @@ from dashboard.record import (
     RecordSource,
     RoundDecision,
     SeasonOverview,
-    ask,
     cache_note,
-    cached,
+    kept,
     line_of,
     season,
 )
@@ -127,32 +126,8 @@ class CohortReturns:
     telling: int
 
 
-@cached
-def cohort_returns(record: RecordSource) -> CohortReturns:
-    """What can be chosen."""
-    return ask(record, read_cohort_returns)
-
-
-@cached
-def cohort_page(record: RecordSource, number: int) -> CohortPage:
-    """One cohort, but for its curves and its calibration."""
-    return ask(record, lambda connection: read_cohort_page(connection, number))
-
-
-@cached
-def curves_of(record: RecordSource, number: int, back: str) -> CohortCurves:
-    """The curves of a cohort in one of the ranges of `BACK`, or from its start."""
-    return ask(record, lambda connection: read_cohort_curves(connection, number, BACK.get(back)))
-
-
-@cached
-def calibrations(record: RecordSource, number: int) -> CacheEntry[CohortCalibrations] | None:
-    """How calibrated a cohort's agents were, as it was computed last."""
-    return ask(record, lambda connection: CALIBRATIONS.read(connection, number))
-
-
 def read_cohort_returns(connection: Connection) -> CohortReturns:
-    """The same, of a record that is open."""
+    """What can be chosen."""
     profits, stored = read_profits(connection), [one.cohort for one in read_cohorts(connection)]
     found = [
         CohortReturn(
@@ -169,7 +144,7 @@ def read_cohort_returns(connection: Connection) -> CohortReturns:
 
 
 def read_cohort_page(connection: Connection, number: int) -> CohortPage:
-    """The same, of a record that is open."""
+    """One cohort, but for its curves and its calibration."""
     known = read_cohorts(connection)
     place = next(place for place, one in enumerate(known) if one.cohort.number == number)
     stored, before = known[place], known[place - 1].cohort if place else None
@@ -184,8 +159,8 @@ def read_cohort_page(connection: Connection, number: int) -> CohortPage:
     )
 
 
-def read_cohort_curves(connection: Connection, number: int, back: timedelta | None) -> CohortCurves:
-    """The same, of a record that is open."""
+def read_cohort_curves(connection: Connection, number: int, back: timedelta | None = None) -> CohortCurves:
+    """The curves of a cohort from so far back, or from its start."""
     stored: StoredCohort = next(one for one in read_cohorts(connection) if one.cohort.number == number)
     points = gains(stored.cohort, read_equity_curves(connection, number, POINTS, back))
     if not points:
@@ -224,11 +199,11 @@ Curves = Mapping[str, Sequence[PnlPoint]]
 
 def show(record: RecordSource) -> None:
     """The page: which cohort, its verdict, money beside calibration, standings, and what was frozen."""
-    known, offered = season(record), cohort_returns(record)
+    known, offered = season(record), kept(record, read_cohort_returns)
     number = _asked([one.number for one in offered.cohorts], offered.telling)
     put(cohort_pills(offered, number), "cohorts")
-    page = cohort_page(record, number)
-    whole = by_agent(curves_of(record, number, "all").points)
+    page = kept(record, read_cohort_page, number)
+    whole = by_agent(kept(record, read_cohort_curves, number).points)
     players = playing(known, whole)
     st.title(plain(heading(number, players, page.line.ended_at is not None)), anchor=False)
     _lead(page)
@@ -241,11 +216,11 @@ def show(record: RecordSource) -> None:
         one = choice("Highlight", "agent", agents, FIRST, "list")
     chosen = [one] if one != FIRST else [name for name in ranked if name in players][:NAMED]
     colours = known.colours(chosen)
-    found = whole if back == "all" else by_agent(curves_of(record, number, back).points)
+    found = whole if back == "all" else by_agent(kept(record, read_cohort_curves, number, BACK[back]).points)
     put(
         columns(
             money_box(found, colours, unit, known),
-            calibration_box(calibrations(record, number), reading, colours),
+            calibration_box(kept(record, CALIBRATIONS.read, number), reading, colours),
         ),
         "charts",
     )

@@ -5,7 +5,6 @@ from typing import Any
 
 import streamlit as st
 
-from arena.scores.cache import CacheEntry
 from arena.scores.comparisons import duel_sentences, p_value_text
 from arena.scores.profiles.duels import DUELS, DecidingMarket, DuelDetails
 from arena.scores.rules.comparisons.duel import Duel
@@ -13,16 +12,9 @@ from arena.scores.rules.comparisons.weeks import ENOUGH_WEEKS
 from dashboard.board import stamps
 from dashboard.html import EMPTY, HtmlColumn, Tile, box, number, tiles, words
 from dashboard.pages import choice, go, listing, put, show_cached, way
-from dashboard.record import RecordSource, ask, by_leaderboard, cached, season
+from dashboard.record import RecordSource, by_leaderboard, kept, season
 from dashboard.svg import columns_chart, gap_chart
 from dashboard.words import code, count, plain, with_true_minus, written
-
-
-@cached
-def duels(record: RecordSource, agent: str) -> CacheEntry[tuple[DuelDetails, ...]] | None:
-    """All duels of an agent, as `a`, as they were worked out last."""
-    return ask(record, lambda connection: DUELS.read(connection, agent))
-
 
 TITLE = "Duel"
 NEEDS_A_COHORT = True
@@ -63,7 +55,7 @@ def show(record: RecordSource) -> None:
         return
     top = st.container()
     a, b = _two(by_leaderboard(record))
-    every = show_cached(duels(record, a), LATER)
+    every = show_cached(kept(record, DUELS.read, a), LATER)
     found = next((one for one in every or () if one.duel.b == b), None)
     top.title(plain(heading(a, b, found)), anchor=False)
     if every is None:

@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from arena.scores.cache import CacheEntry
 from arena.scores.slices import SLICES, Slice
 from dashboard.board import (
     FOUNDING_NOTE,
@@ -33,21 +32,13 @@ from dashboard.record import (
     LeaderboardPage,
     RecordSource,
     SeasonOverview,
-    ask,
     cache_note,
-    cached,
-    leaderboard_page,
+    kept,
+    read_leaderboard_page,
     season,
 )
 from dashboard.svg import REST, scatter
 from portfolio.rules import SEED
-
-
-@cached
-def parts(record: RecordSource, by: str) -> CacheEntry[tuple[Slice, ...]] | None:
-    """Every agent against the market in each part of the season by something."""
-    return ask(record, lambda connection: SLICES.read(connection, by))
-
 
 TITLE = "Leaderboard"
 NEEDS_A_COHORT = True
@@ -79,7 +70,7 @@ def show(record: RecordSource) -> None:
         options = {ALL: "All cohorts"} | {str(c.number): cohort_label(c) for c in reversed(known.cohorts)}
         chosen = choice("Cohorts", "cohort", options, ALL, "list")
         by = choice("Part of the season", "slice", PARTS, WHOLE, "list") if chosen == ALL else WHOLE
-    shown = leaderboard_page(record, None if chosen == ALL else int(chosen))
+    shown = kept(record, read_leaderboard_page, None if chosen == ALL else int(chosen))
     with top:
         _lead(known, shown, chosen)
     if by != WHOLE:
@@ -157,7 +148,7 @@ def _download(text: str, name: str) -> None:
 
 def _part(record: RecordSource, by: str, shown: LeaderboardPage, known: SeasonOverview) -> None:
     """Every agent against the price in one part of the season."""
-    entry = parts(record, by)
+    entry = kept(record, SLICES.read, by)
     if entry is None:
         st.info(cache_note(None, "Parts of the season"), icon=":material/hourglass_empty:")
         return

@@ -49,9 +49,9 @@ from dashboard.html import (
     venue_link,
     words,
 )
-from dashboard.markets import MarketFilter, market_list, market_table
+from dashboard.markets import MarketFilter, market_table, read_market_list
 from dashboard.pages import Address, choice, in_app, listing, long_text, put, step, way
-from dashboard.record import NULLS, RecordSource, SeasonOverview, ask, cached, season
+from dashboard.record import NULLS, RecordSource, SeasonOverview, kept, season
 from dashboard.svg import Line, line_chart, strip, thin
 from dashboard.words import (
     cents,
@@ -151,20 +151,8 @@ class History:
     thinned: bool
 
 
-@cached
-def market_page(record: RecordSource, market: str) -> MarketPage | None:
-    """One market; None if the record knows none of that id."""
-    return ask(record, lambda connection: read_market_page(connection, MarketId(market)))
-
-
-@cached
-def history(record: RecordSource, market: str, cohort: int) -> History:
-    """What a market cost, and what agents said of it in a cohort, over time."""
-    return ask(record, lambda connection: read_market_history(connection, MarketId(market), cohort))
-
-
 def read_market_page(connection: Connection, market: MarketId) -> MarketPage | None:
-    """The same, of a record that is open."""
+    """One market; None if the record knows none of that id."""
     pages = read_page_versions(connection, market)
     if not pages:
         return None
@@ -202,7 +190,7 @@ def _positions(account: MarketAccount, priced: Priced) -> Iterator[MarketPositio
 
 
 def read_market_history(connection: Connection, market: MarketId, cohort: int) -> History:
-    """The same, of a record that is open."""
+    """What a market cost, and what agents said of it in a cohort, over time."""
     places = {place.round_id: place for place in read_market_rounds(connection, market) if place.shown}
     rounds = [id for id, place in places.items() if place.cohort == cohort]
     newest = read_market_forecasts(connection, market, rounds[-1:])
@@ -229,7 +217,7 @@ def read_market_history(connection: Connection, market: MarketId, cohort: int) -
 def show(record: RecordSource) -> None:
     """The market that the address names, from the question down to its rules."""
     named = st.query_params.get("market", "")
-    page = market_page(record, named) if named else None
+    page = kept(record, read_market_page, MarketId(named)) if named else None
     if page is None:
         st.title("Market", anchor=False)
         said = f"The record knows no market {code(named[:200])}." if named else "No market is chosen."
@@ -241,7 +229,7 @@ def show(record: RecordSource) -> None:
     st.title(plain(page.market.question, most=1_000), anchor=False)
     with st.container(horizontal=True, vertical_alignment="center"):
         cohort = _cohort(page)
-        found = history(record, page.market.id, cohort)
+        found = kept(record, read_market_history, page.market.id, cohort)
         names = [name for name, _ in known.agents if any(one.agent == name for one in found.said)]
         options = {NOBODY: "Highlight an agent"} | {name: name for name in names}
         agent = choice("Agent", "agent", options, NOBODY, "list") if names else NOBODY
@@ -595,7 +583,7 @@ def _paid(payout: int | None) -> str:
 
 
 def _related(record: RecordSource, market: Market) -> None:
-    others = market_list(record, MarketFilter(event=market.event_id))
+    others = kept(record, read_market_list, MarketFilter(event=market.event_id))
     lines = [line for line in others.lines if line.market.id != market.id]
     if lines:
         st.subheader("Related markets", anchor=False)

@@ -30,7 +30,7 @@ from arena.record.write.operations import MOST_TRIES, read_recent_incidents
 from arena.record.write.quarantine import StoredQuarantine, read_quarantine
 from dashboard.html import Tile, box, light, meanings, number, tiles, words
 from dashboard.pages import choice, listing, put, way
-from dashboard.record import RecordSource, arena_status, ask, cached, known_config, season
+from dashboard.record import RecordSource, arena_status, kept, known_config, season
 from dashboard.svg import LONG, HeatRow, Line, heat_map, line_chart, meter
 from dashboard.words import count, day, escaped, far, flat, moment, plain, usd, written
 from markets.millionths import ONE
@@ -60,25 +60,14 @@ class OperationsPage:
     schema: str
 
 
-@cached
-def operations_page(record: RecordSource) -> OperationsPage:
+def read_operations(connection: Connection) -> OperationsPage:
     """All that the page says but what was set aside."""
-    return ask(record, lambda connection: _read(connection, now()))
-
-
-@cached
-def rejected_data(record: RecordSource, kind: str | None) -> tuple[StoredQuarantine, ...]:
-    """Rejected venue data, the newest first."""
-    return ask(record, lambda connection: tuple(read_quarantine(connection, kind=kind, limit=REJECTED)))
-
-
-def _read(connection: Connection, at: datetime) -> OperationsPage:
     return OperationsPage(
         failed=tuple(
             read_failed_turns(connection, FAILED, ("failed", "late", "malformed", "declined", "partly"))
         ),
         spenders=tuple(read_agent_spending(connection)),
-        daily=tuple(read_daily_spending(connection, midnight(at), DAYS)),
+        daily=tuple(read_daily_spending(connection, midnight(now()), DAYS)),
         incidents=tuple(read_recent_incidents(connection, INCIDENTS)),
         outcomes=tuple(read_turn_outcomes(connection, ROUNDS)),
         size=record_size(connection),
@@ -101,7 +90,7 @@ MEGABYTE = 1_000_000
 
 def show(record: RecordSource) -> None:
     """The page, from the word that says how the arena is to what one record of a venue said."""
-    status, page = arena_status(record), operations_page(record)
+    status, page = arena_status(record), kept(record, read_operations)
     known = season(record)
     invented = " (invented)" if known.cohorts and known.is_invented else ""
     _health(status)
@@ -413,7 +402,8 @@ def show_rejected(record: RecordSource, status: Status) -> None:
     """What was set aside and why; of the one that is chosen, what was sent."""
     st.subheader("Rejected venue data", anchor=False)
     kind = choice("Kind", "aside", KINDS, "all")
-    quarantined = rejected_data(record, None if kind == "all" else kind)
+    asked = None if kind == "all" else kind
+    quarantined = kept(record, read_quarantine, kind=asked, limit=REJECTED)
     if not quarantined:
         st.caption("No rejected data.")
         return

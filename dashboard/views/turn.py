@@ -13,7 +13,6 @@ from arena.errors import story_count
 from arena.record.queries.trades import read_payouts
 from arena.record.queries.turns import (
     CallAttempt,
-    CallTexts,
     PlacedTurn,
     SeenMarket,
     StatedForecast,
@@ -47,7 +46,7 @@ from dashboard.html import (
     words,
 )
 from dashboard.pages import Way, choice, link, listing, long_text, put, step, way
-from dashboard.record import RecordSource, ask, cached, season
+from dashboard.record import RecordSource, kept, season
 from dashboard.words import (
     code,
     count,
@@ -114,25 +113,8 @@ class TurnPage:
         return {claim.seen.id: claim.seen.question for claim in self.claims}
 
 
-@cached
-def turns(record: RecordSource, agent: str = "", status: str = "") -> tuple[TurnSummary, ...]:
-    """The newest turns, one more than a list has where there are more."""
-    return ask(record, lambda connection: tuple(read_newest_turns(connection, MOST + 1, agent, status)))
-
-
-@cached
-def turn_page(record: RecordSource, cohort: int, round: int, agent: str) -> TurnPage | None:
+def read_turn(connection: Connection, cohort: int, round: int, agent: str) -> TurnPage | None:
     """One turn; None if it is not in."""
-    return ask(record, lambda connection: _read_turn(connection, cohort, round, agent))
-
-
-@cached
-def texts(record: RecordSource, call: int) -> CallTexts:
-    """What was asked in a call, and what was answered."""
-    return ask(record, lambda connection: read_call_texts(connection, call))
-
-
-def _read_turn(connection: Connection, cohort: int, round: int, agent: str) -> TurnPage | None:
     turn = find_turn(connection, cohort, round, agent)
     if turn is None:
         return None
@@ -205,7 +187,7 @@ def show(record: RecordSource) -> None:
         st.title("Turns", anchor=False)
         show_list(record)
         return
-    page = turn_page(record, _number(cohort), _number(round), agent)
+    page = kept(record, read_turn, _number(cohort), _number(round), agent)
     if page is None:
         st.title(TITLE, anchor=False)
         whose = f" of {code(agent[:200])}" if agent else ""
@@ -268,7 +250,8 @@ def show_list(record: RecordSource) -> None:
     named = {ANY: "All agents"} | {name: name for name, _ in agents}
     agent = choice("Agent", "agent", named, ANY, "list")
     status = choice("Status", "verdict", STATUSES, ANY)
-    found = turns(record, "" if agent == ANY else agent, "" if status == ANY else status)
+    whose, how = ("" if asked == ANY else asked for asked in (agent, status))
+    found = kept(record, read_newest_turns, MOST + 1, whose, how)
     if not found:
         st.info(_none_listed(agent, status), icon=":material/search_off:")
         return
@@ -649,7 +632,7 @@ def show_calls(record: RecordSource, page: TurnPage) -> None:
 
 
 def _call_texts(record: RecordSource, attempt: CallAttempt) -> None:
-    said = texts(record, attempt.id)
+    said = kept(record, read_call_texts, attempt.id)
     if attempt.error_message:
         st.markdown(f"**{plain(attempt.error_code or '')}:** {plain(attempt.error_message, most=2_000)}")
     with st.expander("Answer"):
