@@ -95,12 +95,12 @@ def kept(
     return cast(Answer, _kept(record, read, asked, more))
 
 
-def _name_of(read: Callable[..., Any]) -> tuple[str, str, str]:
+def reader_name(read: Callable[..., Any]) -> tuple[str, str, str]:
     """By what a reader is told from another; one of a kind of cached values by the name of the kind."""
     return read.__module__, read.__qualname__, getattr(getattr(read, "__self__", None), "name", "")
 
 
-@cached(hash_funcs={FunctionType: _name_of, MethodType: _name_of})
+@cached(hash_funcs={FunctionType: reader_name, MethodType: reader_name})
 def _kept(
     record: RecordSource, read: Callable[..., Any], asked: Sequence[Any], more: Mapping[str, Any]
 ) -> Any:
@@ -199,14 +199,6 @@ class PnlPoint:
     at: datetime
     dollars: float
     percent: float
-
-
-@dataclass(frozen=True, slots=True)
-class RoundDecision:
-    """When a round was decided."""
-
-    number: int
-    at: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
-from dashboard.words import written
+from dashboard.words import filled, written
 from markets.millionths import ONE
 
 Item = TypeVar("Item")
@@ -179,9 +179,8 @@ def _pairs(points: Points, across: Scale, up: Scale) -> str:
 
 def _level(frame: Frame, y: float, text: str, is_base: bool) -> Markup:
     """A tick of the upright axis, with its line across."""
-    line = Markup('<line class="{}" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(
-        "base" if is_base else "grid", frame.left, frame.width - frame.right, y, y
-    )
+    look, end = "base" if is_base else "grid", frame.width - frame.right
+    line = filled('<line class="%s" x1="%s" x2="%s" y1="%s" y2="%s"/>', look, frame.left, end, y, y)
     return line + _text(frame.left - 8, y + 4, text, "axis", "end")
 
 
@@ -222,7 +221,7 @@ def _ends(frame: Frame, x: float, ends: Sequence[tuple[float, str, str, str]]) -
     ends = sorted(ends)
     places = spread([y for y, *_ in ends], 14, frame.height - 30)
     for (y, name, value, look), place in zip(ends, places, strict=True):
-        yield Markup('<circle class="{} dot" cx="{}" cy="{}" r="3.5"/>').format(look, x, y)
+        yield filled('<circle class="%s dot" cx="%s" cy="%s" r="3.5"/>', look, x, y)
         text = shortened(name, int((frame.right - 14) / LETTER) - (len(value) + 1 if value else 0))
         yield _text(x + 10, place + 4, f"{text} {value}".strip(), f"{look} name")
 
@@ -254,7 +253,7 @@ def shortened(name: str, letters: int) -> str:
 
 
 def _text(x: float, y: float, text: str, look: str, anchor: str = "start") -> Markup:
-    return Markup('<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>') % (look, x, y, anchor, text)
+    return filled('<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>', look, x, y, anchor, text)
 
 
 def _charts(frames: Sequence[Frame], drawn: Sequence[Markup], says: str) -> Markup:
@@ -520,24 +519,24 @@ def _strip(
     frame: Frame, spots: Sequence[tuple[str, float, str]], price: float | None, middle: float | None
 ) -> Markup:
     across, bottom = Scale(0.0, 1.0, frame.left, frame.width - frame.right), frame.height - 36
-    upright = Markup('<path class="{}" d="M{} {}V{}"/>')
-    parts = [upright.format("grid", across.at(share), 20, bottom) for share in (0.0, 0.5, 1.0)]
+    upright = '<path class="%s" d="M%s %sV%s"/>'
+    parts = [filled(upright, "grid", across.at(share), 20, bottom) for share in (0.0, 0.5, 1.0)]
     parts += [_text(across.at(x), bottom + 16, f"{x:.0%}", "axis", "middle") for x in (0.0, 0.5, 1.0)]
     if middle is not None:
-        parts.append(upright.format("base", across.at(middle), 20, bottom))
+        parts.append(filled(upright, "base", across.at(middle), 20, bottom))
         words = f"median {middle:.0%}"
         parts.append(_text(across.at(middle), bottom + 31, words, "axis", _side(middle)))
     if price is not None:
-        parts.append(upright.format("ink middle", across.at(price), 20, bottom))
+        parts.append(filled(upright, "ink middle", across.at(price), 20, bottom))
         parts.append(_text(across.at(price), 13, f"price {price:.0%}", "name", _side(price)))
     for row, (name, chance, look) in enumerate(spots):
         y = 33 + 22 * row
         if price is not None:
             left, right = sorted((across.at(price), across.at(chance)))
-            bar = Markup('<rect class="{} span" x="{}" y="{}" width="{}" height="6"/>')
-            parts.append(bar.format(look, left, y - 3, round(right - left, 1)))
-        dot = Markup('<circle class="{} dot" cx="{}" cy="{}" r="5"><title>{}</title></circle>')
-        parts.append(dot.format(look, across.at(chance), y, f"{name} says {chance:.0%}"))
+            bar = '<rect class="%s span" x="%s" y="%s" width="%s" height="6"/>'
+            parts.append(filled(bar, look, left, y - 3, round(right - left, 1)))
+        dot = '<circle class="%s dot" cx="%s" cy="%s" r="5"><title>%s</title></circle>'
+        parts.append(filled(dot, look, across.at(chance), y, f"{name} says {chance:.0%}"))
         parts.append(_text(frame.left - 10, y + 4, shortened(name, int(frame.left / LETTER) - 2), "", "end"))
         parts.append(_text(frame.width - frame.right + 10, y + 4, f"{chance:.0%}", "name"))
     return Markup().join(parts)

@@ -25,13 +25,12 @@ from arena.scores.profiles.detailed_profile import FIGURES
 from dashboard.html import badge
 from dashboard.markets import MOST, MarketFilter, MarketLine, all_markets, market_lines, read_market_list
 from dashboard.pages import Address
-from dashboard.profile import Holding, read_all_holdings
 from dashboard.record import LeaderboardLine, PnlPoint, SeasonOverview, read_season, read_summed_curves
 from dashboard.site import pages
 from dashboard.site.addresses import FIXED, address_from, file_name
 from dashboard.site.shell import drawn_by, look_files, site_page
 from dashboard.site.standings import gather, no_cohort
-from dashboard.views.agent import evidence_of
+from dashboard.views.agent import Holding, evidence_of, read_all_holdings
 from dashboard.views.arena import INSTANTS
 from dashboard.views.cohort import read_cohort_returns
 from dashboard.views.markets import PILLS

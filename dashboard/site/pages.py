@@ -12,18 +12,26 @@ from arena.record.schema.database import Connection
 from arena.scores.leaderboard import Leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS
 from arena.scores.profiles.detailed_profile import PROFILE
-from dashboard.board import board_table, founding, headline, money_table, progress, short_board, stamps
-from dashboard.columns import UNRANKED, columns_of
+from dashboard.board import (
+    UNRANKED,
+    board_table,
+    columns_of,
+    founding,
+    headline,
+    money_table,
+    progress,
+    short_board,
+    stamps,
+)
 from dashboard.html import bold, columns, folded, lines, pills, points, tiles
 from dashboard.markets import MarketLine, market_table
 from dashboard.pages import Address
-from dashboard.profile import Holding, holdings_table
 from dashboard.record import LeaderboardLine, PnlPoint, SeasonOverview, cache_note
-from dashboard.rules import rules
 from dashboard.site.standings import ReportFacts, heading, standings
 from dashboard.views import agent, arena, cohort, glossary, how, market
+from dashboard.views.agent import Holding, holdings_table
 from dashboard.views.markets import PILLS
-from dashboard.words import day, moment, with_true_minus
+from dashboard.words import day, moment, rules, with_true_minus
 from markets.model import MarketId
 
 Draw = Callable[[Address], Iterator[str | Markup]]
@@ -83,7 +91,7 @@ def one_cohort(
 ) -> Iterator[str | Markup]:
     """Its money beside its calibration, then standings and rules; with the way to all others, or without."""
     page = cohort.read_cohort_page(connection, number)
-    curves = cohort.by_agent(cohort.read_cohort_curves(connection, number, None).points)
+    curves = cohort.by_agent(cohort.read_cohort_curves(connection, number))
     yield cohort.heading(number, cohort.playing(known, curves), page.line.ended_at is not None)
     if with_pills:
         yield cohort.cohort_pills(cohort.read_cohort_returns(connection), number, address)
@@ -204,7 +212,7 @@ def one_market(
     if page.market.closes_at > now and not page.ends:
         page = replace(page, now=_newest(page))  # what is drawn holds until its own next change
     numbers = sorted({place.cohort for place in page.offered if place.shown})
-    found = market.read_market_history(connection, id, numbers[-1])
+    found = market.read_market_history(connection, id, numbers[-1], page.offered)
     yield market.market_head(page, found, known, numbers[-1], address=address)
     if page.positions:
         yield heading("Positions")

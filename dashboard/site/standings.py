@@ -17,8 +17,17 @@ from arena.record.schema.database import Connection
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard, read_leaderboard
 from arena.scores.profiles.calibrations import ForecasterCalibration, agent_calibrations, price_calibration
-from dashboard.board import FOUNDING_NOTE, board_table, cohort_label, progress, says_and_happens, stamps
-from dashboard.columns import UNRANKED, columns_of, with_bar
+from dashboard.board import (
+    FOUNDING_NOTE,
+    UNRANKED,
+    board_table,
+    cohort_label,
+    columns_of,
+    progress,
+    says_and_happens,
+    stamps,
+    with_bar,
+)
 from dashboard.html import box, columns
 from dashboard.pages import Address
 from dashboard.record import CohortLine, LeaderboardLine, PnlPoint, SeasonOverview, read_season

@@ -17,8 +17,8 @@ from arena.record.queries.accounts import (
     read_equity_curves,
     read_profits,
 )
-from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_rounds
-from arena.record.queries.progress import SettlementCount, read_settlement_counts
+from arena.record.queries.cohorts import read_cohorts
+from arena.record.queries.progress import read_settlement_counts
 from arena.record.schema.database import Connection
 from arena.scores.cache import CacheEntry
 from arena.scores.comparisons import MARKET
@@ -28,6 +28,7 @@ from dashboard.board import (
     MEANT,
     METACULUS_SAID,
     READINGS,
+    columns_of,
     leading,
     metaculus_table,
     progress,
@@ -38,7 +39,6 @@ from dashboard.board import (
     show_unranked,
     stamps,
 )
-from dashboard.columns import columns_of
 from dashboard.html import box, columns, html_table, lines, pills, points, words
 from dashboard.pages import Address, choice, in_app, link, put, way
 from dashboard.record import (
@@ -46,14 +46,12 @@ from dashboard.record import (
     LeaderboardLine,
     PnlPoint,
     RecordSource,
-    RoundDecision,
     SeasonOverview,
     cache_note,
     kept,
     line_of,
     season,
 )
-from dashboard.rules import rules, settings
 from dashboard.svg import (
     HALVES,
     REST,
@@ -67,6 +65,8 @@ from dashboard.words import (
     code,
     day,
     plain,
+    rules,
+    settings,
     whole,
     written,
 )
@@ -96,15 +96,6 @@ class CohortPage:
     changed: tuple[str, ...]
     board: CacheEntry[Leaderboard] | None
     money: tuple[AccountEquity, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CohortCurves:
-    """What the accounts of a cohort have gained, with the rounds and settlements of that time."""
-
-    points: tuple[PnlPoint, ...]
-    rounds: tuple[RoundDecision, ...]
-    settled: tuple[SettlementCount, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,19 +150,12 @@ def read_cohort_page(connection: Connection, number: int) -> CohortPage:
     )
 
 
-def read_cohort_curves(connection: Connection, number: int, back: timedelta | None = None) -> CohortCurves:
-    """The curves of a cohort from so far back, or from its start."""
-    stored: StoredCohort = next(one for one in read_cohorts(connection) if one.cohort.number == number)
-    points = gains(stored.cohort, read_equity_curves(connection, number, POINTS, back))
-    if not points:
-        return CohortCurves((), (), ())
-    first, last = points[0].at, points[-1].at
-    decided = (RoundDecision(begun.number, begun.at) for begun in read_rounds(connection, stored.id))
-    return CohortCurves(
-        points,
-        tuple(one for one in decided if first <= one.at <= last),
-        tuple(one for one in read_settlement_counts(connection, number) if first <= one.at <= last),
-    )
+def read_cohort_curves(
+    connection: Connection, number: int, back: timedelta | None = None
+) -> tuple[PnlPoint, ...]:
+    """What the accounts of a cohort have gained, from so far back or from its start."""
+    stored = next(one for one in read_cohorts(connection) if one.cohort.number == number)
+    return gains(stored.cohort, read_equity_curves(connection, number, POINTS, back))
 
 
 def gains(cohort: Cohort, worth: Iterable[EquityPoint]) -> tuple[PnlPoint, ...]:
@@ -203,7 +187,7 @@ def show(record: RecordSource) -> None:
     number = _asked([one.number for one in offered.cohorts], offered.telling)
     put(cohort_pills(offered, number), "cohorts")
     page = kept(record, read_cohort_page, number)
-    whole = by_agent(kept(record, read_cohort_curves, number).points)
+    whole = by_agent(kept(record, read_cohort_curves, number))
     players = playing(known, whole)
     st.title(plain(heading(number, players, page.line.ended_at is not None)), anchor=False)
     _lead(page)
@@ -216,7 +200,7 @@ def show(record: RecordSource) -> None:
         one = choice("Highlight", "agent", agents, FIRST, "list")
     chosen = [one] if one != FIRST else [name for name in ranked if name in players][:NAMED]
     colours = known.colours(chosen)
-    found = whole if back == "all" else by_agent(kept(record, read_cohort_curves, number, BACK[back]).points)
+    found = whole if back == "all" else by_agent(kept(record, read_cohort_curves, number, BACK[back]))
     put(
         columns(
             money_box(found, colours, unit, known),

@@ -11,7 +11,7 @@ from arena.record.schema.database import Connection
 from dashboard.html import box, columns, linked, meanings, paragraphs, points
 from dashboard.pages import Address, in_app, put, way
 from dashboard.record import RecordSource, kept
-from dashboard.rules import rules
+from dashboard.words import rules
 
 TITLE = "How it works"
 NEEDS_A_COHORT = False

@@ -8,23 +8,29 @@ import streamlit as st
 
 from arena.scores.slices import SLICES, Slice
 from dashboard.board import (
+    COLUMNS,
     FOUNDING_NOTE,
     MEANT,
+    OF_ALL,
+    PART_COLUMNS,
     READINGS,
+    SHORT,
+    LeaderboardColumn,
     agent_ways,
     as_csv,
     bands,
     bars,
     cells,
     cohort_label,
+    columns_of,
     config,
     intervals,
     leading,
     show_money,
     show_unranked,
     stamps,
+    with_bar,
 )
-from dashboard.columns import COLUMNS, OF_ALL, PART_COLUMNS, SHORT, LeaderboardColumn, columns_of, with_bar
 from dashboard.html import box
 from dashboard.pages import choice, listing, put, typed
 from dashboard.record import (

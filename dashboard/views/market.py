@@ -189,9 +189,11 @@ def _positions(account: MarketAccount, priced: Priced) -> Iterator[MarketPositio
         yield MarketPosition(account.cohort, account.agent, key[1], lot, shown, bought)
 
 
-def read_market_history(connection: Connection, market: MarketId, cohort: int) -> History:
+def read_market_history(
+    connection: Connection, market: MarketId, cohort: int, offered: Sequence[MarketRound]
+) -> History:
     """What a market cost, and what agents said of it in a cohort, over time."""
-    places = {place.round_id: place for place in read_market_rounds(connection, market) if place.shown}
+    places = {place.round_id: place for place in offered if place.shown}
     rounds = [id for id, place in places.items() if place.cohort == cohort]
     newest = read_market_forecasts(connection, market, rounds[-1:])
     kept = thin(rounds, SAID // max(len(newest), 1))
@@ -229,7 +231,7 @@ def show(record: RecordSource) -> None:
     st.title(plain(page.market.question, most=1_000), anchor=False)
     with st.container(horizontal=True, vertical_alignment="center"):
         cohort = _cohort(page)
-        found = kept(record, read_market_history, page.market.id, cohort)
+        found = kept(record, read_market_history, page.market.id, cohort, page.offered)
         names = [name for name, _ in known.agents if any(one.agent == name for one in found.said)]
         options = {NOBODY: "Highlight an agent"} | {name: name for name in names}
         agent = choice("Agent", "agent", options, NOBODY, "list") if names else NOBODY
