@@ -206,7 +206,7 @@ def one_market(
     address: Address,
 ) -> Iterator[str | Markup]:
     """Its price, what every agent says and why, who held it, how it ended, and its rules."""
-    page = market.read_market_page(connection, id)
+    page = market.read_market_page(connection, id, now)
     assert page is not None, id
     yield page.market.question
     if page.market.closes_at > now and not page.ends:

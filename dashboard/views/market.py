@@ -151,12 +151,14 @@ class History:
     thinned: bool
 
 
-def read_market_page(connection: Connection, market: MarketId) -> MarketPage | None:
-    """One market; None if the record knows none of that id."""
+def read_market_page(
+    connection: Connection, market: MarketId, newest: datetime | None = None
+) -> MarketPage | None:
+    """One market; None if the record knows none of that id. `newest` is the record's newest instant."""
     pages = read_page_versions(connection, market)
     if not pages:
         return None
-    now = max(read_newest_instant(connection, BEGINNING), pages[-1].at)
+    now = max(newest or read_newest_instant(connection, BEGINNING), pages[-1].at)
     quoted = newest_rows(connection, QuoteRow, [market], "at", *PRICED).get(market)
     offered, accounts = read_market_rounds(connection, market), read_market_accounts(connection, market)
     first = {account.cohort: account.entrant_id for account in accounts}

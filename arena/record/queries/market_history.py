@@ -322,6 +322,7 @@ def read_price_history(connection: Connection, market: str, most: int) -> PriceH
     return PriceHistory(tuple(read_nouns(StoredPrice, rows)), thinned=True)
 
 
+@cache
 def _prices_at(dialect: str) -> AnySelect:
     """The newest price at each of the instants given."""
     one, times = aliased(QuoteRow, name="one"), _instants_table(dialect)
