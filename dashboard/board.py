@@ -519,7 +519,7 @@ def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
     if brief.sure is None:
         return (
             "–",
-            "nothing that it answered has resolved" if brief.miscalibration is None else "gives no side 70%",
+            "no resolved answer yet" if brief.miscalibration is None else "gives no side 70%",
         )
     sure, p = brief.sure, brief.miscalibration_p
     verdict = verdict_on(sure.said, sure.came, p)

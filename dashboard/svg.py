@@ -136,6 +136,8 @@ def line_chart(
     x = min(at for at, _ in spans), max(at for at, _ in spans)
     values = [value for _, value in spans] + [edge for _, *edges in band for edge in edges]
     y = _around([0.0, *values])
+    if unit == "%+.0f%" and any(value != int(value) for value in ticks(*y)):
+        unit = "%+.1f%"
     if len({written(value, unit) for value in ticks(*y)}) < 3:  # a flat line has room around it
         y = min(y[0], -1.1), max(y[1], 1.1)
     return _charts(frames, [_lines(frame, lines, band, note, unit, x, y) for frame in frames], says)
