@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from arena.scores.comparisons import MARKET
 from arena.scores.slices import SLICES, Slice
 from dashboard.board import (
     COLUMNS,
@@ -189,7 +190,9 @@ def _plane(
     """Skill, or the score of another reading, against return; the first three are named."""
     known = [(name, x, y) for name, x, y in points if x is not None and y is not None]
     unit = "%+.3f" if of == "skill" else "%.2f"
-    looks = season.colours(name for name, *_ in known[:NAMED])
+    kinds = dict(season.agents)
+    players = [name for name, *_ in known if kinds.get(name, MARKET) != MARKET]
+    looks = season.colours(players[:NAMED])
     spots = [(name, x, y, looks.get(name, REST)) for name, x, y in known]
     said = "Right of the line beats the price, above it earns money. Luck moves return far more than skill."
     if of != "skill":
