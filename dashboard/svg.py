@@ -351,25 +351,26 @@ def cell_scale(spans: Sequence[tuple[float, float]]) -> Scale:
 def interval(value: float, low: float | None, high: float | None, look: str, scale: Scale) -> Markup:
     """A point, the interval around it, and a line at 0; without an interval the point is hollow."""
     if low is None or high is None:
-        ring = Markup('<circle class="{} ring" cx="{}" cy="13" r="4"/>').format(look, scale.at(value))
+        ring = filled('<circle class="%s ring" cx="%s" cy="13" r="4"/>', look, scale.at(value))
         return _cell(ring, scale)
-    bar = Markup('<rect class="{} span" x="{}" y="10.5" width="{}" height="5" rx="2.5"/>')
-    left, right = scale.at(low), scale.at(high)
-    return _cell(bar.format(look, left, round(max(right - left, 1), 1)) + _point(value, look, scale), scale)
+    return _cell(_bar(low, high, f"{look} span", 5, scale) + _point(value, look, scale), scale)
 
 
 def before_band(value: float, low: float, high: float, look: str, scale: Scale) -> Markup:
     """A point before a grey band: where it would be by luck alone."""
-    grey = Markup('<rect class="band" x="{}" y="4" width="{}" height="18"/>')
-    left, right = scale.at(low), scale.at(high)
-    return _cell(grey.format(left, round(max(right - left, 1), 1)) + _point(value, look, scale), scale)
+    return _cell(_bar(low, high, "band", 18, scale) + _point(value, look, scale), scale)
 
 
 def step(start: float, end: float, look: str, scale: Scale) -> Markup:
     """A bar from one value to another: a part of a sum."""
-    left, right = sorted((scale.at(start), scale.at(end)))
-    bar = Markup('<rect class="{} part" x="{}" y="6" width="{}" height="14"/>')
-    return _cell(bar.format(look, left, round(max(right - left, 1), 1)), scale)
+    return _cell(_bar(min(start, end), max(start, end), f"{look} part", 14, scale), scale)
+
+
+def _bar(low: float, high: float, look: str, height: int, scale: Scale) -> Markup:
+    """From one value to another, half its height over the middle of the cell."""
+    left, width = scale.at(low), round(max(scale.at(high) - scale.at(low), 1), 1)
+    bar = '<rect class="%s" x="%s" y="%s" width="%s" height="%s" rx="%s"/>'
+    return filled(bar, look, left, (SMALL[1] - height) / 2, width, height, height / 2 if height == 5 else 0)
 
 
 def _point(value: float, look: str, scale: Scale) -> Markup:

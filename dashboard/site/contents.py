@@ -38,6 +38,9 @@ from dashboard.words import count
 from markets.hashes import digest
 from markets.model import MarketId
 
+COHORT = ("number", "starts_at", "ended_at", "rounds", "played", "stamp", "venue")
+"""What data.json has of a cohort."""
+
 
 @dataclass(frozen=True, slots=True)
 class SiteFile:
@@ -227,18 +230,7 @@ class SeasonSite:
             "newest_round": self.newest_round,
             "leaderboard": board.pop("rows"),
             **board,
-            "cohorts": [
-                {
-                    "number": one.number,
-                    "starts_at": one.starts_at,
-                    "ended_at": one.ended_at,
-                    "rounds": one.rounds,
-                    "played": one.played,
-                    "stamp": one.stamp,
-                    "venue": one.venue,
-                }
-                for one in self.known.cohorts
-            ],
+            "cohorts": [{key: getattr(one, key) for key in COHORT} for one in self.known.cohorts],
             "agents": [
                 {
                     "agent": name,

@@ -207,17 +207,6 @@ def _number(text: str) -> int:
 
 
 ANY = "any"
-STATUSES = {
-    ANY: "All",
-    "played": "Played",
-    "partly": "Partly",
-    "malformed": "Malformed",
-    "declined": "Declined",
-    "failed": "Failed",
-    "late": "Late",
-    "out": "Out",
-    "waiting": "Waiting",
-}
 MEANT = {
     "played": "Played: an answer came that could be used.",
     "partly": "Partly: less than was asked for could be used; the rest counts as skips.",
@@ -228,6 +217,7 @@ MEANT = {
     "out": "Out: the agent can place no bet and holds nothing, so it was not asked.",
     "waiting": "Waiting: the key of its model was not there; it enters once it is.",
 }
+STATUSES = {ANY: "All"} | {status: status.capitalize() for status in MEANT}
 
 LISTED = {
     "agent": words("Agent", "Whose turn it was."),
