@@ -36,7 +36,7 @@ from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import compute_leaderboard
 from arena.scores.refresh import refresh_cache
 from benchmarks.measure import Measurement, Timed, options, report, row, timed
-from dashboard.record import ask
+from dashboard.record import ask, reader_name
 from dashboard.serve import know_components
 from tests.browser.watching import FLAGS
 from tests.conftest import find_chromium
@@ -92,7 +92,11 @@ def listening() -> Iterator[Asked]:
         caller = inspect.stack()[1]
         started = time.perf_counter()
         answer = ask(*question)
-        statements[f"{Path(caller.filename).stem}.{caller.function}"].append(time.perf_counter() - started)
+        read = caller.frame.f_locals.get("read")
+        name = (
+            f"{Path(caller.filename).stem}.{caller.function}" if read is None else " ".join(reader_name(read))
+        )
+        statements[name].append(time.perf_counter() - started)
         return answer
 
     modules = [

@@ -1,23 +1,25 @@
-"""Boards: what leads them in words, as tables, as cards of figures, and as files."""
+"""Boards: their figures, what leads them in words, as tables, as cards of figures, and as files."""
 
 import csv
 import io
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import streamlit as st
 from markupsafe import Markup
 
-from arena.errors import VERDICTS, times_text
+from arena.errors import VERDICTS, tie_letters, times_text
 from arena.record.model.cohort import later_models_words
 from arena.record.queries.accounts import AccountEquity
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow
 from arena.scores.metaculus_scores import MetaculusScores
 from arena.scores.profiles.detailed_profile import ProfileFigures
+from arena.scores.rules.comparisons.lead import MIN_COVERAGE
+from arena.scores.rules.comparisons.weeks import ENOUGH_WEEKS
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
-from dashboard.columns import FOUNDING, UNRANKED, Figure, LeaderboardColumn, columns_of, place
+from arena.scores.slices import Slice
 from dashboard.html import HtmlCell, HtmlColumn, html_table, number, picture, tag, words
 from dashboard.pages import Address, Way, in_app, put, way
 from dashboard.record import CohortLine, LeaderboardLine, SeasonOverview
@@ -25,6 +27,352 @@ from dashboard.svg import REST, Scale, before_band, cell_scale, interval, shorte
 from dashboard.words import count, day, plain, with_true_minus, written
 from markets.millionths import ONE
 from portfolio.rules import DEPTH_UNKNOWN, SEED, UNLIMITED
+
+Figure = float | int | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderboardColumn:
+    """A figure: its words, how it is found in a row and written, and what the table multiplies it by.
+
+    `format` is "text" for words, "times" for evidence, and else as Streamlit writes numbers.
+    """
+
+    key: str
+    label: str
+    format: str
+    help: str
+    of: Callable[[Any], Figure]
+    times: int = 1
+
+
+def _own(name: str) -> Callable[[LeaderboardLine], Figure]:
+    def of(line: LeaderboardLine) -> Figure:
+        found: Figure = getattr(line.row, name)
+        return found
+
+    return of
+
+
+def _score(key: str, label: str, format: str, help: str, times: int = 1) -> LeaderboardColumn:
+    return LeaderboardColumn(key, label, format, help, _own(key), times)
+
+
+def place(row: LeaderboardRow) -> str:
+    """The places that an agent may hold, or why it has none."""
+    if row.kind == MARKET:
+        return "price"
+    if row.why_not or row.reason:
+        return row.why_not or row.reason or ""
+    if row.place_best is None or row.place_worst is None:
+        return "none yet"
+    best, worst = row.place_best, row.place_worst
+    return str(best) if best == worst else f"{best}–{worst}"
+
+
+def _interval(row: LeaderboardRow) -> str | None:
+    low, high = row.skill_low, row.skill_high
+    return None if low is None or high is None else " to ".join(written(x, "%+.4f") for x in (low, high))
+
+
+def _luck(of: Callable[[Any], float | None]) -> Callable[[LeaderboardLine], Figure]:
+    return lambda line: None if line.luck is None else of(line.luck)
+
+
+def _brief(name: str) -> Callable[[LeaderboardLine], Figure]:
+    def of(line: LeaderboardLine) -> Figure:
+        found: Figure = getattr(line.brief, name) if line.brief else None
+        return found
+
+    return of
+
+
+def _metaculus(
+    name: str, label: str, format: str, help: str, key: str = "", times: int = 1
+) -> LeaderboardColumn:
+    def of(line: LeaderboardLine) -> Figure:
+        found: Figure = getattr(line.metaculus, name) if line.metaculus else None
+        return found
+
+    return LeaderboardColumn(key or name, label, format, help, of, times)
+
+
+def _money(name: str) -> Callable[[Any], float]:
+    return lambda luck: float(getattr(luck, name)) / ONE
+
+
+COLUMNS = (
+    LeaderboardColumn(
+        "place",
+        "Place",
+        "text",
+        "The places that it may really hold, as far as chance can be told from skill.",
+        lambda line: place(line.row),
+    ),
+    _score("skill_low", "Skill from", "%+.4f", "The low end of its 95% interval: the board is in its order."),
+    _score(
+        "skill",
+        "Skill",
+        "%+.4f",
+        "The price's Brier score minus its own, on the same forecasts; > 0 beats it.",
+    ),
+    LeaderboardColumn(
+        "interval",
+        "95% interval",
+        "text",
+        "It holds the true skill in 95% of seasons.",
+        lambda line: _interval(line.row),
+    ),
+    LeaderboardColumn(
+        "verdict",
+        "Verdict",
+        "text",
+        "Proven: above the price by event and by week, evidence at {bar}. Ahead: by event alone.",
+        lambda line: VERDICTS[line.row.verdict],
+    ),
+    _score("evidence", "Evidence", "times", "What a bet on its skill has made of 1; proven needs {bar}."),
+    LeaderboardColumn(
+        "ties",
+        "Tied",
+        "text",
+        "Agents that share a letter can't be told apart yet.",
+        lambda line: tie_letters(line.row.ties),
+    ),
+    _score("copies", "Copies", "text", "Whose forecasts it repeats: together they are one entry."),
+    _score(
+        "brier_implied",
+        "Implied Brier*",
+        "%.4f",
+        "The founding text's score: bets read as confidence by stake alone; lower is better.",
+    ),
+    _score("pnl", "P/L", "gain", "Profit or loss in dollars, open positions at mid."),
+    LeaderboardColumn(
+        "luck_percentile",
+        "Better than %",
+        "%.0f",
+        "Share of skill-less seasons with the same bets that earn less; from 3 to 97 the profit is no news.",
+        _luck(lambda luck: luck.percentile),
+        100,
+    ),
+    _score("return_pct", "Return %", "%+.1f", "Profit or loss in percent of the bankrolls it was given."),
+    _score(
+        "brier_stated",
+        "Brier stated",
+        "%.4f",
+        "The mean over markets of the squared error of what it stated; lower is better.",
+    ),
+    _score(
+        "brier_market", "Brier market", "%.4f", "The same of the price, on its forecasts; lower is better."
+    ),
+    _score(
+        "brier_anchored",
+        "Brier anchored",
+        "%.4f",
+        "Bets read as a move from the price paid; lower is better.",
+    ),
+    LeaderboardColumn(
+        "miscalibration",
+        "Miscalibration",
+        "%.4f",
+        "By how much its Brier score would fall if what it calls 70% came true 70% of the time; 0 is best.",
+        _brief("miscalibration"),
+    ),
+    LeaderboardColumn(
+        "miscalibration_p",
+        "Chance of that",
+        "%.3f",
+        "How likely a calibrated forecaster would look as far off; under 0.05 it is more than chance.",
+        _brief("miscalibration_p"),
+    ),
+    _score("win_rate", "Win %", "%.0f", "Share of its resolved bets whose side won.", 100),
+    _score(
+        "events", "Events", "localized", "Among its resolved forecasts. Markets of one event move together."
+    ),
+    _score("weeks", "Weeks", "localized", f"In which its markets resolved; proven needs {ENOUGH_WEEKS}."),
+    _score(
+        "skill_low_by_week", "From, by week", "%+.4f", "The low end where weeks are compared, not events."
+    ),
+    _score(
+        "coverage",
+        "Coverage %",
+        "%.0f",
+        f"Share of what resolved that it answered; ranked from {MIN_COVERAGE:.0%} on.",
+        100,
+    ),
+    _score("cost_usd", "Cost $", "%.2f", "What its calls cost, in dollars; a dash when a price is unknown."),
+    _score("skill_per_dollar", "Skill per $", "%+.4f", "Skill divided by cost."),
+    _score(
+        "cost_per_forecast",
+        "Cost per forecast $",
+        "%.6f",
+        "That of all its calls, spread over the probabilities that it stated, resolved or not.",
+    ),
+    _metaculus(
+        "peer", "Peer", "%+.2f", "Metaculus's peer score: points better than the other agents over time."
+    ),
+    _metaculus("baseline", "Baseline", "%+.2f", "Metaculus's baseline score: points better than 50%."),
+    _metaculus("spot_peer", "Spot peer", "%+.2f", "The peer score of what stood when a market closed."),
+    _metaculus("relative", "Relative", "%+.3f", "Against the median of the other agents, in powers of two."),
+    _metaculus(
+        "coverage",
+        "Coverage in time %",
+        "%.0f",
+        "Share of the lives of the markets that ended for which a forecast of its stood.",
+        "coverage_in_time",
+        100,
+    ),
+    _score("skill_high", "Skill to", "%+.4f", "The high end of its 95% interval."),
+    _score("skill_p", "Chance", "%.3f", "How likely a skill as far from 0 would be if there were none."),
+    _score(
+        "events_effective",
+        "Events that count",
+        "%.1f",
+        "Events, counted by what they can tell: what an interval is made of.",
+    ),
+    LeaderboardColumn(
+        "luck_low",
+        "Luck from $",
+        "dollar",
+        "Where 95% of seasons end that have the same bets and no skill: from here.",
+        _luck(_money("low")),
+    ),
+    LeaderboardColumn("luck_high", "Luck to $", "dollar", "Where they end: to here.", _luck(_money("high"))),
+    _score("shown", "Shown", "localized", "Markets shown to it, one a market and turn."),
+    _score("answered", "Answered", "localized", "Of these, those with a usable probability."),
+    _score("resolved", "Resolved", "localized", "Of those shown, those that ended YES or NO."),
+    _score("bets", "Bets", "localized", "Accepted, resolved or not."),
+    _score("sold", "Sales", "localized", "Of positions, before their market ended."),
+    _score("cohorts", "Cohorts", "localized", "That it plays in."),
+    _score("turns", "Turns", "localized", "Decisions asked of it."),
+    _score(
+        "malformed",
+        "Malformed",
+        "localized",
+        "Turns whose answer could not be used, or was refused; they count as skips.",
+    ),
+    _score("failed", "Failed", "localized", "Turns without any answer; they count as unanswered."),
+    _score("late", "Late", "localized", "Turns that came after their window; they count as unanswered."),
+    _score("retried", "Retried", "localized", "Turns that were tried again after they had failed."),
+    _score(
+        "unscored", "Unscored", "localized", "Forecasts that ended in a fraction or refund: paid, no score."
+    ),
+    _score(
+        "early",
+        "Early",
+        "localized",
+        "Forecasts older than the release of their model: no evidence, no score.",
+    ),
+    _score("kind", "Kind", "text", "What decides: a language model, or a rule."),
+    LeaderboardColumn(
+        "note", "Note", "text", "What its figures are not worth, and why.", lambda line: line.note
+    ),
+)
+"""All that a leaderboard says of an agent."""
+OF_ALL = frozenset(("miscalibration", "miscalibration_p", "luck_low", "luck_high", "luck_percentile"))
+"""What is only known of all cohorts together."""
+
+SHORT = (
+    *("place", "skill", "verdict", "evidence", "brier_implied", "pnl", "return_pct", "miscalibration"),
+    *("events", "cost_usd", "skill_per_dollar"),
+)
+"""The figures that a leaderboard shows at first: how good, how sure, what it earned, and what it cost."""
+
+
+def columns_of(*keys: str) -> tuple[LeaderboardColumn, ...]:
+    """Some of the columns, in the order asked for."""
+    by_key = {column.key: column for column in COLUMNS}
+    return tuple(by_key[key] for key in keys)
+
+
+UNRANKED = (
+    _score(
+        "why_not", "Why not", "text", f"An agent is ranked if it answers {MIN_COVERAGE:.0%} of what resolves."
+    ),
+    *columns_of("brier_implied", "pnl", "return_pct", "win_rate", "cost_usd"),
+)
+"""What is said of an agent that is not ranked."""
+
+
+def with_bar(columns: Iterable[LeaderboardColumn], bar: float) -> tuple[LeaderboardColumn, ...]:
+    """The columns, whose words name the bar for evidence."""
+    return tuple(replace(column, help=column.help.format(bar=times_text(bar))) for column in columns)
+
+
+FOUNDING = (
+    *columns_of("brier_implied"),
+    _score("implied_band", "In words", "text", "The founding text's word for such a Brier score."),
+    _score(
+        "implied_skill",
+        "Against 0.25",
+        "%+.2f",
+        "Brier skill: 1 − implied Brier ÷ 0.25, the score of a coin.",
+    ),
+    *columns_of("return_pct"),
+    _score("return_band", "Return in words", "text", "The founding text's word for such a return."),
+    _score(
+        "stated_skill",
+        "Stated against 0.25",
+        "%+.2f",
+        "Brier skill of what it stated: 1 − its Brier ÷ 0.25.",
+    ),
+    _score(
+        "skill_ratio", "Stated against the market", "%+.2f", "1 − stated Brier ÷ the price's, same forecasts."
+    ),
+)
+"""The founding text's scores of an agent."""
+
+
+def _gain(name: str) -> Callable[[Slice], Figure]:
+    def of(part: Slice) -> Figure:
+        found: Figure = getattr(part.gain, name)
+        return found
+
+    return of
+
+
+PART_COLUMNS = (
+    LeaderboardColumn(
+        "reason",
+        "Said",
+        "text",
+        "Why there is no interval, where there is none.",
+        lambda part: part.gain.reason or "",
+    ),
+    LeaderboardColumn(
+        "skill",
+        "Skill",
+        "%+.4f",
+        "The price's Brier score minus its own, in this part of the season alone.",
+        _gain("skill"),
+    ),
+    LeaderboardColumn(
+        "skill_low",
+        "Skill from",
+        "%+.4f",
+        "The low end of the interval that holds the true one in 95% of seasons.",
+        _gain("low"),
+    ),
+    LeaderboardColumn("skill_high", "Skill to", "%+.4f", "The high end of that interval.", _gain("high")),
+    LeaderboardColumn(
+        "skill_p",
+        "Chance",
+        "%.3f",
+        "How likely a skill as far from 0 would be if there were none.",
+        _gain("p"),
+    ),
+    LeaderboardColumn("rows", "Resolved forecasts", "localized", "In this part.", _gain("rows")),
+    LeaderboardColumn("markets", "Markets", "localized", "Resolved ones in this part.", _gain("markets")),
+    LeaderboardColumn("events", "Events", "localized", "Resolved ones in this part.", _gain("events")),
+    LeaderboardColumn(
+        "effective",
+        "Events that count",
+        "%.1f",
+        "Events, counted by what they can tell.",
+        _gain("effective"),
+    ),
+)
+"""What is said of an agent in a part of the season."""
+
 
 STAMPS = {
     "simulated": "Simulated season: play money on made-up markets, whose true odds are known.",
@@ -184,12 +532,19 @@ def _cell(value: Figure) -> Figure:
     return "" if value is None else value
 
 
+FOUNDING_NOTE = "The score of the founding text. Of every Brier score lower is better, of skill higher."
+"""What stands below a board of all figures."""
+
+
 def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
     """How well what an agent is sure of comes true, in words, and what is to be known of that."""
     if brief is None:
         return "being computed", ""
     if brief.sure is None:
-        return "–", "nothing resolved yet" if brief.miscalibration is None else "gives no side 70%"
+        return (
+            "–",
+            "no resolved answer yet" if brief.miscalibration is None else "gives no side 70%",
+        )
     sure, p = brief.sure, brief.miscalibration_p
     verdict = verdict_on(sure.said, sure.came, p)
     return f"says {sure.said:.0%}, happens {sure.came:.0%}", f"{verdict}, n = {sure.forecasts:,}"
@@ -203,10 +558,10 @@ def verdict_on(said: float, came: float, p: float | None) -> str:
 
 
 def says_and_happens(found: ReliabilityDiagram, n: int) -> str:
-    """What happens where it says about 80%, or nearest to that; the curve is of `n` forecasts."""
+    """What came of its YES at 80%, or nearest to that, by the curve, which is of `n` forecasts."""
     point = min(found.points, key=lambda point: abs(point.forecast - 0.8))
     verdict = verdict_on(point.forecast, point.recalibrated, found.null.p_value)
-    said = f"where it says {point.forecast:.0%}, {point.recalibrated:.0%} happens"
+    said = f"YES at about {point.forecast:.0%} came true {point.recalibrated:.0%} of the time"
     return f"{said}: {verdict} ({count(n, 'forecast')} in all)"
 
 
@@ -265,10 +620,10 @@ def short_board(
             "Verdict",
             f"Below: what a bet on its skill has made of 1; proven needs {times_text(bar)}.",
         ),
-        "brier_implied": number("Implied Brier", "%.3f", "The founding text's score; lower is better."),
+        "brier_implied": number("Implied Brier, lower is better", "%.3f", "The founding text's score."),
         "pnl": number("P/L", "gain", "Profit or loss in play dollars, open positions at mid."),
         "equity": HtmlColumn("Equity", "All its accounts together, over time.", "picture"),
-        "calibration": words("Calibration", "Of forecasts that gave one side 70% or more."),
+        "calibration": words("Calibration", "Of forecasts that gave YES or NO 70% or more."),
         "skill_per_dollar": number(f"Skill per ${money}", "%+.4f", "Skill divided by what its calls cost."),
     }
     shown |= {column.key: HtmlColumn(column.label, column.help, column.format) for column in more}

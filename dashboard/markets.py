@@ -28,7 +28,7 @@ from arena.record.schema.world import QuoteRow
 from arena.scores.slices import CATEGORIES
 from dashboard.html import HtmlCell, html_table, number, picture, tag, time, venue_cells, words
 from dashboard.pages import Address, in_app, way
-from dashboard.record import NULLS, RecordSource, ask, cached
+from dashboard.record import NULLS
 from dashboard.svg import CHOSEN, SMALL, Scale, interval, sparkline
 from dashboard.words import money, outcome, percent
 from markets.millionths import ONE
@@ -110,13 +110,8 @@ Quotes = Mapping[str, Any]
 Matches = Mapping[MarketId, MarketMatch]
 
 
-@cached
-def menu(record: RecordSource, event: str) -> FilterMenu:
+def read_menu(connection: Connection, event: str) -> FilterMenu:
     """What can be chosen beside words to search for."""
-    return ask(record, lambda connection: _read_menu(connection, event))
-
-
-def _read_menu(connection: Connection, event: str) -> FilterMenu:
     categories = CATEGORIES.read(connection)
     return FilterMenu(
         is_empty=not was_any_shown(connection),
@@ -125,14 +120,8 @@ def _read_menu(connection: Connection, event: str) -> FilterMenu:
     )
 
 
-@cached
-def market_list(record: RecordSource, asked: MarketFilter) -> MarketList:
-    """The markets that are as asked for, the first of them with all their figures."""
-    return ask(record, lambda connection: read_market_list(connection, asked))
-
-
 def read_market_list(connection: Connection, asked: MarketFilter) -> MarketList:
-    """The same, of a record that is open."""
+    """The markets that are as asked for, the first of them with all their figures."""
     start, order = MOST * (asked.page - 1), SORTED.get(asked.order)
     enough = max(ENOUGH.get(asked.order, 0), start + MOST)
     matching, whole = _matching(connection, asked, enough)

@@ -16,6 +16,7 @@ from markupsafe import Markup
 from arena.scores.cache import CacheEntry
 from dashboard.html import HtmlColumn, html_table
 from dashboard.record import SOON, cache_note
+from dashboard.words import unbroken
 from markets.registry import find, load, names
 
 PACKAGE = "dashboard.views"
@@ -199,8 +200,10 @@ def listing(
 
 def put(html: Markup, key: str) -> None:
     """Markup of dashboard/html.py or svg.py, under a key of its own on the page."""
-    if html and (clicked := _component()(data={"html": html}, key=key, on_open_change=_not_answered).open):
-        follow_link(clicked)
+    if html:
+        found = _component()(data={"html": unbroken(html)}, key=key, on_open_change=_not_answered)
+        if found.open:
+            follow_link(found.open)
 
 
 @lru_cache(maxsize=1)

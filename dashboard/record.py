@@ -3,13 +3,15 @@
 import os
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 import streamlit as st
 
@@ -36,6 +38,7 @@ from arena.scores.leaderboard import LEADERBOARD, Leaderboard, LeaderboardRow
 from arena.scores.metaculus_scores import MetaculusScores
 from arena.scores.profiles.detailed_profile import FIGURES, ProfileFigures
 from arena.scores.rules.money.luck import Luck
+from dashboard.svg import CHOSEN
 from dashboard.words import moment
 from markets.millionths import ONE
 from portfolio.rules import Rules
@@ -43,11 +46,12 @@ from portfolio.rules import Rules
 if TYPE_CHECKING:
     from arena.config import Config
 Answer = TypeVar("Answer")
+Asked = ParamSpec("Asked")
 
 OLDEST = 60
 """Seconds after which an answer is read anew, whatever the record says of itself."""
 
-cached = st.cache_data(ttl=OLDEST, max_entries=64, show_spinner=False)
+cached = partial(st.cache_data, ttl=OLDEST, max_entries=256, show_spinner=False)
 """For queries: an answer is kept until the record, or what is asked, is another."""
 
 
@@ -80,6 +84,28 @@ def ask(record: RecordSource, question: Callable[[Connection], Answer]) -> Answe
             return question(connection)
     finally:
         engine.dispose()
+
+
+def kept(
+    record: RecordSource,
+    read: Callable[Concatenate[Connection, Asked], Answer],
+    *asked: Asked.args,
+    **more: Asked.kwargs,
+) -> Answer:
+    """What a reader finds in the record, kept until the record, or what is asked, is another."""
+    return cast(Answer, _kept(record, read, asked, more))
+
+
+def reader_name(read: Callable[..., Any]) -> tuple[str, str, str]:
+    """By what a reader is told from another; one of a kind of cached values by the name of the kind."""
+    return read.__module__, read.__qualname__, getattr(getattr(read, "__self__", None), "name", "")
+
+
+@cached(hash_funcs={FunctionType: reader_name, MethodType: reader_name})
+def _kept(
+    record: RecordSource, read: Callable[..., Any], asked: Sequence[Any], more: Mapping[str, Any]
+) -> Any:
+    return ask(record, lambda connection: read(connection, *asked, **more))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +161,24 @@ class SeasonOverview:
         """Whether all of it is simulated, and so what its calls cost as well."""
         return all(line.stamp == "simulated" for line in self.cohorts)
 
+    def colours(self, chosen: Iterable[str]) -> dict[str, str]:
+        """The colour of each of these agents: its own, wherever it is drawn.
+
+        Models have the first colours and all others the last, in line-up order, those without an opinion at
+        the end. Of two that would share one the later has the next that is free.
+        """
+        models = [name for name, kind in self.agents if kind in MODELS]
+        others = [name for name, kind in self.agents if kind not in MODELS]
+        others.sort(key=lambda name: dict(self.agents)[name] in NULLS)
+        own = {name: place for place, name in enumerate(models)}
+        own |= {name: -place for place, name in enumerate(others, start=1)}
+        found: dict[str, str] = {}
+        for name in chosen:
+            first = own.get(name, -1) % len(CHOSEN)
+            order = (*CHOSEN[first:], *CHOSEN[:first])
+            found[name] = next((one for one in order if one not in found.values()), order[0])
+        return found
+
     def group(self, agent: str) -> str:
         """What an agent is: one of the models, people, or a baseline."""
         kind = dict(self.agents).get(agent, "market")
@@ -156,14 +200,6 @@ class PnlPoint:
     at: datetime
     dollars: float
     percent: float
-
-
-@dataclass(frozen=True, slots=True)
-class RoundDecision:
-    """When a round was decided."""
-
-    number: int
-    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,10 +257,9 @@ def _read_config(file: Path, _changed: int) -> "tuple[Config | None, bool]":
         return None, True
 
 
-@cached
 def season(record: RecordSource) -> SeasonOverview:
-    """What the record holds."""
-    return ask(record, read_season)
+    """The record at a glance."""
+    return kept(record, read_season)
 
 
 def read_season(connection: Connection) -> SeasonOverview:
@@ -264,7 +299,7 @@ def line_of(connection: Connection, stored: StoredCohort, depths: Mapping[int, s
     )
 
 
-@cached
+@cached()
 def arena_status(record: RecordSource) -> Status:
     """The status now. A config that can't be read adds nothing; the page of operations says so."""
     config, _ = known_config()
@@ -292,13 +327,8 @@ class LeaderboardPage:
     money: tuple[AccountEquity, ...]
 
 
-@cached
-def leaderboard_page(record: RecordSource, cohort: int | None = None) -> LeaderboardPage:
+def read_leaderboard_page(connection: Connection, cohort: int | None = None) -> LeaderboardPage:
     """The leaderboard of all cohorts, or of one."""
-    return ask(record, lambda connection: _read_leaderboard(connection, cohort))
-
-
-def _read_leaderboard(connection: Connection, cohort: int | None) -> LeaderboardPage:
     board = LEADERBOARD.read(connection, cohort)
     if board is None:
         return LeaderboardPage(None, (), tuple(read_account_equity(connection, cohort)))
@@ -310,7 +340,7 @@ def _read_leaderboard(connection: Connection, cohort: int | None) -> Leaderboard
     return LeaderboardPage(board, leaderboard_lines(board.value, by_agent), ())
 
 
-@cached
+@cached()
 def by_leaderboard(record: RecordSource) -> tuple[str, ...]:
     """The names of all agents; those that stand on no board yet come last, in line-up order."""
     board = ask(record, LEADERBOARD.read)
@@ -324,18 +354,10 @@ INSTANTS = 200
 MARKED_AT = attrgetter("at")
 
 
-@cached
-def equity_curves(
-    record: RecordSource, names: tuple[str, ...], instants: int = INSTANTS
+def read_summed_curves(
+    connection: Connection, names: Collection[str], instants: int = INSTANTS
 ) -> dict[str, tuple[PnlPoint, ...]]:
     """What all accounts of each of these agents together had made, over time: each as last marked by then."""
-    return ask(record, lambda connection: read_summed_curves(connection, names, instants))
-
-
-def read_summed_curves(
-    connection: Connection, names: Collection[str], instants: int
-) -> dict[str, tuple[PnlPoint, ...]]:
-    """The same, of a record that is open."""
     stored = read_cohorts(connection)
     given = {
         name: {one.entrant_ids[name]: one.cohort.bankroll for one in stored if name in one.entrant_ids}

@@ -1,8 +1,9 @@
 """Charts as SVG, drawn of our own figures and escaped names: the same on a page, in a report and on a site.
 
-Colours are classes, to which assets/arena.css gives their look in light and dark: `c1` to `c4` are those that
-are chosen, `rest` all others. What has axes is drawn twice, for a desk and for a phone, and the style sheet
-shows the one that fits. What a chart shows is its label, for those who can't see it; there is no script.
+Colours are classes, to which assets/arena.css gives their look in light and dark: `c1` to `c8` are those of
+agents (`SeasonOverview.colours`), `rest` is all that is not chosen. What has axes is drawn twice, for a desk
+and for a phone, and the style sheet shows the one that fits. What a chart shows is its label, for those who
+can't see it; there is no script.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +18,7 @@ from markupsafe import Markup
 
 from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
-from dashboard.words import written
+from dashboard.words import filled, written
 from markets.millionths import ONE
 
 Item = TypeVar("Item")
@@ -41,7 +42,7 @@ Points = Sequence[tuple[float, float]]
 Band = Sequence[tuple[float, float, float]]
 """Places on the x axis, and from where to where a band goes there."""
 
-REST, CHOSEN = "rest", ("c1", "c2", "c3", "c4")
+REST, CHOSEN = "rest", ("c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8")
 STEPS = (1.0, 1.5, 2.0, 2.5, 4.0, 5.0, 7.5)
 
 LETTER, LINE = 6.8, 15
@@ -135,6 +136,8 @@ def line_chart(
     x = min(at for at, _ in spans), max(at for at, _ in spans)
     values = [value for _, value in spans] + [edge for _, *edges in band for edge in edges]
     y = _around([0.0, *values])
+    if unit == "%+.0f%" and any(value != int(value) for value in ticks(*y)):
+        unit = "%+.1f%"
     if len({written(value, unit) for value in ticks(*y)}) < 3:  # a flat line has room around it
         y = min(y[0], -1.1), max(y[1], 1.1)
     return _charts(frames, [_lines(frame, lines, band, note, unit, x, y) for frame in frames], says)
@@ -150,8 +153,8 @@ def _lines(
     y: tuple[float, float],
 ) -> Markup:
     across, up = frame.scales(x if x[0] < x[1] else (x[0] - 1, x[1] + 1), y)
-    order = sorted(lines, key=lambda line: (line.look != REST, _place(line.look)))
-    named = [line for line in order if line.look != REST]
+    named = [line for line in lines if line.look != REST]
+    order = [*(line for line in lines if line.look == REST), *reversed(named)]
     ends = [(up.at(line.points[-1][1]), line.name, line.end, line.look) for line in named]
     return Markup().join(
         [
@@ -163,10 +166,6 @@ def _lines(
             _text(frame.left + 6, frame.height - 32, note, "axis") if note and frame.name == "wide" else "",
         ]
     )
-
-
-def _place(look: str) -> int:
-    return -CHOSEN.index(look) if look in CHOSEN else -len(CHOSEN)
 
 
 def _polygon(band: Band, across: Scale, up: Scale) -> Markup:
@@ -182,9 +181,8 @@ def _pairs(points: Points, across: Scale, up: Scale) -> str:
 
 def _level(frame: Frame, y: float, text: str, is_base: bool) -> Markup:
     """A tick of the upright axis, with its line across."""
-    line = Markup('<line class="{}" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(
-        "base" if is_base else "grid", frame.left, frame.width - frame.right, y, y
-    )
+    look, end = "base" if is_base else "grid", frame.width - frame.right
+    line = filled('<line class="%s" x1="%s" x2="%s" y1="%s" y2="%s"/>', look, frame.left, end, y, y)
     return line + _text(frame.left - 8, y + 4, text, "axis", "end")
 
 
@@ -225,7 +223,7 @@ def _ends(frame: Frame, x: float, ends: Sequence[tuple[float, str, str, str]]) -
     ends = sorted(ends)
     places = spread([y for y, *_ in ends], 14, frame.height - 30)
     for (y, name, value, look), place in zip(ends, places, strict=True):
-        yield Markup('<circle class="{} dot" cx="{}" cy="{}" r="3.5"/>').format(look, x, y)
+        yield filled('<circle class="%s dot" cx="%s" cy="%s" r="3.5"/>', look, x, y)
         text = shortened(name, int((frame.right - 14) / LETTER) - (len(value) + 1 if value else 0))
         yield _text(x + 10, place + 4, f"{text} {value}".strip(), f"{look} name")
 
@@ -245,18 +243,19 @@ def spread(places: Sequence[float], low: float, high: float) -> list[float]:
 
 
 def shortened(name: str, letters: int) -> str:
-    """A name of at most so many letters: without its maker if it is longer, then cut off with a mark.
+    """A name of at most so many letters: without its maker if it is longer, then without its middle.
 
     >>> shortened("openai/gpt-5.6", 14), shortened("openai/gpt-5.6", 9), shortened("openai/gpt-5.6-pro", 9)
-    ('openai/gpt-5.6', 'gpt-5.6', 'gpt-5.6-…')
+    ('openai/gpt-5.6', 'gpt-5.6', 'gpt-…-pro')
     """
     if len(name) > letters:
         name = name.rpartition("/")[2] or name
-    return name if len(name) <= letters else f"{name[: max(letters - 1, 1)]}…"
+    ends = max((letters - 1) // 2, 1)
+    return name if len(name) <= letters else f"{name[:ends]}…{name[-ends:]}"
 
 
 def _text(x: float, y: float, text: str, look: str, anchor: str = "start") -> Markup:
-    return Markup('<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>') % (look, x, y, anchor, text)
+    return filled('<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>', look, x, y, anchor, text)
 
 
 def _charts(frames: Sequence[Frame], drawn: Sequence[Markup], says: str) -> Markup:
@@ -352,25 +351,26 @@ def cell_scale(spans: Sequence[tuple[float, float]]) -> Scale:
 def interval(value: float, low: float | None, high: float | None, look: str, scale: Scale) -> Markup:
     """A point, the interval around it, and a line at 0; without an interval the point is hollow."""
     if low is None or high is None:
-        ring = Markup('<circle class="{} ring" cx="{}" cy="13" r="4"/>').format(look, scale.at(value))
+        ring = filled('<circle class="%s ring" cx="%s" cy="13" r="4"/>', look, scale.at(value))
         return _cell(ring, scale)
-    bar = Markup('<rect class="{} span" x="{}" y="10.5" width="{}" height="5" rx="2.5"/>')
-    left, right = scale.at(low), scale.at(high)
-    return _cell(bar.format(look, left, round(max(right - left, 1), 1)) + _point(value, look, scale), scale)
+    return _cell(_bar(low, high, f"{look} span", 5, scale) + _point(value, look, scale), scale)
 
 
 def before_band(value: float, low: float, high: float, look: str, scale: Scale) -> Markup:
     """A point before a grey band: where it would be by luck alone."""
-    grey = Markup('<rect class="band" x="{}" y="4" width="{}" height="18"/>')
-    left, right = scale.at(low), scale.at(high)
-    return _cell(grey.format(left, round(max(right - left, 1), 1)) + _point(value, look, scale), scale)
+    return _cell(_bar(low, high, "band", 18, scale) + _point(value, look, scale), scale)
 
 
 def step(start: float, end: float, look: str, scale: Scale) -> Markup:
     """A bar from one value to another: a part of a sum."""
-    left, right = sorted((scale.at(start), scale.at(end)))
-    bar = Markup('<rect class="{} part" x="{}" y="6" width="{}" height="14"/>')
-    return _cell(bar.format(look, left, round(max(right - left, 1), 1)), scale)
+    return _cell(_bar(min(start, end), max(start, end), f"{look} part", 14, scale), scale)
+
+
+def _bar(low: float, high: float, look: str, height: int, scale: Scale) -> Markup:
+    """From one value to another, half its height over the middle of the cell."""
+    left, width = scale.at(low), round(max(scale.at(high) - scale.at(low), 1), 1)
+    bar = '<rect class="%s" x="%s" y="%s" width="%s" height="%s" rx="%s"/>'
+    return filled(bar, look, left, (SMALL[1] - height) / 2, width, height, height / 2 if height == 5 else 0)
 
 
 def _point(value: float, look: str, scale: Scale) -> Markup:
@@ -402,27 +402,36 @@ def sparkline(values: Sequence[float], look: str = REST) -> Markup | None:
     ).format(look, _pairs(points, across, up), across.at(points[-1][0]), up.at(values[-1]))
 
 
-def gap_chart(gap: float, low: float | None, high: float | None, left: str, right: str, says: str) -> Markup:
-    """One bar over 0: who is closer, and how far chance leaves it open."""
+def gap_chart(
+    gap: float, low: float | None, high: float | None, names: Sequence[str], looks: Sequence[str]
+) -> Markup:
+    """One bar over 0: who is closer, left or right, and how far chance leaves it open."""
     frames = (Frame("wide", 1160, 120, 24, 24), Frame("narrow", 350, 120, 12, 12))
     reach = 1.25 * max(abs(value or 0.0) for value in (gap, low, high)) or 0.01
-    drawn = [_gap(frame, gap, low, high, left, right, reach) for frame in frames]
-    return _charts(frames, drawn, says)
+    drawn = [_gap(frame, gap, low, high, names, looks, reach) for frame in frames]
+    return _charts(frames, drawn, "The gap and its interval, over 0")
 
 
 def _gap(
-    frame: Frame, gap: float, low: float | None, high: float | None, left: str, right: str, reach: float
+    frame: Frame,
+    gap: float,
+    low: float | None,
+    high: float | None,
+    names: Sequence[str],
+    looks: Sequence[str],
+    reach: float,
 ) -> Markup:
     across = Scale(-reach, reach, frame.left, frame.width - frame.right)
-    middle, look = across.at(0), "c1" if gap >= 0 else "c2"
+    middle, look = across.at(0), looks[gap >= 0]
+    left, right = names
     room = int((frame.width / 2 - 70) / LETTER)
     parts = [
         Markup('<line class="grid" x1="{}" x2="{}" y1="62" y2="62"/>').format(
             frame.left, frame.width - frame.right
         ),
         Markup('<path class="base" d="M{} 34V90"/>').format(middle),
-        _text(frame.left, 22, f"← {shortened(left, room)} closer", "c2 name"),
-        _text(frame.width - frame.right, 22, f"{shortened(right, room)} closer →", "c1 name", "end"),
+        _text(frame.left, 22, f"← {shortened(left, room)} closer", f"{looks[0]} name"),
+        _text(frame.width - frame.right, 22, f"{shortened(right, room)} closer →", f"{looks[1]} name", "end"),
     ]
     if low is not None and high is not None:
         bar = Markup('<rect class="{} span" x="{}" y="52" width="{}" height="20" rx="10"/>')
@@ -513,24 +522,24 @@ def _strip(
     frame: Frame, spots: Sequence[tuple[str, float, str]], price: float | None, middle: float | None
 ) -> Markup:
     across, bottom = Scale(0.0, 1.0, frame.left, frame.width - frame.right), frame.height - 36
-    upright = Markup('<path class="{}" d="M{} {}V{}"/>')
-    parts = [upright.format("grid", across.at(share), 20, bottom) for share in (0.0, 0.5, 1.0)]
+    upright = '<path class="%s" d="M%s %sV%s"/>'
+    parts = [filled(upright, "grid", across.at(share), 20, bottom) for share in (0.0, 0.5, 1.0)]
     parts += [_text(across.at(x), bottom + 16, f"{x:.0%}", "axis", "middle") for x in (0.0, 0.5, 1.0)]
     if middle is not None:
-        parts.append(upright.format("c2 middle", across.at(middle), 20, bottom))
+        parts.append(filled(upright, "base", across.at(middle), 20, bottom))
         words = f"median {middle:.0%}"
-        parts.append(_text(across.at(middle), bottom + 31, words, "c2 name", _side(middle)))
+        parts.append(_text(across.at(middle), bottom + 31, words, "axis", _side(middle)))
     if price is not None:
-        parts.append(upright.format("base", across.at(price), 20, bottom))
+        parts.append(filled(upright, "ink middle", across.at(price), 20, bottom))
         parts.append(_text(across.at(price), 13, f"price {price:.0%}", "name", _side(price)))
     for row, (name, chance, look) in enumerate(spots):
         y = 33 + 22 * row
         if price is not None:
             left, right = sorted((across.at(price), across.at(chance)))
-            bar = Markup('<rect class="{} span" x="{}" y="{}" width="{}" height="6"/>')
-            parts.append(bar.format(look, left, y - 3, round(right - left, 1)))
-        dot = Markup('<circle class="{} dot" cx="{}" cy="{}" r="5"><title>{}</title></circle>')
-        parts.append(dot.format(look, across.at(chance), y, f"{name} says {chance:.0%}"))
+            bar = '<rect class="%s span" x="%s" y="%s" width="%s" height="6"/>'
+            parts.append(filled(bar, look, left, y - 3, round(right - left, 1)))
+        dot = '<circle class="%s dot" cx="%s" cy="%s" r="5"><title>%s</title></circle>'
+        parts.append(filled(dot, look, across.at(chance), y, f"{name} says {chance:.0%}"))
         parts.append(_text(frame.left - 10, y + 4, shortened(name, int(frame.left / LETTER) - 2), "", "end"))
         parts.append(_text(frame.width - frame.right + 10, y + 4, f"{chance:.0%}", "name"))
     return Markup().join(parts)

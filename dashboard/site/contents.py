@@ -25,7 +25,6 @@ from arena.scores.profiles.detailed_profile import FIGURES
 from dashboard.html import badge
 from dashboard.markets import MOST, MarketFilter, MarketLine, all_markets, market_lines, read_market_list
 from dashboard.pages import Address
-from dashboard.profile import Holding, read_all_holdings
 from dashboard.record import (
     LeaderboardLine,
     PnlPoint,
@@ -38,13 +37,16 @@ from dashboard.site import pages
 from dashboard.site.addresses import FIXED, address_from, file_name
 from dashboard.site.shell import drawn_by, look_files, site_page
 from dashboard.site.standings import gather, no_cohort
-from dashboard.views.agent import evidence_of
+from dashboard.views.agent import Holding, evidence_of, read_all_holdings
 from dashboard.views.arena import INSTANTS
 from dashboard.views.cohort import read_cohort_returns
 from dashboard.views.markets import PILLS
 from dashboard.words import count
 from markets.hashes import digest
 from markets.model import MarketId
+
+COHORT = ("number", "starts_at", "ended_at", "rounds", "played", "stamp", "venue")
+"""What data.json has of a cohort."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,18 +237,7 @@ class SeasonSite:
             "newest_round": self.newest_round,
             "leaderboard": board.pop("rows"),
             **board,
-            "cohorts": [
-                {
-                    "number": one.number,
-                    "starts_at": one.starts_at,
-                    "ended_at": one.ended_at,
-                    "rounds": one.rounds,
-                    "played": one.played,
-                    "stamp": one.stamp,
-                    "venue": one.venue,
-                }
-                for one in self.known.cohorts
-            ],
+            "cohorts": [{key: getattr(one, key) for key in COHORT} for one in self.known.cohorts],
             "agents": [
                 {
                     "agent": name,

@@ -14,7 +14,9 @@ from arena.scores.profiles.calibrations import CALIBRATIONS
 from arena.scores.profiles.detailed_profile import PROFILE
 from dashboard.board import (
     METACULUS_SAID,
+    UNRANKED,
     board_table,
+    columns_of,
     founding,
     headline,
     metaculus_table,
@@ -23,18 +25,15 @@ from dashboard.board import (
     short_board,
     stamps,
 )
-from dashboard.columns import UNRANKED, columns_of
 from dashboard.html import bold, columns, folded, lines, pills, points, tiles
 from dashboard.markets import MarketLine, market_table
 from dashboard.pages import Address
-from dashboard.profile import Holding, holdings_table
 from dashboard.record import LeaderboardLine, PnlPoint, SeasonOverview, cache_note, leaderboard_lines
-from dashboard.rules import rules
 from dashboard.site.standings import ReportFacts, heading, standings
-from dashboard.svg import CHOSEN
 from dashboard.views import agent, arena, cohort, glossary, how, market
+from dashboard.views.agent import Holding, holdings_table
 from dashboard.views.markets import PILLS
-from dashboard.words import day, moment, with_true_minus
+from dashboard.words import day, moment, rules, with_true_minus
 from markets.model import MarketId
 
 Draw = Callable[[Address], Iterator[str | Markup]]
@@ -66,7 +65,7 @@ def home(
     yield quiet(with_true_minus(board.sentence))
     players = arena.racing(known, shown)
     drawn = {name: curves[name] for name in players if name in curves}
-    colours = dict(zip(players, CHOSEN[: arena.NAMED], strict=False))
+    colours = known.colours(players[: arena.NAMED])
     decisions = arena.decisions(arena.read_newest_decisions(connection), address)
     yield arena.opening(arena.race(known, drawn, colours, shown), board, decisions)
     equity = {name: [point.percent for point in line] for name, line in drawn.items()}
@@ -94,7 +93,7 @@ def one_cohort(
 ) -> Iterator[str | Markup]:
     """Its money beside its calibration, then standings and rules; with the way to all others, or without."""
     page = cohort.read_cohort_page(connection, number)
-    curves = cohort.by_agent(cohort.read_cohort_curves(connection, number, None).points)
+    curves = cohort.by_agent(cohort.read_cohort_curves(connection, number))
     yield cohort.heading(number, cohort.playing(known, curves), page.line.ended_at is not None)
     if with_pills:
         yield cohort.cohort_pills(cohort.read_cohort_returns(connection), number, address)
@@ -104,7 +103,7 @@ def one_cohort(
     if page.board is not None and not page.board.is_current and page.line.ended_at is None:
         yield quiet(cache_note(page.board))
     players = cohort.by_gain(cohort.playing(known, curves))
-    colours = dict(zip(players, CHOSEN[: cohort.NAMED], strict=False))
+    colours = known.colours(players[: cohort.NAMED])
     calibration = CALIBRATIONS.read(connection, number)
     if calibration is not None and page.line.ended_at is not None:
         calibration = replace(calibration, is_current=True)  # that others go on changes nothing of it
@@ -149,9 +148,10 @@ def one_agent(
     numbers = {stay.cohort for stay in page.stays}
     yield from map(quiet, stamps(line for line in known.cohorts if line.number in numbers))
     yield quiet(cache_note(entry, agent.LATER)) if entry is None or not entry.is_current else ""
-    yield tiles(agent.figures(page, found, line, curve, known.is_invented))
-    yield columns(agent.equity(curve, found), agent.calibration(name, found))
-    yield agent.evidence_chart(evidence)
+    look = known.colours([name])[name]
+    yield tiles(agent.figures(page, found, line, curve, known.is_invented, look))
+    yield columns(agent.equity(curve, found, look), agent.calibration(found, look))
+    yield agent.evidence_chart(evidence, look)
     yield heading("Cohort by cohort")
     yield agent.cohort_by_cohort(page.stays, found, address)
     if held:
@@ -211,13 +211,13 @@ def one_market(
     address: Address,
 ) -> Iterator[str | Markup]:
     """Its price, what every agent says and why, who held it, how it ended, and its rules."""
-    page = market.read_market_page(connection, id)
+    page = market.read_market_page(connection, id, now)
     assert page is not None, id
     yield page.market.question
     if page.market.closes_at > now and not page.ends:
         page = replace(page, now=_newest(page))  # what is drawn holds until its own next change
     numbers = sorted({place.cohort for place in page.offered if place.shown})
-    found = market.read_market_history(connection, id, numbers[-1])
+    found = market.read_market_history(connection, id, numbers[-1], page.offered)
     yield market.market_head(page, found, known, numbers[-1], address=address)
     if page.positions:
         yield heading("Positions")

@@ -10,7 +10,7 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from dashboard.html import bar
-from dashboard.words import flat
+from dashboard.words import flat, unbroken
 
 HOME = Path(__file__).parent
 PACKAGE = HOME.parent
@@ -69,7 +69,7 @@ def one_file(title: str, inside: Markup) -> str:
         policy=f"{SHUT}; style-src 'sha256-{style}'",
         css=Markup(css()),  # noqa: S704 - our own file
         bar="",
-        inside=inside,
+        inside=_whole(inside),
     )
 
 
@@ -89,5 +89,10 @@ def site_page(path: str, title: str, badge: Markup, parts: Iterable[Markup]) -> 
         style=style,
         script=script,
         bar=bar([(name, home + file) for name, file in BAR], here, badge),
-        inside=top + Markup("\n").join(part for part in parts if part),
+        inside=_whole(top + Markup("\n").join(part for part in parts if part)),
     )
+
+
+def _whole(inside: Markup) -> Markup:
+    """What a page shows, with signs that stay beside their amounts."""
+    return Markup(unbroken(inside))  # noqa: S704 - markup before, markup after

@@ -10,20 +10,29 @@ from datetime import datetime
 from markupsafe import Markup
 
 from arena.errors import ArenaError
-from arena.record.queries.accounts import read_cohort_depths, read_equity_curves
+from arena.record.queries.accounts import read_equity_curves
 from arena.record.queries.cohorts import StoredCohort, read_cohorts
 from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.schema.database import Connection
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard, read_leaderboard
 from arena.scores.profiles.calibrations import ForecasterCalibration, agent_calibrations, price_calibration
-from dashboard.board import board_table, cohort_label, progress, says_and_happens, stamps
-from dashboard.columns import UNRANKED, columns_of, with_bar
+from dashboard.board import (
+    FOUNDING_NOTE,
+    UNRANKED,
+    board_table,
+    cohort_label,
+    columns_of,
+    progress,
+    says_and_happens,
+    stamps,
+    with_bar,
+)
 from dashboard.html import box, columns
 from dashboard.pages import Address
-from dashboard.record import CohortLine, PnlPoint, leaderboard_lines, line_of
+from dashboard.record import CohortLine, PnlPoint, SeasonOverview, leaderboard_lines, read_season
 from dashboard.site.shell import one_file
-from dashboard.svg import CHOSEN, HALVES, REST, Line, calibration_chart, line_chart, scatter
+from dashboard.svg import HALVES, REST, Line, calibration_chart, line_chart, scatter
 from dashboard.words import count, moment, with_true_minus, written
 from markets.millionths import ONE
 
@@ -54,12 +63,12 @@ class ReportFacts:
     """A season, or one cohort of it: `cohort` is its number. Curves stand newest first."""
 
     cohort: int | None
+    season: SeasonOverview
     lines: tuple[CohortLine, ...]
     ranking: Leaderboard
     curves: tuple[ReportCurves, ...]
     calibrations: tuple[ForecasterCalibration, ...]
     price: ForecasterCalibration | None
-    known: frozenset[str]
 
 
 def gather(connection: Connection, cohort: int | None, board: Leaderboard | None = None) -> ReportFacts:
@@ -71,20 +80,19 @@ def gather(connection: Connection, cohort: int | None, board: Leaderboard | None
     if not stored:
         raise no_cohort()
     found = board or read_leaderboard(connection, cohort)
-    chosen = [one for one in stored if cohort in (None, one.cohort.number)]
-    kinds = {entrant.name: entrant.kind for one in stored for entrant in one.cohort.entrants}
-    kinds.setdefault(MARKET, MARKET)
+    season = read_season(connection)
     shown = read_forecast_columns(connection, cohort) if board is None else None
-    depths = read_cohort_depths(connection)
+    lines = {one.number: one for one in season.cohorts if cohort in (None, one.number)}
+    drawn = [one for one in reversed(stored) if one.cohort.number in lines][:MOST_COHORTS]
     names = [row.agent for row in found.rows if row.kind != MARKET][:MOST_PANELS]
     return ReportFacts(
         cohort=cohort,
-        lines=tuple(line_of(connection, one, depths) for one in chosen),
+        season=season,
+        lines=tuple(lines.values()),
         ranking=found,
-        curves=tuple(_curves(connection, one) for one in reversed(chosen[-MOST_COHORTS:])),
+        curves=tuple(_curves(connection, one, lines[one.cohort.number]) for one in drawn),
         calibrations=agent_calibrations(shown, names) if shown else (),
         price=price_calibration(shown) if shown else None,
-        known=frozenset(kinds),
     )
 
 
@@ -94,12 +102,12 @@ def no_cohort() -> ArenaError:
     return ArenaError("no_cohort", "the record holds no cohort yet", hint)
 
 
-def _curves(connection: Connection, stored: StoredCohort) -> ReportCurves:
+def _curves(connection: Connection, stored: StoredCohort, line: CohortLine) -> ReportCurves:
     number, bankroll = stored.cohort.number, stored.cohort.bankroll
     worth = read_equity_curves(connection, number, POINTS)
     gains = [(mark.agent, mark.at, mark.total - bankroll) for mark in worth]
     points = (PnlPoint(agent, at, gain / ONE, 100 * gain / bankroll) for agent, at, gain in gains)
-    return ReportCurves(line_of(connection, stored, {}), tuple(points))
+    return ReportCurves(line, tuple(points))
 
 
 def report_page(facts: ReportFacts, at: datetime) -> str:
@@ -126,8 +134,8 @@ def standings(facts: ReportFacts, address: Address) -> Iterator[Markup]:
     ):
         if some:
             yield heading(title)
-            yield board_table(f"{title}: one row an agent", of, some, facts.known, address)
-    yield _paragraph("quiet", "* The score of the founding text.")
+            yield board_table(f"{title}: one row an agent", of, some, facts.season.names, address)
+    yield _paragraph("quiet", f"* {FOUNDING_NOTE}")
     yield from _charts(facts)
 
 
@@ -141,8 +149,8 @@ def _paragraph(look: str, text: str) -> Markup:
 
 
 def _charts(facts: ReportFacts) -> Iterator[Markup]:
-    names = [row.agent for row in facts.ranking.rows if row.agent in facts.known]
-    colours = dict(zip([name for name in names if name != MARKET], CHOSEN[:NAMED], strict=False))
+    names = [row.agent for row in facts.ranking.rows if row.kind != MARKET]
+    colours = facts.season.colours(names[:NAMED])
     spots = [
         (row.agent, row.skill, row.return_pct, colours.get(row.agent, REST))
         for row in facts.ranking.rows
@@ -158,7 +166,7 @@ def _charts(facts: ReportFacts) -> Iterator[Markup]:
             columns(*(_profit(one, facts, colours) for one in facts.curves)),
         )
     if panels := [one for one in facts.calibrations if one.scored]:
-        drawn = [_panel(one, facts, colours.get(one.agent, "c4")) for one in panels]
+        drawn = [_panel(one, facts) for one in panels]
         yield from (heading("Calibration: what it says, what happens"), columns(*drawn))
 
 
@@ -178,11 +186,11 @@ def _profit(one: ReportCurves, facts: ReportFacts, colours: Mapping[str, str]) -
     return box(title, chart, said + (rest if one is facts.curves[-1] else ""))
 
 
-def _panel(agent: ForecasterCalibration, facts: ReportFacts, look: str) -> Markup:
+def _panel(agent: ForecasterCalibration, facts: ReportFacts) -> Markup:
     """One agent's calibration beside that of the price."""
-    curves = [(agent.agent, agent.diagram, look)]
+    curves = [(agent.agent, agent.diagram, facts.season.colours([agent.agent])[agent.agent])]
     if facts.price is not None and facts.price.scored:
         curves.append(("price", facts.price.diagram, REST))
     chart = calibration_chart(curves, f"Calibration of {agent.agent}")
     band = "Shaded: where 90 of 100 calibrated forecasters would lie."
-    return box(agent.agent, chart, f"{says_and_happens(agent.diagram, agent.scored).capitalize()}. {band}")
+    return box(agent.agent, chart, f"{says_and_happens(agent.diagram, agent.scored)}. {band}")

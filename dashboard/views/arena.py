@@ -26,14 +26,13 @@ from dashboard.record import (
     RecordSource,
     SeasonOverview,
     arena_status,
-    ask,
     cache_note,
-    cached,
-    equity_curves,
-    leaderboard_page,
+    kept,
+    read_leaderboard_page,
+    read_summed_curves,
     season,
 )
-from dashboard.svg import CHOSEN, REST, Line, line_chart, luck_band
+from dashboard.svg import REST, Line, line_chart, luck_band, shortened
 from dashboard.words import cents, count, dollars, escaped, flat, in_dollars, moment, outcome, plain, written
 
 ROUNDS = 4
@@ -62,14 +61,8 @@ class NewestDecisions:
     disputes: tuple[Dispute, ...]
 
 
-@cached
-def newest_decisions(record: RecordSource) -> NewestDecisions:
-    """What was decided in the newest rounds."""
-    return ask(record, read_newest_decisions)
-
-
 def read_newest_decisions(connection: Connection) -> NewestDecisions:
-    """The same, of a record that is open."""
+    """What was decided in the newest rounds."""
     trades: dict[str, ExplainedTrade] = {}
     found = read_explained_trades(connection, ROUNDS, LOOKED)
     for trade in sorted(found, key=lambda one: one.kind not in MODELS):
@@ -120,7 +113,7 @@ Curves = Mapping[str, Sequence[PnlPoint]]
 
 def show(record: RecordSource) -> None:
     """The page, from the verdict to the board."""
-    known, shown = season(record), leaderboard_page(record)
+    known, shown = season(record), kept(record, read_leaderboard_page)
     status, board = arena_status(record), shown.board
     st.title(plain(headline(board.value)) if board else "Scores are being computed.", anchor=False)
     st.caption(_about(known, status, board.value if board else None))
@@ -128,10 +121,12 @@ def show(record: RecordSource) -> None:
         st.info(note, icon=":material/history:")
     ranked = [line for line in shown.lines if line.is_on_board]
     players = racing(known, shown.lines)
-    curves = equity_curves(record, tuple(players), INSTANTS)
-    colours = dict(zip(players, CHOSEN[:NAMED], strict=False))
+    curves = kept(record, read_summed_curves, players, INSTANTS)
+    colours = known.colours(players[:NAMED])
     drawn = race(known, curves, colours, shown.lines)
-    put(opening(drawn, board.value if board else None, decisions(newest_decisions(record))), "head")
+    put(
+        opening(drawn, board.value if board else None, decisions(kept(record, read_newest_decisions))), "head"
+    )
     if board is None:
         show_money(shown.money, known.names)
         return
@@ -244,7 +239,9 @@ def race(
     if not drawn:
         return Markup('<p class="quiet">The race starts with the first round: arena round.</p>')
     says = f"Profit or loss of {count(len(drawn), 'agent')} in percent of their bankrolls, over time"
-    note = f"shaded: what luck alone makes of {first}'s bets, 95 seasons in 100" if band else ""
+    note = (
+        f"shaded: what luck alone makes of {shortened(first, 24)}'s bets, 95 seasons in 100" if band else ""
+    )
     return line_chart(drawn, says, "%+.0f%", band, note)
 
 

@@ -17,8 +17,8 @@ from arena.record.queries.accounts import (
     read_equity_curves,
     read_profits,
 )
-from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_rounds
-from arena.record.queries.progress import SettlementCount, read_settlement_counts
+from arena.record.queries.cohorts import read_cohorts
+from arena.record.queries.progress import read_settlement_counts
 from arena.record.schema.database import Connection
 from arena.scores.cache import CacheEntry
 from arena.scores.comparisons import MARKET
@@ -28,6 +28,7 @@ from dashboard.board import (
     MEANT,
     METACULUS_SAID,
     READINGS,
+    columns_of,
     leading,
     metaculus_table,
     progress,
@@ -38,25 +39,20 @@ from dashboard.board import (
     show_unranked,
     stamps,
 )
-from dashboard.columns import columns_of
 from dashboard.html import box, columns, html_table, lines, pills, points, words
 from dashboard.pages import Address, choice, in_app, link, put, way
 from dashboard.record import (
     CohortLine,
     PnlPoint,
     RecordSource,
-    RoundDecision,
     SeasonOverview,
-    ask,
     cache_note,
-    cached,
+    kept,
     leaderboard_lines,
     line_of,
     season,
 )
-from dashboard.rules import rules, settings
 from dashboard.svg import (
-    CHOSEN,
     HALVES,
     REST,
     Line,
@@ -69,6 +65,8 @@ from dashboard.words import (
     code,
     day,
     plain,
+    rules,
+    settings,
     whole,
     written,
 )
@@ -101,15 +99,6 @@ class CohortPage:
 
 
 @dataclass(frozen=True, slots=True)
-class CohortCurves:
-    """What the accounts of a cohort have gained, with the rounds and settlements of that time."""
-
-    points: tuple[PnlPoint, ...]
-    rounds: tuple[RoundDecision, ...]
-    settled: tuple[SettlementCount, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class CohortReturn:
     """What all accounts of a cohort together have made of what they were given, in percent; None before."""
 
@@ -128,32 +117,8 @@ class CohortReturns:
     telling: int
 
 
-@cached
-def cohort_returns(record: RecordSource) -> CohortReturns:
-    """What can be chosen."""
-    return ask(record, read_cohort_returns)
-
-
-@cached
-def cohort_page(record: RecordSource, number: int) -> CohortPage:
-    """One cohort, but for its curves and its calibration."""
-    return ask(record, lambda connection: read_cohort_page(connection, number))
-
-
-@cached
-def curves_of(record: RecordSource, number: int, back: str) -> CohortCurves:
-    """The curves of a cohort in one of the ranges of `BACK`, or from its start."""
-    return ask(record, lambda connection: read_cohort_curves(connection, number, BACK.get(back)))
-
-
-@cached
-def calibrations(record: RecordSource, number: int) -> CacheEntry[CohortCalibrations] | None:
-    """How calibrated a cohort's agents were, as it was computed last."""
-    return ask(record, lambda connection: CALIBRATIONS.read(connection, number))
-
-
 def read_cohort_returns(connection: Connection) -> CohortReturns:
-    """The same, of a record that is open."""
+    """What can be chosen."""
     profits, stored = read_profits(connection), [one.cohort for one in read_cohorts(connection)]
     found = [
         CohortReturn(
@@ -170,7 +135,7 @@ def read_cohort_returns(connection: Connection) -> CohortReturns:
 
 
 def read_cohort_page(connection: Connection, number: int) -> CohortPage:
-    """The same, of a record that is open."""
+    """One cohort, but for its curves and its calibration."""
     known = read_cohorts(connection)
     place = next(place for place, one in enumerate(known) if one.cohort.number == number)
     stored, before = known[place], known[place - 1].cohort if place else None
@@ -185,19 +150,12 @@ def read_cohort_page(connection: Connection, number: int) -> CohortPage:
     )
 
 
-def read_cohort_curves(connection: Connection, number: int, back: timedelta | None) -> CohortCurves:
-    """The same, of a record that is open."""
-    stored: StoredCohort = next(one for one in read_cohorts(connection) if one.cohort.number == number)
-    points = gains(stored.cohort, read_equity_curves(connection, number, POINTS, back))
-    if not points:
-        return CohortCurves((), (), ())
-    first, last = points[0].at, points[-1].at
-    decided = (RoundDecision(begun.number, begun.at) for begun in read_rounds(connection, stored.id))
-    return CohortCurves(
-        points,
-        tuple(one for one in decided if first <= one.at <= last),
-        tuple(one for one in read_settlement_counts(connection, number) if first <= one.at <= last),
-    )
+def read_cohort_curves(
+    connection: Connection, number: int, back: timedelta | None = None
+) -> tuple[PnlPoint, ...]:
+    """What the accounts of a cohort have gained, from so far back or from its start."""
+    stored = next(one for one in read_cohorts(connection) if one.cohort.number == number)
+    return gains(stored.cohort, read_equity_curves(connection, number, POINTS, back))
 
 
 def gains(cohort: Cohort, worth: Iterable[EquityPoint]) -> tuple[PnlPoint, ...]:
@@ -225,11 +183,11 @@ Curves = Mapping[str, Sequence[PnlPoint]]
 
 def show(record: RecordSource) -> None:
     """The page: which cohort, its verdict, money beside calibration, standings, and what was frozen."""
-    known, offered = season(record), cohort_returns(record)
+    known, offered = season(record), kept(record, read_cohort_returns)
     number = _asked([one.number for one in offered.cohorts], offered.telling)
     put(cohort_pills(offered, number), "cohorts")
-    page = cohort_page(record, number)
-    whole = by_agent(curves_of(record, number, "all").points)
+    page = kept(record, read_cohort_page, number)
+    whole = by_agent(kept(record, read_cohort_curves, number))
     players = playing(known, whole)
     st.title(plain(heading(number, players, page.line.ended_at is not None)), anchor=False)
     _lead(page)
@@ -241,12 +199,12 @@ def show(record: RecordSource) -> None:
         agents = {FIRST: "Highlight one agent"} | {name: name for name in ranked}
         one = choice("Highlight", "agent", agents, FIRST, "list")
     chosen = [one] if one != FIRST else [name for name in ranked if name in players][:NAMED]
-    colours = dict(zip(chosen, CHOSEN, strict=False))
-    found = whole if back == "all" else by_agent(curves_of(record, number, back).points)
+    colours = known.colours(chosen)
+    found = whole if back == "all" else by_agent(kept(record, read_cohort_curves, number, BACK[back]))
     put(
         columns(
             money_box(found, colours, unit, known),
-            calibration_box(calibrations(record, number), reading, colours),
+            calibration_box(kept(record, CALIBRATIONS.read, number), reading, colours),
         ),
         "charts",
     )

@@ -5,23 +5,16 @@ from typing import Any
 
 import streamlit as st
 
-from arena.scores.cache import CacheEntry
 from arena.scores.comparisons import duel_sentences, p_value_text
 from arena.scores.profiles.duels import DUELS, DecidingMarket, DuelDetails
 from arena.scores.rules.comparisons.duel import Duel
+from arena.scores.rules.comparisons.weeks import ENOUGH_WEEKS
 from dashboard.board import stamps
-from dashboard.html import HtmlColumn, Tile, box, number, tiles, words
+from dashboard.html import EMPTY, HtmlColumn, Tile, box, number, tiles, words
 from dashboard.pages import choice, go, listing, put, show_cached, way
-from dashboard.record import RecordSource, ask, by_leaderboard, cached, season
+from dashboard.record import RecordSource, by_leaderboard, kept, season
 from dashboard.svg import columns_chart, gap_chart
 from dashboard.words import code, count, plain, with_true_minus, written
-
-
-@cached
-def duels(record: RecordSource, agent: str) -> CacheEntry[tuple[DuelDetails, ...]] | None:
-    """All duels of an agent, as `a`, as they were worked out last."""
-    return ask(record, lambda connection: DUELS.read(connection, agent))
-
 
 TITLE = "Duel"
 NEEDS_A_COHORT = True
@@ -44,6 +37,11 @@ TOLD = (
 """The figures of a duel, and what each says."""
 WIDEST = 24
 """Longer names are cut off at the head of a column."""
+STANDARDS = (
+    "This p is for one look at two agents. “Proven” on the leaderboard asks for more: to beat the price week "
+    f"by week as well, over at least {ENOUGH_WEEKS} weeks, by evidence that holds however often one looks."
+)
+"""Why a duel can be won by one who is not proven."""
 FEW = "Markets of one event count as one, and under 20 effective events nothing is concluded."
 
 
@@ -57,7 +55,7 @@ def show(record: RecordSource) -> None:
         return
     top = st.container()
     a, b = _two(by_leaderboard(record))
-    every = show_cached(duels(record, a), LATER)
+    every = show_cached(kept(record, DUELS.read, a), LATER)
     found = next((one for one in every or () if one.duel.b == b), None)
     top.title(plain(heading(a, b, found)), anchor=False)
     if every is None:
@@ -66,8 +64,9 @@ def show(record: RecordSource) -> None:
     if found is None:
         st.info(f"{code(a)} and {code(b)} never met.", icon=":material/hourglass_empty:")
     else:
-        _verdict(found)
-        _spread(found)
+        looks = [known.colours([a, b])[name] for name in (a, b)]
+        _verdict(found, looks)
+        _spread(found, looks)
         _deciders(found)
     _others(every, a, b)
 
@@ -88,18 +87,20 @@ def _two(names: Sequence[str]) -> tuple[str, str]:
     return a, b
 
 
-def _verdict(found: DuelDetails) -> None:
+def _verdict(found: DuelDetails, looks: Sequence[str]) -> None:
     about, *rest = duel_sentences(found.duel, found.needed)
     duel = found.duel
     if rest:
         st.markdown(plain(with_true_minus(" ".join(rest))))
     if duel.gap is not None and not duel.same:
-        chart = gap_chart(duel.gap, duel.low, duel.high, duel.b, duel.a, "The gap and its interval, over 0")
+        chart = gap_chart(duel.gap, duel.low, duel.high, (duel.b, duel.a), looks[::-1])
         span = "The bar is the 95% interval: where it covers 0, either may be the better one."
         put(box("The gap, in Brier points", chart, span if duel.low is not None else FEW), "gap")
     shown = (Tile(value, label, said) for label, value, said in figures(duel, found.needed))
     put(tiles(shown), "figures")
     st.caption(f"{plain(about)} {FEW}")
+    if duel.winner() is not None:
+        st.caption(STANDARDS)
 
 
 def heading(a: str, b: str, found: DuelDetails | None) -> str:
@@ -113,21 +114,22 @@ def heading(a: str, b: str, found: DuelDetails | None) -> str:
 
 
 def figures(duel: Duel, needed: int | None) -> list[tuple[str, str, str]]:
-    """Label, value and what it says, of each figure of a duel."""
+    """Label, value and what it says, of each figure of a duel that is known."""
     shown = (_signed(duel.gap), _chance(duel.p), _chance(duel.adjusted), f"{duel.rows:,}")
-    counts = (f"{duel.markets:,}", f"{duel.events:,}", "–" if needed is None else f"{needed:,}")
-    return [(label, value, said) for (label, said), value in zip(TOLD, (*shown, *counts), strict=True)]
+    counts = (f"{duel.markets:,}", f"{duel.events:,}", EMPTY if needed is None else f"{needed:,}")
+    told = zip(TOLD, (*shown, *counts), strict=True)
+    return [(label, value, said) for (label, said), value in told if value != EMPTY]
 
 
 def _signed(value: float | None) -> str:
-    return "–" if value is None else written(value, "%+.4f")
+    return EMPTY if value is None else written(value, "%+.4f")
 
 
 def _chance(value: float | None) -> str:
-    return "–" if value is None else p_value_text(value).removeprefix("p").removeprefix(" = ").strip()
+    return EMPTY if value is None else p_value_text(value).removeprefix("p").removeprefix(" = ").strip()
 
 
-def _spread(found: DuelDetails) -> None:
+def _spread(found: DuelDetails, looks: Sequence[str]) -> None:
     """Common events by how much closer one was than the other."""
     duel = found.duel
     if duel.gap is None or duel.same or not sum(found.differences):
@@ -135,8 +137,8 @@ def _spread(found: DuelDetails) -> None:
     even = duel.events - sum(found.differences)
     rest = f" In {count(even, 'event')} they came out even." if even else ""
     said = f"How many events lay how far apart; right of the middle {duel.a} was closer.{rest}"
-    looks = ["c1" if low >= 0 else "c2" for low in found.edges[:-1]]
-    chart = columns_chart(found.edges, found.differences, "Common events by their difference", "%+.2f", looks)
+    bars = [looks[low < 0] for low in found.edges[:-1]]
+    chart = columns_chart(found.edges, found.differences, "Common events by their difference", "%+.2f", bars)
     put(box("Event by event", chart, said), "events")
 
 

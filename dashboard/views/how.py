@@ -10,8 +10,8 @@ from arena.record.queries.cohorts import read_cohorts
 from arena.record.schema.database import Connection
 from dashboard.html import box, columns, linked, meanings, paragraphs, points
 from dashboard.pages import Address, in_app, put, way
-from dashboard.record import RecordSource, ask, cached
-from dashboard.rules import rules
+from dashboard.record import RecordSource, kept
+from dashboard.words import rules
 
 TITLE = "How it works"
 NEEDS_A_COHORT = False
@@ -22,17 +22,11 @@ TEXT = Path(__file__).parents[1] / "assets" / "how.toml"
 
 def show(record: RecordSource) -> None:
     """The page."""
-    put(how_it_works(newest(record)), "how")
-
-
-@cached
-def newest(record: RecordSource) -> Cohort | None:
-    """The cohort whose rules are in force."""
-    return ask(record, read_newest)
+    put(how_it_works(kept(record, read_newest)), "how")
 
 
 def read_newest(connection: Connection) -> Cohort | None:
-    """The newest cohort, if there is one."""
+    """The cohort whose rules are in force: the newest, if there is one."""
     stored = read_cohorts(connection)
     return stored[-1].cohort if stored else None
 

@@ -6,25 +6,32 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from arena.scores.cache import CacheEntry
+from arena.scores.comparisons import MARKET
 from arena.scores.slices import SLICES, Slice
 from dashboard.board import (
+    COLUMNS,
+    FOUNDING_NOTE,
     MEANT,
+    OF_ALL,
+    PART_COLUMNS,
     READINGS,
+    SHORT,
+    LeaderboardColumn,
     agent_ways,
     as_csv,
     bands,
     bars,
     cells,
     cohort_label,
+    columns_of,
     config,
     intervals,
     leading,
     show_money,
     show_unranked,
     stamps,
+    with_bar,
 )
-from dashboard.columns import COLUMNS, OF_ALL, PART_COLUMNS, SHORT, LeaderboardColumn, columns_of, with_bar
 from dashboard.html import box
 from dashboard.pages import choice, listing, put, typed
 from dashboard.record import (
@@ -32,21 +39,13 @@ from dashboard.record import (
     LeaderboardPage,
     RecordSource,
     SeasonOverview,
-    ask,
     cache_note,
-    cached,
-    leaderboard_page,
+    kept,
+    read_leaderboard_page,
     season,
 )
-from dashboard.svg import CHOSEN, REST, scatter
+from dashboard.svg import REST, scatter
 from portfolio.rules import SEED
-
-
-@cached
-def parts(record: RecordSource, by: str) -> CacheEntry[tuple[Slice, ...]] | None:
-    """Every agent against the market in each part of the season by something."""
-    return ask(record, lambda connection: SLICES.read(connection, by))
-
 
 TITLE = "Leaderboard"
 NEEDS_A_COHORT = True
@@ -58,6 +57,8 @@ BY_SEED = (
 )
 ALL = "all"
 WHOLE = "whole"
+NAMED = 3
+"""So many agents are named in the chart, the first of the board."""
 
 PARTS = {
     WHOLE: "The whole season",
@@ -76,15 +77,15 @@ def show(record: RecordSource) -> None:
         options = {ALL: "All cohorts"} | {str(c.number): cohort_label(c) for c in reversed(known.cohorts)}
         chosen = choice("Cohorts", "cohort", options, ALL, "list")
         by = choice("Part of the season", "slice", PARTS, WHOLE, "list") if chosen == ALL else WHOLE
-    shown = leaderboard_page(record, None if chosen == ALL else int(chosen))
+    shown = kept(record, read_leaderboard_page, None if chosen == ALL else int(chosen))
     with top:
         _lead(known, shown, chosen)
     if by != WHOLE:
-        _part(record, by, shown, known.names)
+        _part(record, by, shown, known)
     elif shown.board is None:
         show_money(shown.money, known.names)
     else:
-        _whole(shown, known.names, chosen)
+        _whole(shown, known, chosen)
 
 
 def _lead(known: SeasonOverview, shown: LeaderboardPage, chosen: str) -> None:
@@ -100,7 +101,7 @@ def _lead(known: SeasonOverview, shown: LeaderboardPage, chosen: str) -> None:
         st.info(note, icon=":material/history:")
 
 
-def _whole(shown: LeaderboardPage, known: Container[str], chosen: str) -> None:
+def _whole(shown: LeaderboardPage, known: SeasonOverview, chosen: str) -> None:
     """The board with all its figures, those that are not ranked, and the agents by skill and return."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         reading = choice("Reading", "reading", READINGS, "stated")
@@ -113,16 +114,16 @@ def _whole(shown: LeaderboardPage, known: Container[str], chosen: str) -> None:
     wanted = COLUMNS if shown_columns == "all" else columns_of(*SHORT)
     columns = with_bar(wanted, shown.board.value.bar) if shown.board else wanted
     if ranked := [line for line in lines if line.is_on_board]:
-        _table(ranked, columns, known)
-        st.caption("\\* The score of the founding text.")
-    show_unranked([line for line in lines if not line.is_on_board], known)
+        _table(ranked, columns, known.names)
+        st.caption(f"\\* {FOUNDING_NOTE}")
+    show_unranked([line for line in lines if not line.is_on_board], known.names)
     if not lines:
         st.info("No agent has such a name. Clear the search to see all.", icon=":material/search_off:")
     every = [line.row.agent for line in shown.lines]
     _download(as_csv(every, shown.lines, COLUMNS), f"leaderboard-{chosen}.csv")
     of = "skill" if reading == "stated" else f"brier_{reading}"
     points = [(line.row.agent, getattr(line.row, of), line.row.return_pct) for line in lines]
-    _plane(points, "skill" if reading == "stated" else "score")
+    _plane(points, known, "skill" if reading == "stated" else "score")
 
 
 def _table(
@@ -152,9 +153,9 @@ def _download(text: str, name: str) -> None:
     )
 
 
-def _part(record: RecordSource, by: str, shown: LeaderboardPage, known: Container[str]) -> None:
+def _part(record: RecordSource, by: str, shown: LeaderboardPage, known: SeasonOverview) -> None:
     """Every agent against the price in one part of the season."""
-    entry = parts(record, by)
+    entry = kept(record, SLICES.read, by)
     if entry is None:
         st.info(cache_note(None, "Parts of the season"), icon=":material/hourglass_empty:")
         return
@@ -176,19 +177,23 @@ def _part(record: RecordSource, by: str, shown: LeaderboardPage, known: Containe
         | cells(rows, PART_COLUMNS)
     )
     said = "One row an agent, in this part of the season"
-    listing(data, said, config(PART_COLUMNS), agent_ways(agents, known))
+    listing(data, said, config(PART_COLUMNS), agent_ways(agents, known.names))
     _download(as_csv(agents, rows, PART_COLUMNS), f"leaderboard-{by}.csv")
     returns = {line.row.agent: line.row.return_pct for line in shown.lines}
     points = [(part.gain.agent, part.gain.skill, returns.get(part.gain.agent)) for part in rows]
-    _plane(points, "skill", "Skill is that in this part, the return of the whole season. ")
+    _plane(points, known, "skill", "Skill is that in this part, the return of the whole season. ")
 
 
-def _plane(points: Sequence[tuple[str, float | None, float | None]], of: str, about: str = "") -> None:
+def _plane(
+    points: Sequence[tuple[str, float | None, float | None]], season: SeasonOverview, of: str, about: str = ""
+) -> None:
     """Skill, or the score of another reading, against return; the first three are named."""
     known = [(name, x, y) for name, x, y in points if x is not None and y is not None]
     unit = "%+.3f" if of == "skill" else "%.2f"
-    looks = [*CHOSEN[:3], *[REST] * len(known)]
-    spots = [(name, x, y, look) for (name, x, y), look in zip(known, looks, strict=False)]
+    kinds = dict(season.agents)
+    players = [name for name, *_ in known if kinds.get(name, MARKET) != MARKET]
+    looks = season.colours(players[:NAMED])
+    spots = [(name, x, y, looks.get(name, REST)) for name, x, y in known]
     said = "Right of the line beats the price, above it earns money. Luck moves return far more than skill."
     if of != "skill":
         said = "Left is the lower, better Brier score; above the line earns money."

@@ -49,10 +49,10 @@ from dashboard.html import (
     venue_link,
     words,
 )
-from dashboard.markets import MarketFilter, market_list, market_table
+from dashboard.markets import MarketFilter, market_table, read_market_list
 from dashboard.pages import Address, choice, in_app, listing, long_text, put, step, way
-from dashboard.record import NULLS, RecordSource, SeasonOverview, ask, cached, season
-from dashboard.svg import CHOSEN, Line, line_chart, strip, thin
+from dashboard.record import NULLS, RecordSource, SeasonOverview, kept, season
+from dashboard.svg import Line, line_chart, strip, thin
 from dashboard.words import (
     cents,
     code,
@@ -151,24 +151,14 @@ class History:
     thinned: bool
 
 
-@cached
-def market_page(record: RecordSource, market: str) -> MarketPage | None:
-    """One market; None if the record knows none of that id."""
-    return ask(record, lambda connection: read_market_page(connection, MarketId(market)))
-
-
-@cached
-def history(record: RecordSource, market: str, cohort: int) -> History:
-    """What a market cost, and what agents said of it in a cohort, over time."""
-    return ask(record, lambda connection: read_market_history(connection, MarketId(market), cohort))
-
-
-def read_market_page(connection: Connection, market: MarketId) -> MarketPage | None:
-    """The same, of a record that is open."""
+def read_market_page(
+    connection: Connection, market: MarketId, newest: datetime | None = None
+) -> MarketPage | None:
+    """One market; None if the record knows none of that id. `newest` is the record's newest instant."""
     pages = read_page_versions(connection, market)
     if not pages:
         return None
-    now = max(read_newest_instant(connection, BEGINNING), pages[-1].at)
+    now = max(newest or read_newest_instant(connection, BEGINNING), pages[-1].at)
     quoted = newest_rows(connection, QuoteRow, [market], "at", *PRICED).get(market)
     offered, accounts = read_market_rounds(connection, market), read_market_accounts(connection, market)
     first = {account.cohort: account.entrant_id for account in accounts}
@@ -201,9 +191,11 @@ def _positions(account: MarketAccount, priced: Priced) -> Iterator[MarketPositio
         yield MarketPosition(account.cohort, account.agent, key[1], lot, shown, bought)
 
 
-def read_market_history(connection: Connection, market: MarketId, cohort: int) -> History:
-    """The same, of a record that is open."""
-    places = {place.round_id: place for place in read_market_rounds(connection, market) if place.shown}
+def read_market_history(
+    connection: Connection, market: MarketId, cohort: int, offered: Sequence[MarketRound]
+) -> History:
+    """What a market cost, and what agents said of it in a cohort, over time."""
+    places = {place.round_id: place for place in offered if place.shown}
     rounds = [id for id, place in places.items() if place.cohort == cohort]
     newest = read_market_forecasts(connection, market, rounds[-1:])
     kept = thin(rounds, SAID // max(len(newest), 1))
@@ -229,7 +221,7 @@ def read_market_history(connection: Connection, market: MarketId, cohort: int) -
 def show(record: RecordSource) -> None:
     """The market that the address names, from the question down to its rules."""
     named = st.query_params.get("market", "")
-    page = market_page(record, named) if named else None
+    page = kept(record, read_market_page, MarketId(named)) if named else None
     if page is None:
         st.title("Market", anchor=False)
         said = f"The record knows no market {code(named[:200])}." if named else "No market is chosen."
@@ -241,7 +233,7 @@ def show(record: RecordSource) -> None:
     st.title(plain(page.market.question, most=1_000), anchor=False)
     with st.container(horizontal=True, vertical_alignment="center"):
         cohort = _cohort(page)
-        found = history(record, page.market.id, cohort)
+        found = kept(record, read_market_history, page.market.id, cohort, page.offered)
         names = [name for name, _ in known.agents if any(one.agent == name for one in found.said)]
         options = {NOBODY: "Highlight an agent"} | {name: name for name in names}
         agent = choice("Agent", "agent", options, NOBODY, "list") if names else NOBODY
@@ -286,7 +278,7 @@ def market_head(
         left.append(box("Over time", Markup('<p class="quiet">{}</p>').format(said)))
     if stated:
         title = "What agents said last" if page.ends else "What agents say"
-        strip_ = _strip_of(stated, kinds, price, middle)
+        strip_ = _strip_of(stated, known, price, middle)
         right = [box(title, strip_, _about_strip(stated, kinds, cohort)), _reasons(stated, price, address)]
     else:
         said = "No agent has stated a probability yet; the next arena round may put it before them."
@@ -343,11 +335,12 @@ def _figures(
 
 
 def _strip_of(
-    stated: Sequence[LastForecast], kinds: Mapping[str, str], price: int | None, middle: int | None
+    stated: Sequence[LastForecast], known: SeasonOverview, price: int | None, middle: int | None
 ) -> Markup:
     shown = [*stated[: ROWS // 2], *stated[-ROWS // 2 :]] if len(stated) > ROWS else stated
+    kinds, looks = dict(known.agents), known.colours(one.agent for one in shown)
     spots = [
-        (one.agent, one.probability / ONE, "grey" if kinds.get(one.agent) in NULLS else CHOSEN[0])
+        (one.agent, one.probability / ONE, "grey" if kinds.get(one.agent) in NULLS else looks[one.agent])
         for one in shown
     ]
     says = f"The last probabilities of {count(len(shown), 'agent')}, from the highest to the lowest"
@@ -416,9 +409,9 @@ def price_chart(page: MarketPage, found: History, known: SeasonOverview, agent: 
     lows, highs = (_steps([(at, of(stated) / 10_000) for at, stated in times], until) for of in (min, max))
     band = [(at, low, high) for (at, low), (_, high) in zip(lows, highs, strict=True)]
     shown = [
-        Line("Price", price, CHOSEN[0], _end(price)),
-        Line("Median", middle, CHOSEN[1], _end(middle)),
-        Line(agent, _steps(theirs, until), CHOSEN[2], _end(theirs)),
+        Line("Price", price, "ink", _end(price)),
+        Line("Median", middle, "grey", _end(middle), dashed=True),
+        Line(agent, _steps(theirs, until), known.colours([agent])[agent], _end(theirs)),
     ]
     says = "The price of YES over time, with the median and the range of agents’ probabilities"
     note = "shaded: from the lowest to the highest agent" if len(band) > 1 else ""
@@ -594,7 +587,7 @@ def _paid(payout: int | None) -> str:
 
 
 def _related(record: RecordSource, market: Market) -> None:
-    others = market_list(record, MarketFilter(event=market.event_id))
+    others = kept(record, read_market_list, MarketFilter(event=market.event_id))
     lines = [line for line in others.lines if line.market.id != market.id]
     if lines:
         st.subheader("Related markets", anchor=False)

@@ -11,12 +11,12 @@ from dashboard.markets import (
     MarketFilter,
     MarketList,
     Order,
-    market_list,
     market_table,
-    menu,
+    read_market_list,
+    read_menu,
 )
 from dashboard.pages import choice, put, step, typed
-from dashboard.record import RecordSource
+from dashboard.record import RecordSource, kept
 from dashboard.words import count, plain
 
 TITLE = "Markets"
@@ -38,7 +38,7 @@ PILLS: Mapping[str, tuple[str, str, Order]] = {
 
 def show(record: RecordSource) -> None:
     """The controls, and the markets that are so."""
-    offered = menu(record, st.query_params.get("event", ""))
+    offered = kept(record, read_menu, st.query_params.get("event", ""))
     if offered.is_empty:
         st.info(
             "No market was put before an agent yet. `arena round` does it, and this page shows it then.",
@@ -46,7 +46,7 @@ def show(record: RecordSource) -> None:
         )
         return
     asked = _asked(offered)
-    result = market_list(record, asked)
+    result = kept(record, read_market_list, asked)
     if not result.lines:
         st.info(_nothing(asked), icon=":material/search_off:")
         if not asked.event:  # otherwise its line leads there

@@ -30,7 +30,7 @@ from arena.record.write.operations import MOST_TRIES, read_recent_incidents
 from arena.record.write.quarantine import StoredQuarantine, read_quarantine
 from dashboard.html import Tile, box, light, meanings, number, tiles, words
 from dashboard.pages import choice, listing, put, way
-from dashboard.record import RecordSource, arena_status, ask, cached, known_config, season
+from dashboard.record import RecordSource, arena_status, kept, known_config, season
 from dashboard.svg import LONG, HeatRow, Line, heat_map, line_chart, meter
 from dashboard.words import count, day, escaped, far, flat, moment, plain, usd, written
 from markets.millionths import ONE
@@ -41,6 +41,8 @@ REJECTED = 200
 DAYS = 30
 ROUNDS = 36
 """How many of the newest are shown."""
+LONGEST = 300
+"""So many characters of a reason are in its row; who opens it reads all."""
 UNUSABLE = ("failed", "late", "malformed")
 """How turns end from which nothing can be taken."""
 
@@ -58,25 +60,14 @@ class OperationsPage:
     schema: str
 
 
-@cached
-def operations_page(record: RecordSource) -> OperationsPage:
+def read_operations(connection: Connection) -> OperationsPage:
     """All that the page says but what was set aside."""
-    return ask(record, lambda connection: _read(connection, now()))
-
-
-@cached
-def rejected_data(record: RecordSource, kind: str | None) -> tuple[StoredQuarantine, ...]:
-    """Rejected venue data, the newest first."""
-    return ask(record, lambda connection: tuple(read_quarantine(connection, kind=kind, limit=REJECTED)))
-
-
-def _read(connection: Connection, at: datetime) -> OperationsPage:
     return OperationsPage(
         failed=tuple(
             read_failed_turns(connection, FAILED, ("failed", "late", "malformed", "declined", "partly"))
         ),
         spenders=tuple(read_agent_spending(connection)),
-        daily=tuple(read_daily_spending(connection, midnight(at), DAYS)),
+        daily=tuple(read_daily_spending(connection, midnight(now()), DAYS)),
         incidents=tuple(read_recent_incidents(connection, INCIDENTS)),
         outcomes=tuple(read_turn_outcomes(connection, ROUNDS)),
         size=record_size(connection),
@@ -99,7 +90,7 @@ MEGABYTE = 1_000_000
 
 def show(record: RecordSource) -> None:
     """The page, from the word that says how the arena is to what one record of a venue said."""
-    status, page = arena_status(record), operations_page(record)
+    status, page = arena_status(record), kept(record, read_operations)
     known = season(record)
     invented = " (invented)" if known.cohorts and known.is_invented else ""
     _health(status)
@@ -117,7 +108,7 @@ def show(record: RecordSource) -> None:
 
 def _health(status: Status) -> None:
     reasons = [reason.text for reason in status.reasons]
-    put(light(status.word, f"{status.word.capitalize()}.", WORDS[status.word], reasons), "health")
+    put(light(status.word, f"{status.word.capitalize()}.", _sentence(status), reasons), "health")
     if status.clock == "mixed":
         st.caption(
             "This is a rehearsal's record, judged by the real time: `arena status --clock FILE` judges it "
@@ -128,6 +119,14 @@ def _health(status: Status) -> None:
         st.warning(
             "The config can't be read, so budgets and what is to come are not known: `arena check` says why."
         )
+
+
+def _sentence(status: Status) -> str:
+    """What the word says, and what it does not where nothing goes on by itself."""
+    said = WORDS[status.word]
+    if status.leader is not None and status.leader.alive:
+        return said
+    return f"{said} No scheduler is running, so nothing goes on by itself: arena run starts one."
 
 
 def figures(status: Status, outcomes: Sequence[TurnOutcome], invented: str) -> list[Tile]:
@@ -403,7 +402,8 @@ def show_rejected(record: RecordSource, status: Status) -> None:
     """What was set aside and why; of the one that is chosen, what was sent."""
     st.subheader("Rejected venue data", anchor=False)
     kind = choice("Kind", "aside", KINDS, "all")
-    quarantined = rejected_data(record, None if kind == "all" else kind)
+    asked = None if kind == "all" else kind
+    quarantined = kept(record, read_quarantine, kind=asked, limit=REJECTED)
     if not quarantined:
         st.caption("No rejected data.")
         return
@@ -416,12 +416,13 @@ def show_rejected(record: RecordSource, status: Status) -> None:
         "Venue": [aside.venue for aside in quarantined],
         "Kind": [aside.kind for aside in quarantined],
         "Code": [aside.code for aside in quarantined],
-        "Reason": [aside.reason for aside in quarantined],
+        "Reason": [aside.reason[:LONGEST] for aside in quarantined],
         "Record": [aside.record for aside in quarantined],
         "First seen": [aside.first_seen_at for aside in quarantined],
     }
     marks = [_mark(aside) for aside in quarantined]
-    listing(data, "Rejected venue data", {}, [way("operations", aside=kind, sent=mark) for mark in marks])
+    told = {"Reason": words("Reason", long=True)}
+    listing(data, "Rejected venue data", told, [way("operations", aside=kind, sent=mark) for mark in marks])
     if (asked := st.query_params.get("sent")) in marks:
         chosen = quarantined[marks.index(asked)]
         st.text(chosen.reason)

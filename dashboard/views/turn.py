@@ -13,7 +13,6 @@ from arena.errors import story_count
 from arena.record.queries.trades import read_payouts
 from arena.record.queries.turns import (
     CallAttempt,
-    CallTexts,
     PlacedTurn,
     SeenMarket,
     StatedForecast,
@@ -47,7 +46,7 @@ from dashboard.html import (
     words,
 )
 from dashboard.pages import Way, choice, link, listing, long_text, put, step, way
-from dashboard.record import RecordSource, ask, cached, season
+from dashboard.record import RecordSource, kept, season
 from dashboard.words import (
     code,
     count,
@@ -114,25 +113,8 @@ class TurnPage:
         return {claim.seen.id: claim.seen.question for claim in self.claims}
 
 
-@cached
-def turns(record: RecordSource, agent: str = "", status: str = "") -> tuple[TurnSummary, ...]:
-    """The newest turns, one more than a list has where there are more."""
-    return ask(record, lambda connection: tuple(read_newest_turns(connection, MOST + 1, agent, status)))
-
-
-@cached
-def turn_page(record: RecordSource, cohort: int, round: int, agent: str) -> TurnPage | None:
+def read_turn(connection: Connection, cohort: int, round: int, agent: str) -> TurnPage | None:
     """One turn; None if it is not in."""
-    return ask(record, lambda connection: _read_turn(connection, cohort, round, agent))
-
-
-@cached
-def texts(record: RecordSource, call: int) -> CallTexts:
-    """What was asked in a call, and what was answered."""
-    return ask(record, lambda connection: read_call_texts(connection, call))
-
-
-def _read_turn(connection: Connection, cohort: int, round: int, agent: str) -> TurnPage | None:
     turn = find_turn(connection, cohort, round, agent)
     if turn is None:
         return None
@@ -205,7 +187,7 @@ def show(record: RecordSource) -> None:
         st.title("Turns", anchor=False)
         show_list(record)
         return
-    page = turn_page(record, _number(cohort), _number(round), agent)
+    page = kept(record, read_turn, _number(cohort), _number(round), agent)
     if page is None:
         st.title(TITLE, anchor=False)
         whose = f" of {code(agent[:200])}" if agent else ""
@@ -225,17 +207,6 @@ def _number(text: str) -> int:
 
 
 ANY = "any"
-STATUSES = {
-    ANY: "All",
-    "played": "Played",
-    "partly": "Partly",
-    "malformed": "Malformed",
-    "declined": "Declined",
-    "failed": "Failed",
-    "late": "Late",
-    "out": "Out",
-    "waiting": "Waiting",
-}
 MEANT = {
     "played": "Played: an answer came that could be used.",
     "partly": "Partly: less than was asked for could be used; the rest counts as skips.",
@@ -246,6 +217,7 @@ MEANT = {
     "out": "Out: the agent can place no bet and holds nothing, so it was not asked.",
     "waiting": "Waiting: the key of its model was not there; it enters once it is.",
 }
+STATUSES = {ANY: "All"} | {status: status.capitalize() for status in MEANT}
 
 LISTED = {
     "agent": words("Agent", "Whose turn it was."),
@@ -268,7 +240,8 @@ def show_list(record: RecordSource) -> None:
     named = {ANY: "All agents"} | {name: name for name, _ in agents}
     agent = choice("Agent", "agent", named, ANY, "list")
     status = choice("Status", "verdict", STATUSES, ANY)
-    found = turns(record, "" if agent == ANY else agent, "" if status == ANY else status)
+    whose, how = ("" if asked == ANY else asked for asked in (agent, status))
+    found = kept(record, read_newest_turns, MOST + 1, whose, how)
     if not found:
         st.info(_none_listed(agent, status), icon=":material/search_off:")
         return
@@ -649,7 +622,7 @@ def show_calls(record: RecordSource, page: TurnPage) -> None:
 
 
 def _call_texts(record: RecordSource, attempt: CallAttempt) -> None:
-    said = texts(record, attempt.id)
+    said = kept(record, read_call_texts, attempt.id)
     if attempt.error_message:
         st.markdown(f"**{plain(attempt.error_code or '')}:** {plain(attempt.error_message, most=2_000)}")
     with st.expander("Answer"):
@@ -693,11 +666,13 @@ def _attempt(attempt: CallAttempt) -> dict[str, object]:
         "seconds": attempt.latency_ms / 1_000,
         "status": attempt.status,
         "rung": attempt.rung,
-        "error": f"{attempt.error_message}{again}" if attempt.error_message else None,
+        "error": f"{flat(attempt.error_message)[:LONGEST_ERROR]}{again}" if attempt.error_message else None,
         "made": attempt.made_at,
     }
 
 
+LONGEST_ERROR = 600
+"""So many characters of an error are in its row; more stand below."""
 EXCERPT = 2_000
 """So many characters of an article are in its row."""
 EVIDENCE = {

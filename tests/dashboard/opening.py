@@ -12,6 +12,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from dashboard.serve import know_components
+from dashboard.words import JOINER
 
 PAGE = "from dashboard.app import main\nmain({name!r})\n"
 
@@ -95,7 +96,7 @@ def words(page: AppTest) -> str:
     """All text on the page, but for its tables."""
     parts = [*page.title, *page.subheader, *page.markdown, *page.caption, *page.info]
     own = ["".join(ET.fromstring(html).itertext()) for html in markup(page) if "<table" not in html]
-    return "\n".join([*(str(part.value) for part in parts), *own])
+    return "\n".join([*(str(part.value) for part in parts), *own]).replace(JOINER, "")
 
 
 def in_address(page: AppTest, key: str) -> str:

@@ -22,9 +22,15 @@ from arena.scores.profiles.detailed_profile import PROFILE
 from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.comparisons.lead import Verdict
-from dashboard.profile import PARTS
-from dashboard.record import read_summed_curves, source
-from dashboard.views.agent import AgentEvidence, agent_evidence, conclusions, evidence_chart, verdict
+from dashboard.record import kept, read_summed_curves, source
+from dashboard.views.agent import (
+    PARTS,
+    AgentEvidence,
+    conclusions,
+    evidence_chart,
+    read_agent_evidence,
+    verdict,
+)
 from markets.millionths import ONE
 from tests.builders import NOW
 from tests.dashboard.opening import healthy, in_address, markup, opened, tables, tiles, words
@@ -80,15 +86,15 @@ def test_a_ranked_agent_has_its_evidence_drawn_and_its_verdict_said(
     record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = opened("agent", record, monkeypatch, agent="random")
-    found = agent_evidence(source(str(record)), "random")
-    kept = COMPARISONS.read(connection)
+    found = kept(source(str(record)), read_agent_evidence, "random")
+    cached = COMPARISONS.read(connection)
     assert found is not None
-    assert kept is not None
-    assert (found.points, found.bar) == (kept.value.evidence["random"], kept.value.bar)
+    assert cached is not None
+    assert (found.points, found.bar) == (cached.value.evidence["random"], cached.value.bar)
     assert "Evidence" in headings(page)
     assert all(sentence in words(page) for sentence in conclusions(found))
-    assert "bar ×160" in evidence_chart(replace(found, bar=160.0))
-    assert not evidence_chart(None)
+    assert "bar ×160" in evidence_chart(replace(found, bar=160.0), "c1")
+    assert not evidence_chart(None, "c1")
 
 
 @pytest.mark.parametrize(

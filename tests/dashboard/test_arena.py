@@ -16,9 +16,9 @@ from arena.scores.leaderboard import Leaderboard, LeaderboardRow, read_leaderboa
 from arena.scores.profiles.detailed_profile import ProfileFigures, SureForecasts
 from arena.scores.rules.money.luck import Luck
 from dashboard.board import calibration_words, headline
-from dashboard.record import source
+from dashboard.record import kept, source
 from dashboard.svg import REST, Line, line_chart, luck_band, spread
-from dashboard.views.arena import figures, newest_decisions, shortened_reason
+from dashboard.views.arena import figures, read_newest_decisions, shortened_reason
 from tests.dashboard.opening import markup, opened, tables, words
 from tests.dashboard.records import shared
 from tests.records.seasons import HOSTILE
@@ -61,7 +61,7 @@ def test_groups_leave_their_own(demo: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_decisions_are_quoted_with_the_agents_own_reason(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = newest_decisions(source(str(demo)))
+    found = kept(source(str(demo)), read_newest_decisions)
     said = words(opened("arena", demo, monkeypatch))
     assert found.trades
     with sqlite3.connect(demo) as base:

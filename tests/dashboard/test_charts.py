@@ -104,7 +104,7 @@ def test_thinning_keeps_order_ends_and_the_limit(limit: int) -> None:
 
 @pytest.mark.parametrize("reach", [0.004, 0.04, 0.4])
 def test_no_two_ticks_of_a_gap_say_the_same(reach: float) -> None:
-    shown = texts(wide(gap_chart(reach / 2, 0.0, reach, HOSTILE, "ann", "The gap")), "axis")
+    shown = texts(wide(gap_chart(reach / 2, 0.0, reach, (HOSTILE, "ann"), ("c2", "c1"))), "axis")
     assert len(set(shown)) == len(shown) == 3
     edges = [reach * step / 8 for step in range(-8, 9)]
     chart = wide(columns_chart(edges, [1] * 16, "Events", "%+.3f"))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dashboard.rules import rules
+from dashboard.words import rules
 from tests.builders import usd
 from tests.records.little_world import a_cohort
 

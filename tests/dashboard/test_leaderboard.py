@@ -16,8 +16,7 @@ from arena.record.schema.database import Connection, connect, reading
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, compute_leaderboard
 from arena.scores.profiles.detailed_profile import FIGURES
 from arena.scores.slices import compute_slices
-from dashboard.board import as_csv
-from dashboard.columns import COLUMNS, PART_COLUMNS
+from dashboard.board import COLUMNS, PART_COLUMNS, as_csv
 from dashboard.record import LeaderboardLine
 from dashboard.svg import before_band, cell_scale, interval
 from dashboard.views.leaderboard import BY_SEED, SORTS, ordered

@@ -11,10 +11,10 @@ import pytest
 
 from arena.record.queries.market_history import MarketForecast
 from dashboard.html import venue_link
-from dashboard.markets import MarketFilter, market_list, market_table
-from dashboard.record import NULLS, source
+from dashboard.markets import MarketFilter, market_table, read_market_list
+from dashboard.record import NULLS, kept, source
 from dashboard.record import season as season_overview
-from dashboard.views.market import history, market_page, price_chart
+from dashboard.views.market import price_chart, read_market_history, read_market_page
 from markets.model import MarketId
 from markets.venue import venue_page
 from tests.dashboard.opening import healthy, in_address, markup, opened, tables, with_reasons, words
@@ -173,10 +173,10 @@ def test_the_strip_and_the_reasons_have_every_agents_last_word(
 
 
 def test_the_price_is_a_step_line_with_median_and_range_of_one_cohort(season: Path) -> None:
-    market, record = traded(season), source(str(season))
-    page, known = market_page(record, market), season_overview(record)
+    market, record = MarketId(traded(season)), source(str(season))
+    page, known = kept(record, read_market_page, market), season_overview(record)
     assert page is not None
-    found = history(record, market, 1)
+    found = kept(record, read_market_history, market, 1, page.offered)
     stored = ask(season, "SELECT mid FROM quote WHERE market_id = ? ORDER BY at", market)
     assert [price.price for price in found.prices.points] == [mid for (mid,) in stored]
     said = ask(
@@ -216,7 +216,7 @@ def test_a_resolved_market_says_its_last_price_and_how_it_ended(
 
 
 def test_a_list_leads_to_the_venues_that_have_an_address(season: Path) -> None:
-    [line, *_] = market_list(source(str(season)), MarketFilter()).lines
+    [line, *_] = kept(source(str(season)), read_market_list, MarketFilter()).lines
     assert "Venue" not in market_table([line])
     real = replace(line, market=replace(line.market, id=MarketId("polymarket:512")))
     listed = market_table([real, line])

@@ -11,8 +11,8 @@ import streamlit as st
 
 from arena.record.queries import markets as directory
 from dashboard import markets
-from dashboard.markets import MarketFilter, MarketList, Order, market_list, menu
-from dashboard.record import NULLS, source
+from dashboard.markets import MarketFilter, MarketList, Order, read_market_list, read_menu
+from dashboard.record import NULLS, kept, source
 from dashboard.views import markets as view
 from tests.dashboard.opening import healthy, opened, tables, words
 from tests.records.seasons import play, worked_out
@@ -156,7 +156,7 @@ def test_it_holds_what_plain_sql_finds(name: str, request: pytest.FixtureRequest
     facts, there = known(record), source(str(record))
     limits = markets.MOST, markets.WEIGHED, markets.COMPARED
     for asked in everything_asked(facts, thorough):
-        assert listed(market_list(there, asked)) == wanted(facts, asked, *limits), asked
+        assert listed(kept(there, read_market_list, asked)) == wanted(facts, asked, *limits), asked
 
 
 @pytest.mark.usefixtures("short")
@@ -165,7 +165,7 @@ def test_what_is_cut_off_is_said_to_be(name: str, request: pytest.FixtureRequest
     record: Path = request.getfixturevalue(name)
     facts, there = known(record), source(str(record))
     asked_for = everything_asked(facts, thorough)
-    results = [listed(market_list(there, asked)) for asked in asked_for]
+    results = [listed(kept(there, read_market_list, asked)) for asked in asked_for]
     for asked, result in zip(asked_for, results, strict=True):
         assert result == wanted(facts, asked, 4, 12, 8), asked
     assert {whole for _, _, whole in results} == {True, False}
@@ -173,7 +173,7 @@ def test_what_is_cut_off_is_said_to_be(name: str, request: pytest.FixtureRequest
 
 def test_every_figure_of_a_line_is_that_of_its_market(mixed: Path) -> None:
     facts = {one.id: one for one in known(mixed)}
-    result = market_list(source(str(mixed)), MarketFilter())
+    result = kept(source(str(mixed)), read_market_list, MarketFilter())
     statuses, prices = set[str](), set[bool]()
     for line in result.lines:
         one = facts[line.market.id]
@@ -190,14 +190,16 @@ def test_every_figure_of_a_line_is_that_of_its_market(mixed: Path) -> None:
 
 def test_the_menu_has_the_categories_of_what_was_shown(mixed: Path, raw: Path, empty: Path) -> None:
     facts = known(mixed)
-    offered = menu(source(str(mixed)), facts[-1].event)
+    offered = kept(source(str(mixed)), read_menu, facts[-1].event)
     assert not offered.is_empty
     assert set(offered.categories) == {one.category for one in facts}
     counts = [sum(one.category == category for one in facts) for category in offered.categories]
     assert counts == sorted(counts, reverse=True)
     assert offered.about in {one.question for one in facts if one.event == facts[-1].event}
-    assert menu(source(str(raw)), "") == markets.FilterMenu(is_empty=False, categories=(), about=None)
-    assert menu(source(str(empty)), "").is_empty
+    assert kept(source(str(raw)), read_menu, "") == markets.FilterMenu(
+        is_empty=False, categories=(), about=None
+    )
+    assert kept(source(str(empty)), read_menu, "").is_empty
 
 
 def test_a_category_is_chosen_and_stays_in_the_address(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:

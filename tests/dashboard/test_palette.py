@@ -13,8 +13,9 @@ PAIRS = re.findall(r"--(\w+): light-dark\((#\w+), (#\w+)\)", CSS)
 THEMES = {
     theme: {name: pair[place] for name, *pair in PAIRS} for place, theme in enumerate(("light", "dark"))
 }
-LINES = ("c1", "c2", "c3", "c4", "faint")
-WRITTEN = ("ink", "soft", "accent", "gain", "loss", "c1", "c2", "c3", "c4")
+COLOURS = tuple(f"c{place}" for place in range(1, 9))
+LINES = (*COLOURS, "faint")
+WRITTEN = ("ink", "soft", "accent", "gain", "loss", *COLOURS)
 
 # how a colour in linear light is seen without one kind of cone (Machado, Oliveira and Fernandes 2009)
 SIGHTS = {

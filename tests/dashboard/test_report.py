@@ -73,7 +73,9 @@ def renamed(facts: ReportFacts, old: str, new: str) -> ReportFacts:
         ranking=replace(facts.ranking, rows=rows, sentence=f"{new} leads"),
         curves=tuple(curves),
         calibrations=tuple(agents),
-        known=frozenset(name.replace(old, new) for name in facts.known),
+        season=replace(
+            facts.season, agents=tuple((name.replace(old, new), kind) for name, kind in facts.season.agents)
+        ),
     )
 
 

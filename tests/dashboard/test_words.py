@@ -11,8 +11,7 @@ from arena.record.model.cohort import Entrant
 from arena.scores.cache import CacheEntry
 from dashboard.board import leading, progress, stamps
 from dashboard.record import CohortLine, cache_note
-from dashboard.rules import settings
-from dashboard.words import cents, code, dollars, share, span
+from dashboard.words import cents, code, dollars, settings, share, span
 from portfolio.rules import REALISTIC
 from tests.builders import usd
 

@@ -299,9 +299,9 @@ class PriceHistory:
     thinned: bool
 
 
-FIRST_PRICES = (
-    select(*PRICE_COLUMNS).where(OF_MARKET).order_by(QuoteRow.at, QuoteRow.id).limit(bindparam("most"))
-)
+EVERY_PRICE = select(*PRICE_COLUMNS).where(OF_MARKET).order_by(QuoteRow.at, QuoteRow.id)
+PRICE_TOO_MANY = select(QuoteRow.at).where(OF_MARKET).order_by(QuoteRow.at).offset(bindparam("most")).limit(1)
+"""Found in the index alone, where there are more than so many."""
 PRICE_ENDS = (
     select(QuoteRow.at).where(OF_MARKET).order_by(QuoteRow.at).limit(1),
     select(QuoteRow.at).where(OF_MARKET).order_by(col(QuoteRow.at).desc()).limit(1),
@@ -310,9 +310,9 @@ PRICE_ENDS = (
 
 def read_price_history(connection: Connection, market: str, most: int) -> PriceHistory:
     """Every price of a market, or those that stood at `most` instants, evenly spaced over its time."""
-    stored = read_nouns(StoredPrice, connection.execute(FIRST_PRICES, {"market": market, "most": most + 1}))
-    if len(stored) <= most:
-        return PriceHistory(tuple(stored), thinned=False)
+    if connection.execute(PRICE_TOO_MANY, {"market": market, "most": most}).first() is None:
+        stored = connection.execute(EVERY_PRICE, {"market": market})
+        return PriceHistory(tuple(read_nouns(StoredPrice, stored)), thinned=False)
     first, last = (connection.execute(query, {"market": market}).scalar_one() for query in PRICE_ENDS)
     times = [first + place * (last - first) / (most - 1) for place in range(most)]
     wanted = _prices_at(connection.dialect.name)
@@ -322,6 +322,7 @@ def read_price_history(connection: Connection, market: str, most: int) -> PriceH
     return PriceHistory(tuple(read_nouns(StoredPrice, rows)), thinned=True)
 
 
+@cache
 def _prices_at(dialect: str) -> AnySelect:
     """The newest price at each of the instants given."""
     one, times = aliased(QuoteRow, name="one"), _instants_table(dialect)
