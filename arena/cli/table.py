@@ -13,7 +13,7 @@ from typing import Any, Literal
 from arena.cli.output import exact
 from arena.errors import ArenaError
 
-FIGURE = re.compile(r"[+-]?\$?[\d,]+(\.\d+)?[%kM]?(–\$?[\d,]+(\.\d+)?[kM]?)?")
+FIGURE = re.compile(r"<?[+-]?\$?[\d,]+(\.\d+)?[%kM]?(–\$?[\d,]+(\.\d+)?[kM]?)?")
 GAP = 2
 """Spaces between two columns."""
 LEAST = {"cut": 28, "cut middle": 14, "wrap": 16}

@@ -521,9 +521,13 @@ def _named_columns(
     return found
 
 
+STATES = re.compile(r"probability|chance|cdf|density|value|q\d+")
+"""Columns that say what was forecast: one of them has to be there."""
+
+
 def _note_missing(
     line: int,
-    found: Collection[str],
+    found: Mapping[str, int],
     ignored: Sequence[str],
     needed: Collection[str],
     allowed: Collection[str],
@@ -539,7 +543,10 @@ def _note_missing(
             hint = f"rename it, say --columns {near}={column}, or --columns {near}= to leave it out"
             faults.add(line, column[:SHOWN], f"it is unknown; did you mean {near}?", hint)
     has = f"; the file has {', '.join(each[:SHOWN] for each in ignored)}" if ignored else ""
-    for column in needed:
+    wanted = [*needed]
+    if not found.keys() >= set(needed) and not any(STATES.fullmatch(column) for column in found):
+        wanted.append("probability")  # all that is missing is said at once
+    for column in wanted:
         if column not in found and column not in meant:
             hint = f"add it, or say which it is: --columns {column}=NAME{has}"
             faults.add(line, "", f"there is no column {column}", hint)

@@ -109,7 +109,8 @@ class ResolutionSet:
 class BenchForecast:
     """One forecast; `row` is its place in the file. What only processed files say is None elsewhere.
 
-    A `forecast` that is no probability is NaN: the file then has a fault, and is not scored.
+    A `forecast` that is no probability is NaN: the file then has a fault, and is not scored. `noted` is the
+    day at which a processed file looked at a market.
     """
 
     row: int
@@ -122,6 +123,7 @@ class BenchForecast:
     resolved: bool | None = None
     imputed: bool = False
     crowd: float | None = None
+    noted: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +215,6 @@ def read_forecast_file(
     """A file of forecasts, and what is wrong with it as such: whether it answers a set is `check_answers`."""
     reader = _Reader(file, "forecasts")
     data = reader.document(text)
-    rows: list[BenchForecast] = []
     taken: dict[tuple[str | None, Asked], BenchForecast] = {}
     left = unanswered = 0
     for row, item in reader.rows(data):
@@ -226,12 +227,13 @@ def read_forecast_file(
         found = _forecast(reader, row, item)
         if found is None:
             continue
-        earlier = taken.setdefault((found.user, (found.source, found.id, found.date)), found)
-        if earlier is not found:
+        key = found.user, (found.source, found.id, found.date)
+        earlier = taken.setdefault(key, found)
+        if found.noted != earlier.noted and found.forecast == earlier.forecast:
+            taken[key] = max(earlier, found, key=lambda one: one.noted or "")
+        elif earlier is not found:
             what = f"{found.id!r} of {found.source} is answered in row {earlier.row} already"
             reader.fault(row, "id", what, "keep one of them")
-            continue
-        rows.append(found)
     header = reader.header
     return ForecastFile(
         file,
@@ -240,7 +242,7 @@ def read_forecast_file(
         lab=str(data.get("model_organization") or data.get("organization") or ""),
         question_set=header(data, "question_set", "question-set"),
         due=reader.due(data),
-        rows=tuple(rows),
+        rows=tuple(taken.values()),
         combinations=left,
         unanswered=unanswered,
     ), reader.faults
@@ -267,8 +269,9 @@ def _forecast(reader: "_Reader", row: int, item: Mapping[str, Any]) -> BenchFore
     resolved, value, user = item.get("resolved"), item.get("resolved_to"), item.get("user_id")
     at_due = item.get("market_value_on_due_date")
     processed = isinstance(resolved, bool)
+    noted = None
     if processed and key[0] in MARKET_SOURCES:
-        day = None  # processed files note when a market was looked at
+        day, noted = None, day
     return BenchForecast(
         row, *key, day, math.nan if share is None else share,
         user=None if user is None else str(user),
@@ -276,6 +279,7 @@ def _forecast(reader: "_Reader", row: int, item: Mapping[str, Any]) -> BenchFore
         resolved=resolved if processed else None,
         imputed=item.get("imputed") is True,
         crowd=share_in(at_due),
+        noted=noted,
     )  # fmt: skip
 
 
@@ -554,5 +558,5 @@ def strictly(read: Reading, file: str, text: str, combinations: bool = False) ->
     """What a file says, if nothing in it is wrong."""
     found, faults = read(file, text, combinations)
     if faults:
-        raise FileFaults(faults)
+        raise FileFaults(in_row_order(faults))
     return found

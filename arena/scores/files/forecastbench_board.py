@@ -240,12 +240,12 @@ def _answers(filed: ForecastFile, sets: Sequence[QuestionSet], notes: list[str])
         raise FileFaults(wrong)
     outside = {fault.row for fault in faults if fault.field == "id"}
     for count, why in (
-        (filed.combinations, "ask about two questions at once"),
-        (filed.unanswered, "are empty"),
-        (len(outside), "answer what is not in the question set"),
+        (filed.combinations, "about two questions at once"),
+        (filed.unanswered, "without a forecast"),
+        (len(outside), "about what is not in the question set"),
     ):
         if count:
-            notes.append(f"not scored: {filed.file}: {count_text(count, 'row')} that {why}")
+            notes.append(f"not scored: {filed.file}: {count_text(count, 'row')} {why}")
     is_made_so = filed.organization == OWN and filed.model in (IMPUTED, NAIVE)  # of what others impute
     return [one for one in filed.rows if one.row not in outside and (is_made_so or not one.imputed)]
 
@@ -269,7 +269,7 @@ def _outcomes(
     found = (
         _from_set(sets_of_round[0], markets, mode == "paper")
         if sets_of_round
-        else _from_files([one for one in files if one.due == due])
+        else _from_files([one for one in files if one.due == due], mode == "paper")
     )
     if not found:
         hint = "name the resolution set with --resolutions, or processed files, which carry it"
@@ -309,17 +309,18 @@ def _from_set(resolved: ResolutionSet, markets: Set[str], provisional: bool) -> 
     return found
 
 
-def _from_files(files: Sequence[ForecastFile]) -> dict[Asked, Outcome]:
+def _from_files(files: Sequence[ForecastFile], provisional: bool) -> dict[Asked, Outcome]:
     """The outcomes that processed files carry, which have to agree."""
     found: dict[Asked, Outcome] = {}
     for filed in files:
         due = date.fromisoformat(filed.due)
         for one in filed.rows:
-            if one.value is None or not one.resolved:
+            is_market = one.source in MARKET_SOURCES
+            if one.value is None or not (one.resolved or (provisional and is_market)):
                 continue
             key = (one.source, one.id, one.date)
             days = None if one.date is None else (date.fromisoformat(one.date) - due).days
-            outcome = Outcome(one.value, one.source in MARKET_SOURCES, days, crowd=one.crowd)
+            outcome = Outcome(one.value, is_market, days, crowd=one.crowd)
             if found.setdefault(key, outcome).value != outcome.value:
                 what = f"{filed.file}: row {one.row}: {one.id!r} came to {one.value:g}, elsewhere to another"
                 raise ArenaError("two_outcomes", what, "name one resolution set with --resolutions")

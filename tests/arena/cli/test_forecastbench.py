@@ -187,6 +187,22 @@ def test_what_is_missing_is_imputed_by_the_era(tmp_path: Path) -> None:
     assert paper["market"] == pytest.approx((19 * 0.04 + 0.25**2) / 20)
 
 
+def test_processed_files_are_enough(tmp_path: Path) -> None:
+    """They carry their resolutions: the same board as beside a resolution set, with what is open yet."""
+    given = round_files(tmp_path)
+    whole = answer("board", "--mode", "paper", *given[:5])["rows"]
+    resolutions = json.loads(Path(str(given[3])).read_text())["resolutions"]
+    noted = {
+        (row["id"], row["resolution_date"] if row["source"] == "fred" else None): row for row in resolutions
+    }
+    processed = json.loads((tmp_path / "sharp.json").read_text())
+    for row in processed["forecasts"]:
+        row.update({"imputed": False} | noted[row["id"], row["resolution_date"]])
+    file = write(tmp_path, "processed.json", processed)
+    assert answer("board", "--mode", "paper", file)["rows"] == whole
+    assert answer("board", file)["rows"][0]["n_market"] == 19
+
+
 def test_a_file_with_faults_is_checked_and_not_scored(tmp_path: Path) -> None:
     given = round_files(tmp_path)
     bad = submission(model="bad")

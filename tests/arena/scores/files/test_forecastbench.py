@@ -154,6 +154,7 @@ def test_old_headers_individuals_and_combinations() -> None:
 def test_a_processed_file_carries_its_resolutions() -> None:
     done = {"resolved_to": 1.0, "resolved": True, "imputed": False, "market_value_on_due_date": 0.3}
     rows = [
+        forecast("manifold", "m1", "2026-03-08", 0.9, **done | {"resolved": False, "resolved_to": 0.6}),
         forecast("manifold", "m1", "2026-04-01T00:00:00", 0.9, **done),
         forecast("fred", "d1", DAYS[0], float("nan"), resolved=True, resolved_to=float("nan")),
     ]
@@ -162,6 +163,9 @@ def test_a_processed_file_carries_its_resolutions() -> None:
     assert (filed.processed, filed.unanswered) == (True, 1)
     (row,) = filed.rows
     assert (row.date, row.value, row.resolved, row.crowd) == (None, 1.0, True, 0.3)
+    rows[1]["forecast"] = 0.8
+    _, (fault,) = read_forecast_file("f.json", json.dumps(submission(forecasts=rows)))
+    assert (fault.row, fault.message) == (2, "'m1' of manifold is answered in row 1 already")
 
 
 @pytest.mark.parametrize(

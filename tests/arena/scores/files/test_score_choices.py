@@ -59,6 +59,7 @@ BAD = {
     '{"question": "a", "forecaster": "b", "outcome": 1, "probability": 1}\n{': "f:2: invalid JSON",
     "[1]": "f:1: '1' is no object",
     '{"question": "a"}': "f:1: there is no column forecaster",
+    "title,model,p_yes,outcome\na,b,1,1": "f:1: there is no column probability",
     "probability,outcomes\na,b,1,1": "f:1: column outcomes: it is unknown; did you mean outcome?",
     "chance_of_yes,outcome\na,b,1,1": "f:1: there is no column probability",
     "probability,outcome,end\na,b,1,1,2": "f:1: column end: it is there without a column time",
