@@ -32,7 +32,9 @@ def shelf() -> ArticleIndex:
     for n in range(TEXTS):
         words = chance.choices(VOCABULARY, cum_weights=CHANCES, k=WORDS)
         day = NOW + timedelta(days=365 * (n / TEXTS - 0.9))
-        index.add(f"{n}.md", FoundArticle("Paper", "", " ".join(words[:6]), " ".join(words[6:]), day.isoformat()))
+        index.add(
+            f"{n}.md", FoundArticle("Paper", "", " ".join(words[:6]), " ".join(words[6:]), day.isoformat())
+        )
     return index
 
 

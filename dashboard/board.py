@@ -210,6 +210,10 @@ def says_and_happens(found: ReliabilityDiagram, n: int) -> str:
     return f"{said}: {verdict} ({count(n, 'forecast')} in all)"
 
 
+TOOLS = " · tools"
+"""The mark of an agent that could look things up."""
+
+
 def short_board(
     lines: Sequence[LeaderboardLine],
     known: SeasonOverview,
@@ -241,7 +245,9 @@ def short_board(
             )
             for r in rows
         ],
-        "agent": [HtmlCell(name, name, known.about(name)) for name in agents],
+        "agent": [
+            HtmlCell(row.agent, row.agent, known.about(row.agent) + TOOLS * bool(row.tools)) for row in rows
+        ],
         "skill": [_skill(line, look[line.row.agent], scale) for line in lines],
         "verdict": [_verdict(line, bar) for line in lines],
         "brier_implied": [row.brier_implied for row in rows],

@@ -226,6 +226,13 @@ COLUMNS = (
     ),
     _score("kind", "Kind", "text", "What decides: a language model, or a rule."),
     LeaderboardColumn(
+        "tools",
+        "Tools",
+        "text",
+        "What it could look things up with before it answered.",
+        lambda line: ", ".join(line.row.tools),
+    ),
+    LeaderboardColumn(
         "note", "Note", "text", "What its figures are not worth, and why.", lambda line: line.note
     ),
 )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ENDS = ("low", "expected", "high")
 NEAR = 0.75
-"""The part of the time between rounds, or of that in which one may be played, that agents may be waited for."""
+"""The part of the time between rounds, or of that in which one may be played, that agents may take."""
 LABEL = 10
 """The characters in front of what a line says."""
 PER = {

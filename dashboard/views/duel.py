@@ -9,6 +9,7 @@ from arena.scores.cache import CacheEntry
 from arena.scores.comparisons import duel_sentences, p_value_text
 from arena.scores.profiles.duels import DUELS, DecidingMarket, DuelDetails
 from arena.scores.rules.comparisons.duel import Duel
+from arena.scores.spending import DuelSpending, read_spending, spending_sentences
 from dashboard.board import stamps
 from dashboard.html import HtmlColumn, Tile, box, number, tiles, words
 from dashboard.pages import choice, go, listing, put, show_cached, way
@@ -21,6 +22,12 @@ from dashboard.words import code, count, plain, with_true_minus, written
 def duels(record: RecordSource, agent: str) -> CacheEntry[tuple[DuelDetails, ...]] | None:
     """All duels of an agent, as `a`, as they were worked out last."""
     return ask(record, lambda connection: DUELS.read(connection, agent))
+
+
+@cached
+def spending(record: RecordSource, duel: Duel) -> DuelSpending:
+    """What the two cost."""
+    return ask(record, lambda connection: read_spending(connection, duel))
 
 
 TITLE = "Duel"
@@ -67,6 +74,8 @@ def show(record: RecordSource) -> None:
         st.info(f"{code(a)} and {code(b)} never met.", icon=":material/hourglass_empty:")
     else:
         _verdict(found)
+        for sentence in spending_sentences(spending(record, found.duel)):
+            st.caption(plain(with_true_minus(sentence)))
         _spread(found)
         _deciders(found)
     _others(every, a, b)
