@@ -41,18 +41,21 @@ NEVER = 2**38
 class ArticleIndex:
     """Articles by their files' names; of one that has no address the name is the address."""
 
-    def __init__(self) -> None:
+    def __init__(self, places: int = MOST_PLACES) -> None:
+        self._places = places
         self._rows = sqlite3.connect(":memory:", check_same_thread=False)
         for text in TABLES:
             self._rows.execute(text)
         self._known: dict[str, int] = {}
-        self._added = 0
+        self._added = self._count = 0
 
     def outdated(self, stamps: Mapping[str, int]) -> Iterator[str]:
         """The files that are new or changed since they were indexed, each once; what is gone is forgotten."""
         for name in [name for name, stamp in self._known.items() if stamps.get(name) != stamp]:
-            removed = self._rows.execute("DELETE FROM place WHERE name = ? RETURNING number", (name,))
-            self._rows.executemany("DELETE FROM article WHERE rowid = ?", removed.fetchall())
+            query = "DELETE FROM place WHERE name = ? RETURNING number"
+            removed = self._rows.execute(query, (name,)).fetchall()
+            self._rows.executemany("DELETE FROM article WHERE rowid = ?", removed)
+            self._count -= len(removed)
         new = [name for name, stamp in stamps.items() if self._known.get(name) != stamp]
         self._known = dict(stamps)
         yield from new
@@ -62,6 +65,7 @@ class ArticleIndex:
         when, url = dated(article.published), article.url or name
         second = NEVER if when is None else int(when[0].timestamp())
         self._added += 1
+        self._count += 1
         number = second * A_SECOND + self._added
         row = (number, article.title, article.text, article.source, url, article.published)
         self._rows.execute(ADD, row)
@@ -86,7 +90,7 @@ class ArticleIndex:
         counts = [(row[0], word) for word in words for row in self._rows.execute(text, (word,))]
         kept, places = list[str](), 0
         for count, word in sorted(counts)[:MOST_WORDS]:
-            if kept and places + count > MOST_PLACES:
+            if kept and places + count > self._places:
                 break
             places += count
             kept.append(word)
@@ -94,10 +98,10 @@ class ArticleIndex:
 
     def _window(self, now: int, places: int) -> tuple[int, int]:
         """Between which numbers to look, for words that stand in so many articles."""
-        if places <= MOST_PLACES:
+        if places <= self._places:
             return 0, 2**63 - 1
-        share = MOST_PLACES * len(self._known) // places
-        first = self._rows.execute(BACK, (now, share)).fetchone()
+        share = self._places * self._count // places
+        first = self._rows.execute(BACK, (now, share - 1)).fetchone()
         end = self._rows.execute(AHEAD, (now, MOST_FOUND)).fetchone()
         return first[0] if first else 0, end[0] if end else 2**63 - 1
 

@@ -68,7 +68,8 @@ def read_spending(connection: Connection, duel: Duel, cohort: int | None = None)
     other, sign = (a, -1) if buyer is b else (b, 1)
     gain = None if duel.gap is None else sign * duel.gap
     extra = None if buyer.usd is None or other.usd is None else buyer.usd - other.usd
-    ends = sorted(sign * end for end in (duel.low, duel.high) if end is not None) or [None, None]
+    low, high = (duel.low, duel.high) if buyer is a else (duel.high, duel.low)
+    ends = (None if end is None else sign * end for end in (low, high))
     each = [None if x is None or extra is None or extra <= 0 else x / extra for x in (gain, *ends)]
     alike = _alike(_settings(cohorts, a.agent), _settings(cohorts, b.agent))
     return DuelSpending(a, b, alike and a.tools != b.tools, buyer.agent, gain, extra, *each)
