@@ -3,6 +3,7 @@
 python -m benchmarks.shelf
 """
 
+import json
 import random
 import sys
 import time
@@ -51,6 +52,10 @@ def cost(index: ArticleIndex, query: str) -> float:
 if __name__ == "__main__":
     filled = shelf()
     figures = {what: cost(filled, query) for what, query in QUERIES.items()}
+    if "--json" in sys.argv:
+        shares = {"wanted": 1, "cpu_share": 1}
+        print(json.dumps({"rows": [{"what": x, "ratio": MOST / y} | shares for x, y in figures.items()]}))
+        sys.exit()
     print(f"a search among {TEXTS:,} texts, in milliseconds of CPU, at most {1_000 * MOST:.0f} wanted:")
     for what, took in figures.items():
         print(f"{1_000 * took:6.1f}  {what}")
