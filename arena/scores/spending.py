@@ -22,7 +22,7 @@ UNKNOWN = "price unknown"
 
 
 @dataclass(frozen=True, slots=True)
-class AgentSpending:
+class DuelCosts:
     """What an agent cost in dollars, None where a price is unknown, and its skill for each.
 
     `steps_usd` are the calls in which it asked for tools, `answers_usd` all others, and `sources_usd` what
@@ -49,8 +49,8 @@ class DuelSpending:
     and its interval for a dollar, where it did cost more.
     """
 
-    a: AgentSpending
-    b: AgentSpending
+    a: DuelCosts
+    b: DuelCosts
     tools_only: bool
     buyer: str
     gain: float | None
@@ -77,7 +77,7 @@ def read_spending(connection: Connection, duel: Duel, cohort: int | None = None)
 
 def _spending(
     connection: Connection, agent: str, cohorts: Sequence[StoredCohort], cohort: int | None
-) -> AgentSpending:
+) -> DuelCosts:
     board = LEADERBOARD.read_current(connection, cohort)
     rows = read_scores(connection, None if cohort is None else [cohort]) if board is None else board.rows
     row = next(row for row in rows if row.agent == agent)
@@ -96,7 +96,7 @@ def _spending(
     sources = 0.0 if looked <= {*FREE_SOURCES} else None
     usd = None if row.cost_usd is None or sources is None else row.cost_usd + sources
     each = row.skill / usd if row.skill is not None and usd else None
-    return AgentSpending(agent, row.tools, requests, spent, sources, answers, usd, row.skill, each)
+    return DuelCosts(agent, row.tools, requests, spent, sources, answers, usd, row.skill, each)
 
 
 def _settings(cohorts: Sequence[StoredCohort], agent: str) -> list[tuple[int, Entrant]]:
@@ -148,7 +148,7 @@ def _tools_sentence(found: DuelSpending) -> list[str]:
     return [f"{words}."]
 
 
-def _cost_text(spending: AgentSpending) -> str:
+def _cost_text(spending: DuelCosts) -> str:
     if not spending.tools:
         return f"{spending.agent} {_dollars(spending.usd)}"
     parts = f"{spending.requests:,} requests for tools {_dollars(spending.steps_usd)}"

@@ -317,7 +317,8 @@ def test_a_providers_own_search_is_refused_without_prices_and_with_a_budget(
 
 
 @pytest.mark.parametrize(
-    "extra", ["{enable_search: false}", "{web_search: null}", "{reasoning: {effort: low}}", "{user: research}"]
+    "extra",
+    ["{enable_search: false}", "{web_search: null}", "{reasoning: {effort: low}}", "{user: research}"],
 )
 def test_a_search_that_is_switched_off_is_none(tmp_path: Path, extra: str) -> None:
     block = f"{{model: openai/gpt-5.6, name: a, prices: hidden, extra: {extra}}}"
@@ -325,7 +326,9 @@ def test_a_search_that_is_switched_off_is_none(tmp_path: Path, extra: str) -> No
 
 
 def test_tools_of_a_provider_have_no_place_among_its_parameters(tmp_path: Path) -> None:
-    (error,) = mistakes(tmp_path, with_agents("{model: openai/gpt-5.6, extra: {tools: [{type: web_search}]}}"))
+    (error,) = mistakes(
+        tmp_path, with_agents("{model: openai/gpt-5.6, extra: {tools: [{type: web_search}]}}")
+    )
     assert error.message.startswith("tools is not allowed under extra")
 
 

@@ -6,10 +6,10 @@ import pytest
 
 from arena.scores.comparisons import EVEN_SENTENCE, duel_sentences, holm_sentence, p_value_text
 from arena.scores.rules.comparisons.duel import Duel
-from arena.scores.spending import AgentSpending, DuelSpending, spending_sentences
+from arena.scores.spending import DuelCosts, DuelSpending, spending_sentences
 
-PLAIN = AgentSpending("bob", (), 0, 0.0, 0.0, 0.5, 0.5, 0.01, 0.02)
-CURIOUS = AgentSpending("ann", ("search",), 1_200, 1.0, 0.0, 0.5, 1.5, 0.03, 0.02)
+PLAIN = DuelCosts("bob", (), 0, 0.0, 0.0, 0.5, 0.5, 0.01, 0.02)
+CURIOUS = DuelCosts("ann", ("search",), 1_200, 1.0, 0.0, 0.5, 1.5, 0.03, 0.02)
 BOUGHT = DuelSpending(CURIOUS, PLAIN, True, "ann", 0.02, 1.0, 0.02, 0.01, 0.03)
 CLEAR = Duel("ann", "bob", 400, 90, 40, 33.3, 0.02, 0.005, 0.001, None, low=0.01, high=0.03)
 
