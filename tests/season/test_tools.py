@@ -190,6 +190,10 @@ def test_the_board_says_who_had_tools_and_a_duel_what_they_bought(
     assert [rows[name]["tools"][:2] for name in ("one", "two", "market")] == [["search", "read"], [], []]
     board = " ".join(arena(tmp_path, "leaderboard").stdout.split())
     assert "Tools: search, read, price_history, book, notes (one)." in board
+    arena(tmp_path, "publish", "site")
+    assert (tmp_path / "site" / "index.html").read_text("utf-8").count("openai/guesses · tools") == 1
+    published = json.loads((tmp_path / "site" / "data.json").read_text("utf-8"))["leaderboard"]
+    assert {row["agent"]: row["tools"] for row in published} == {name: rows[name]["tools"] for name in rows}
     data = arena_json(tmp_path, "duel", "two", "one")
     found = data["spending"]
     dollars = ("requests", "steps_usd", "sources_usd", "answers_usd", "usd")

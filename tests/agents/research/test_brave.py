@@ -72,7 +72,7 @@ def search(server: VenueServer, **settings: Any) -> tuple[list[FoundArticle], li
     async def asked() -> list[FoundArticle]:
         source = Brave(Settings.model_validate(quick), asides.append, at_once)
         try:
-            assert await source.read(ITEM["url"]) is None
+            assert await source.read("https://www.news.example/strike") is None
             return await source.search("the strike", NOW)
         finally:
             await source.close()
