@@ -14,21 +14,22 @@ from agents.search_terms import PLAIN
 
 MOST_FOUND = 20
 MOST_WORDS = 12
-MOST_PLACES = 25_000
-"""Common words are left out of a search once rarer ones stand in so many articles."""
+MOST_PLACES = 20_000
+"""Common words are left out of a search once rarer ones stand in so many articles; where all are common, it
+goes over the newest articles only, and over so few of what came later."""
 COLUMNS = "title, text, source UNINDEXED, url UNINDEXED, published UNINDEXED"
 TABLES = (
     f"CREATE VIRTUAL TABLE article USING fts5({COLUMNS})",
     "CREATE VIRTUAL TABLE word USING fts5vocab(article, 'row')",
     "CREATE TABLE place (name TEXT PRIMARY KEY, url TEXT NOT NULL, number INTEGER NOT NULL) STRICT",
     "CREATE INDEX place_url ON place (url)",
+    "CREATE INDEX place_number ON place (number)",
 )
 ADD = "INSERT INTO article (rowid, title, text, source, url, published) VALUES (?, ?, ?, ?, ?, ?)"
-BEST = (
-    "SELECT rowid FROM article WHERE article MATCH ? AND rowid < ? ORDER BY rank LIMIT ?",
-    "SELECT rowid FROM article WHERE article MATCH ? AND rowid >= ? ORDER BY rank LIMIT ?",
-)
-"""Those that were out, and those that came later."""
+BEST = "SELECT rowid FROM article WHERE article MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rank LIMIT ?"
+BACK = "SELECT number FROM place WHERE number < ? ORDER BY number DESC LIMIT 1 OFFSET ?"
+AHEAD = "SELECT number FROM place WHERE number >= ? ORDER BY number LIMIT 1 OFFSET ?"
+"""The article that came so many before a time, or after it."""
 READ = "SELECT source, url, title, text, published FROM article WHERE rowid = ?"
 WORD = re.compile(r"\w+")
 A_SECOND = 2**24
@@ -40,18 +41,21 @@ NEVER = 2**38
 class ArticleIndex:
     """Articles by their files' names; of one that has no address the name is the address."""
 
-    def __init__(self) -> None:
+    def __init__(self, places: int = MOST_PLACES) -> None:
+        self._places = places
         self._rows = sqlite3.connect(":memory:", check_same_thread=False)
         for text in TABLES:
             self._rows.execute(text)
         self._known: dict[str, int] = {}
-        self._added = 0
+        self._added = self._count = 0
 
     def outdated(self, stamps: Mapping[str, int]) -> Iterator[str]:
         """The files that are new or changed since they were indexed, each once; what is gone is forgotten."""
         for name in [name for name, stamp in self._known.items() if stamps.get(name) != stamp]:
-            removed = self._rows.execute("DELETE FROM place WHERE name = ? RETURNING number", (name,))
-            self._rows.executemany("DELETE FROM article WHERE rowid = ?", removed.fetchall())
+            query = "DELETE FROM place WHERE name = ? RETURNING number"
+            removed = self._rows.execute(query, (name,)).fetchall()
+            self._rows.executemany("DELETE FROM article WHERE rowid = ?", removed)
+            self._count -= len(removed)
         new = [name for name, stamp in stamps.items() if self._known.get(name) != stamp]
         self._known = dict(stamps)
         yield from new
@@ -61,6 +65,7 @@ class ArticleIndex:
         when, url = dated(article.published), article.url or name
         second = NEVER if when is None else int(when[0].timestamp())
         self._added += 1
+        self._count += 1
         number = second * A_SECOND + self._added
         row = (number, article.title, article.text, article.source, url, article.published)
         self._rows.execute(ADD, row)
@@ -68,27 +73,37 @@ class ArticleIndex:
 
     def search(self, query: str, at: datetime) -> list[FoundArticle]:
         """Those that fit some words best, of all that were out at an instant, and of all others."""
-        words = self._telling(set(WORD.findall(query.casefold())) - PLAIN)
+        words, places = self._telling(set(WORD.findall(query.casefold())) - PLAIN)
         if not words:
             return []
-        match, until = " OR ".join(f'"{word}"' for word in words), (int(at.timestamp()) + 1) * A_SECOND
+        match, now = " OR ".join(f'"{word}"' for word in words), (int(at.timestamp()) + 1) * A_SECOND
+        since, until = self._window(now, places)
         found = list[FoundArticle]()
-        for best in BEST:
-            for number in self._rows.execute(best, (match, until, MOST_FOUND)).fetchall():
+        for first, end in ((since, now), (now, until)):
+            for number in self._rows.execute(BEST, (match, first, end, MOST_FOUND)).fetchall():
                 found += self._articles(*number)
         return found
 
-    def _telling(self, words: Collection[str]) -> list[str]:
-        """The rarest of some words, as many as a search can look for."""
+    def _telling(self, words: Collection[str]) -> tuple[list[str], int]:
+        """The rarest of some words, as many as a search can look for, and in how many articles they stand."""
         text = "SELECT doc FROM word WHERE term = ?"
         counts = [(row[0], word) for word in words for row in self._rows.execute(text, (word,))]
         kept, places = list[str](), 0
         for count, word in sorted(counts)[:MOST_WORDS]:
-            places += count
-            if kept and places > MOST_PLACES:
+            if kept and places + count > self._places:
                 break
+            places += count
             kept.append(word)
-        return kept
+        return kept, places
+
+    def _window(self, now: int, places: int) -> tuple[int, int]:
+        """Between which numbers to look, for words that stand in so many articles."""
+        if places <= self._places:
+            return 0, 2**63 - 1
+        share = self._places * self._count // places
+        first = self._rows.execute(BACK, (now, share - 1)).fetchone()
+        end = self._rows.execute(AHEAD, (now, MOST_FOUND)).fetchone()
+        return first[0] if first else 0, end[0] if end else 2**63 - 1
 
     def find(self, url: str) -> FoundArticle | None:
         """The article at an address; the newest, where there are several."""

@@ -75,7 +75,7 @@ def tool_requests(reply: str) -> tuple[Mapping[str, Any], ...]:
     try:
         asked = json.loads(reply)["tool_calls"] if '"tool_calls"' in reply else []
         return tuple(asked) if all(map(_is_request, asked)) else ()
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return ()
 
 
@@ -85,10 +85,32 @@ def _is_request(value: Any) -> bool:
 
 
 def step_message(message: Message) -> dict[str, Any] | None:
-    """A message of a step as it goes to a provider; None where it is an ordinary one."""
-    if message.role == "tool" or (message.role == "assistant" and tool_requests(message.content)):
-        return {"role": message.role, **json.loads(message.content)}
-    return None
+    """A message of a step as it goes to a provider; None where it is an ordinary one.
+
+    Several providers, and litellm for them, know arguments as objects only: what is none goes inside one.
+    """
+    if message.role == "tool":
+        return {"role": "tool", **json.loads(message.content)}
+    if message.role != "assistant" or not (requests := tool_requests(message.content)):
+        return None
+    calls = [
+        {**request, "function": {**use, "arguments": _as_object(use["arguments"])}}
+        for request in requests
+        for use in [request["function"]]
+    ]
+    return {"role": "assistant", **json.loads(message.content), "tool_calls": calls}
+
+
+def _as_object(arguments: str) -> str:
+    """Arguments as the JSON of an object.
+
+    >>> _as_object('{"query": "rain"}'), _as_object("rain")
+    ('{"query": "rain"}', '{"not_json":"rain"}')
+    """
+    try:
+        return arguments if isinstance(json.loads(arguments), dict) else canonical({"not_json": arguments})
+    except (ValueError, RecursionError):
+        return canonical({"not_json": arguments})
 
 
 def request_text(message: Any, prompt: Prompt) -> str:

@@ -141,5 +141,5 @@ def plain_request(arguments: str) -> str:
     try:
         value = json.loads(arguments or "{}")
         return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return arguments

@@ -264,6 +264,13 @@ COLUMNS = (
     ),
     _score("kind", "Kind", "text", "What decides: a language model, or a rule."),
     LeaderboardColumn(
+        "tools",
+        "Tools",
+        "text",
+        "What it could look things up with before it answered.",
+        lambda line: ", ".join(line.row.tools),
+    ),
+    LeaderboardColumn(
         "note", "Note", "text", "What its figures are not worth, and why.", lambda line: line.note
     ),
 )
@@ -565,6 +572,10 @@ def says_and_happens(found: ReliabilityDiagram, n: int) -> str:
     return f"{said}: {verdict} ({count(n, 'forecast')} in all)"
 
 
+TOOLS = " · tools"
+"""The mark of an agent that could look things up."""
+
+
 def short_board(
     lines: Sequence[LeaderboardLine],
     known: SeasonOverview,
@@ -596,7 +607,9 @@ def short_board(
             )
             for r in rows
         ],
-        "agent": [HtmlCell(name, name, known.about(name)) for name in agents],
+        "agent": [
+            HtmlCell(row.agent, row.agent, known.about(row.agent) + TOOLS * bool(row.tools)) for row in rows
+        ],
         "skill": [_skill(line, look[line.row.agent], scale) for line in lines],
         "verdict": [_verdict(line, bar) for line in lines],
         "brier_implied": [row.brier_implied for row in rows],

@@ -5,7 +5,7 @@ A price in dollars per million tokens is as many millionths of a dollar a token.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import ROUND_CEILING, Decimal
 from functools import cache
 from typing import Any
@@ -24,12 +24,12 @@ SEARCH_FEES = {"gemini": Decimal(35_000), "xai": Decimal(5_000)}
 """Millionths of a dollar for a web search, where the table has none."""
 ONE_SEARCH = re.compile(r"-search-preview|^perplexity/sonar(?!-deep)")
 """Models that search the web once for every question, for a fee and no tokens."""
-SEARCHING = re.compile(r"-search-api|:online|^groq/compound|^perplexity/(?:preset/|sonar-deep)")
-"""Models that search by themselves, nobody knows how often."""
-SEARCH_OPTIONS = frozenset({
-    "enable_search", "plugins", "search_mode", "search_parameters", "web_search", "web_search_options",
-})  # fmt: skip
-"""Extra parameters by which a provider searches by itself."""
+SEARCHING = re.compile(
+    r"-search-api|:online|-deep-research|^groq/compound|^perplexity/preset/|/perplexity/sonar"
+)
+"""Models that search by themselves, nobody knows how often, or for a fee that is not in the table."""
+SEARCH_OPTION = re.compile(r"search|grounding|^(?:plugins|tools|connectors|mcp_?servers)$", re.IGNORECASE)
+"""Names of extra parameters, at any depth, by which a provider looks things up by itself."""
 HARMLESS = frozenset((
     "additional_drop_params", "allowed_openai_params", "api_version", "aws_region_name",
     "chat_template_kwargs", "drop_params", "enable_thinking", "frequency_penalty", "include_reasoning",
@@ -131,9 +131,21 @@ def own_search(settings: ModelSettings) -> str:
     """What lets a provider search the web by itself, of which no record tells; nothing where it can't."""
     if ONE_SEARCH.search(settings.model) or SEARCHING.search(settings.model):
         return settings.model
-    body = settings.extra.get("extra_body")
-    names = {**settings.extra, **(body if isinstance(body, Mapping) else {})}
-    return next((name for name in names if name in SEARCH_OPTIONS), "")
+    return next(_searches(settings.extra), "")
+
+
+def _searches(value: object, name: str = "") -> Iterator[str]:
+    """The names in an extra parameter, and the models, that have a provider search; what is off is not on."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if SEARCH_OPTION.search(str(key)) and inner not in (False, None):
+                yield str(key)
+            yield from _searches(inner, str(key))
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _searches(each, name)
+    elif isinstance(value, str) and (ONE_SEARCH.search(value) or SEARCHING.search(value)):
+        yield f"{name}: {value}"
 
 
 def unbounded_option(settings: ModelSettings) -> str | None:

@@ -4,6 +4,7 @@ Its articles have a title, an address and a description, and the time at which B
 is in the environment variable that `key_env` names. Not yet run live.
 """
 
+import asyncio
 import os
 from datetime import datetime, timedelta
 from functools import partial
@@ -16,7 +17,7 @@ from agents.search_terms import search_terms
 from markets.model import Market
 from markets.venue import Report, VenueError, ignore_report
 from markets.venues.wire.fields import MaybeText, RecordSorter, RejectedRecord, Text, WireRecord, read
-from markets.venues.wire.http import HttpClient
+from markets.venues.wire.http import HttpClient, Sleep
 
 HINT = "check evidence.brave.url, your key and your network, or try again later"
 
@@ -54,8 +55,8 @@ class BraveArticle(WireRecord):
 class Brave:
     """Brave's list of news behind the door of a source."""
 
-    def __init__(self, settings: Settings, report: Report):
-        self._settings = settings
+    def __init__(self, settings: Settings, report: Report, sleep: Sleep = asyncio.sleep):
+        self._settings, self._sleep = settings, sleep
         self._http: HttpClient | None = None
         self._sorter = RecordSorter("brave", ("url",), report)
 
@@ -86,7 +87,9 @@ class Brave:
                 "/news/search", q=query, count=self._settings.records, freshness=days
             )
         except VenueError as error:
-            raise ResearchError(error.code, error.message, HINT) from error
+            refused = f"Brave refuses the key in {self._settings.key_env}, or the search: "
+            words = refused * (error.code == "refused") + error.message
+            raise ResearchError(error.code, words, HINT) from error
         listed = answer.get("results") if isinstance(answer, dict) else None
         if not isinstance(listed, list):
             raise ResearchError("malformed", "Brave did not send a list of results", HINT)
@@ -104,6 +107,7 @@ class Brave:
                 settings.url,
                 per_second=settings.per_second,
                 timeout=settings.timeout,
+                sleep=self._sleep,
                 headers={"X-Subscription-Token": key},
             )
         return self._http

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from fractions import Fraction
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from arena.record.queries.calls import RecentUsage
 
 ENDS = ("low", "expected", "high")
+NEAR = 0.75
+"""The part of the time between rounds, or of that in which one may be played, that agents may take."""
 LABEL = 10
 """The characters in front of what a line says."""
 PER = {
@@ -97,7 +100,12 @@ def cost_of(config: "Config", number: int, usage: "Mapping[str, RecentUsage]") -
         "rounds": {"cohort": times.cohort, "month": round(float(times.month), 2), "day": times.day},
         "agents": agents,
         "total": None if any(one.trouble for one in found) else spans(total),
-        "warnings": [*_model_faults(config, found), *_unknown_models(config), *warnings],
+        "warnings": [
+            *_model_faults(config, found),
+            *_unknown_models(config),
+            *_long_waits(config),
+            *warnings,
+        ],
     }
 
 
@@ -142,6 +150,33 @@ def _unknown_models(config: "Config") -> Iterator[dict[str, Any]]:
                 "message": f"the model of {agent.name} is unknown to litellm: {model.model}",
                 "mend": f"Did you mean {near}? If it is new, `price` says what it costs",
             }
+
+
+def _long_waits(config: "Config") -> Iterator[dict[str, Any]]:
+    """Agents from outside that are waited for so long that rounds after theirs may be late, or missed.
+
+    Cohorts that decide at one time play one after the other.
+    """
+    from agents.model import DeskSettings
+    from arena.cohorts.schedule import PLAY_WINDOW
+    from portfolio.quotes import duration_text
+
+    cohorts = config.cohorts
+    many = min(cohorts.keep_deciding, cohorts.count or cohorts.keep_deciding)
+    most = min(PLAY_WINDOW, cohorts.decide.every) * NEAR
+    for agent in config.agents:
+        if not isinstance(agent.settings, DeskSettings):
+            continue
+        wait = timedelta(seconds=agent.settings.wait)
+        if wait * many > most:
+            times = f" for each of {many} cohorts" if many > 1 else ""
+            often = f"rounds come every {duration_text(cohorts.decide.every)}"
+            words = f"{agent.name} may take {duration_text(wait)}{times}, and {often}: what comes after is "
+            words += f"played late, and not at all {duration_text(PLAY_WINDOW)} after its time"
+            hint = f"set its `wait` to at most {duration_text(most / many)}, or decide less often"
+            yield {
+                "code": "long_wait", "scope": "model", "agent": agent.name, "message": words, "mend": hint,
+            }  # fmt: skip
 
 
 def _between(key: str, low: float | None, high: float | None) -> str | None:

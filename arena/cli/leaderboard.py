@@ -72,10 +72,12 @@ def interval_bar(row: Mapping[str, Any]) -> str | None:
 
 
 AGENT = TableColumn("agent", narrow="cut middle")
+TOOLS = TableColumn("tools", value=lambda row: "tools" if row["tools"] else None, gives_way=3)
 SKILL = TableColumn("skill", show="+.4f")
 COLUMNS = (
     TableColumn("rank", value=rank),
     AGENT,
+    TOOLS,
     SKILL,
     TableColumn("interval", "95% interval", value=between("skill_low", "skill_high")),
     TableColumn("verdict", show=VERDICTS.__getitem__, gives_way=3),
@@ -108,6 +110,7 @@ COLUMNS = (
 )
 UNRANKED = (
     AGENT,
+    TOOLS,
     TableColumn("why_not", "why not", narrow="wrap"),
     TableColumn("brier_implied", "implied*", ".4f", 1),
     TableColumn("pnl", "P/L", lambda usd: signed_dollars(usd, 0), 1),
@@ -328,6 +331,8 @@ def print_leaderboard(found: Mapping[str, Any], choice: TableChoice) -> None:
         print_text(f"{words.capitalize()}.")
     said = {row["agent"]: row["stamps"] for row in found["leaderboard"]}
     _say_of(said, str.capitalize)
+    tools = {row["agent"]: [", ".join(row["tools"])] if row["tools"] else [] for row in agents}
+    _say_of(tools, "Tools: {}".format)
     _say_of({row["agent"]: [row["depth"]] if row["depth"] else [] for row in agents}, "P/L: {}".format)
 
 
@@ -347,8 +352,11 @@ def duel(
 ) -> None:
     """Show which of two agents forecasts better, on the markets and in the rounds that both were shown.
 
-    The gap is B's Brier score minus A's: above 0, A is ahead. With fewer than 20 events nothing is
-    concluded. Agents that share no markets are compared by their skill.
+    The gap is B's Brier score minus A's: above 0, A is ahead. Markets of one event count as one, and with
+    fewer than 20 events nothing is concluded. Agents that share no markets are compared by their skill. Two
+    prompts for one model, one model at two temperatures, or with tools and without, are two agents: duel
+    them. Beside the gap stands what each cost, with its steps for tools, and what the dearer one's dollars
+    bought. What a source with a key charges is not known.
 
     The p-value is for this pair alone. Who picks the most striking of many pairs needs the adjusted one
     below it, which is there once `arena run` or the dashboard has compared all pairs.
@@ -361,6 +369,7 @@ def duel(
 
     from arena.scores.comparisons import compute_duel, duel_sentences, holm_sentence
     from arena.scores.profiles.duels import events_needed, read_current_duel
+    from arena.scores.spending import read_spending, spending_sentences
 
     if one == other:
         raise ArenaError(
@@ -368,9 +377,11 @@ def duel(
         )
     with chosen.reading() as connection:
         found = compute_duel(connection, one, other, cohort)
+        spending = read_spending(connection, found, cohort)
         of_all = read_current_duel(connection, one, other) if cohort is None else None
     needed = events_needed(found)
-    sentences = (*duel_sentences(found, needed), "" if of_all is None else holm_sentence(of_all))
+    holm = "" if of_all is None else holm_sentence(of_all)
+    sentences = (*duel_sentences(found, needed), holm, *spending_sentences(spending))
     data = {"cohort": cohort} | asdict(found) | {"adjusted": None if of_all is None else of_all.adjusted}
-    verdict = {"winner": found.winner(), "events_needed": needed}
+    verdict = {"winner": found.winner(), "events_needed": needed, "spending": asdict(spending)}
     chosen.answer(data | verdict, print, "\n".join(filter(None, sentences)))

@@ -75,7 +75,8 @@ class LeaderboardRow:
     and `copies` whose forecasts it repeats. `place_best` and `place_worst` are the places that the agent may
     really hold, `ties` the groups of the leaderboard that it is in, from 1 on. `events_effective` counts
     events by what they can tell. `depth` says whether its fills are unlimited, or
-    made at a depth that is unknown, and `stamps` what the figures are not worth.
+    made at a depth that is unknown, `stamps` what the figures are not worth, and `tools` what it could look
+    things up with.
     """
 
     agent: str
@@ -129,6 +130,7 @@ class LeaderboardRow:
     reason: str | None = None
     depth: str | None = None
     stamps: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +210,7 @@ def _agent_scores(
         brier_anchored=none_for_nan(brier.score(bets.anchored, bets.outcome)),
         win_rate=none_for_nan(win_rate.score(bets.yes, bets.outcome)),
         **_money(accounts, int(np.count_nonzero(stated.stated))),
+        tools=tuple(dict.fromkeys(name for account in accounts for name in account.tools)),
     )
 
 
@@ -363,7 +366,7 @@ def _board_state(connection: Connection, cohort: int | None) -> str:
     return f"{scores_basis(connection)}; {accounts_basis(connection)}"
 
 
-LEADERBOARD = CacheKind("board", "board 6", TypeAdapter(Leaderboard), _board_state)
+LEADERBOARD = CacheKind("board", "board 7", TypeAdapter(Leaderboard), _board_state)
 """The leaderboard of all cohorts, or of one by its number."""
 
 

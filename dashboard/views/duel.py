@@ -9,6 +9,7 @@ from arena.scores.comparisons import duel_sentences, p_value_text
 from arena.scores.profiles.duels import DUELS, DecidingMarket, DuelDetails
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.weeks import ENOUGH_WEEKS
+from arena.scores.spending import read_spending, spending_sentences
 from dashboard.board import stamps
 from dashboard.html import EMPTY, HtmlColumn, Tile, box, number, tiles, words
 from dashboard.pages import choice, go, listing, put, show_cached, way
@@ -66,6 +67,8 @@ def show(record: RecordSource) -> None:
     else:
         looks = [known.colours([a, b])[name] for name in (a, b)]
         _verdict(found, looks)
+        for sentence in spending_sentences(kept(record, read_spending, found.duel)):
+            st.caption(plain(with_true_minus(sentence)))
         _spread(found, looks)
         _deciders(found)
     _others(every, a, b)

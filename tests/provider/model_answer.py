@@ -1,7 +1,7 @@
 """What a model says, or why a server turns a question down, before any wire puts it in its own words."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,7 +16,8 @@ class ModelAnswer:
     `sent` are all tokens of the question, `cached` and `written` those of them that were read from a cache or
     put in one; `said` are tokens of the answer, `thought` those of thinking. With `thought_apart` a chat
     server leaves these out of completion_tokens, so that only the total has them. `cost` is in dollars,
-    `tier` is how fast it was served, `searches` how often it searched the web.
+    `tier` is how fast it was served, `searches` how often it searched the web. `uses` are the tools that it
+    asks for beside its text, with what it gives each.
     """
 
     text: str = "{}"
@@ -35,6 +36,7 @@ class ModelAnswer:
     cost: float | None = None
     model: str = "served-1"
     fingerprint: str = "fp-1"
+    uses: tuple[tuple[str, str], ...] = ()
 
     @property
     def got(self) -> int:
@@ -56,6 +58,12 @@ def take_only(body: Body, allowed: str, words: str) -> None:
     for name in body:
         if name not in allowed.split():
             raise Refused(words.format(name))
+
+
+def check_told(asked: Iterable[object], told: Iterable[object]) -> None:
+    """Turn down a conversation in which a tool that was asked for has told nothing, or another one has."""
+    if [*asked] != [*told]:
+        raise Refused("every call of a tool must be followed by its result, in order, and by no other")
 
 
 def sse(data: Any, name: str = "") -> bytes:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from tests.provider.model_answer import Body, ModelAnswer, Refused, halves, sse, take_only
+from tests.provider.model_answer import Body, ModelAnswer, Refused, check_told, halves, sse, take_only
 
 
 class OpenAiChat:
@@ -15,7 +15,8 @@ class OpenAiChat:
     responses_only: ClassVar[tuple[str, ...]] = ("-pro", "codex", "deep-research", "multi-agent")
     takes: ClassVar[str] = (
         "model messages max_tokens max_completion_tokens temperature top_p seed stream stream_options "
-        "response_format reasoning_effort service_tier prompt_cache_key web_search_options top_k n user"
+        "response_format reasoning_effort service_tier prompt_cache_key web_search_options top_k n user "
+        "tools tool_choice"
     )
 
     def check(self, body: Body) -> None:
@@ -35,6 +36,8 @@ class OpenAiChat:
         if "stream_options" in body and not body.get("stream"):
             raise Refused("The 'stream_options' parameter is only allowed when 'stream' is enabled.")
         self._check_form(body)
+        uses = [call["id"] for message in body["messages"] for call in message.get("tool_calls") or ()]
+        check_told(uses, (x["tool_call_id"] for x in body["messages"] if x["role"] == "tool"))
 
     @staticmethod
     def _check_form(body: Body) -> None:
@@ -64,6 +67,16 @@ class OpenAiChat:
             call = {"id": "c1", "type": "function", "function": {"name": "answer", "arguments": answer.text}}
             message |= {"content": None, "tool_calls": [call]}
             finish = "tool_calls"
+        if answer.uses:
+            calls = [
+                {
+                    "id": f"call_{body_size(body)}{n}",
+                    "type": "function",
+                    "function": {"name": name, "arguments": given},
+                }
+                for n, (name, given) in enumerate(answer.uses)
+            ]
+            message["tool_calls"], finish = calls, "tool_calls"
         choice = {"index": 0, "message": message, "finish_reason": finish}
         head = {"id": "c-1", "object": "chat.completion", "created": 1, "model": answer.model}
         head |= {"system_fingerprint": answer.fingerprint, "choices": [choice], "usage": self.usage(answer)}
@@ -105,8 +118,8 @@ class OpenAiChat:
         yield chunk({"role": "assistant", "content": ""})
         for name in ("reasoning_content", "reasoning", "refusal", "content"):
             yield from (chunk({name: part}) for part in halves(message.get(name) or ""))
-        if "tool_calls" in message:
-            yield chunk({"tool_calls": [message["tool_calls"][0] | {"index": 0}]})
+        for index, call in enumerate(message.get("tool_calls", ())):
+            yield chunk({"tool_calls": [call | {"index": index}]})
         yield chunk({"annotations": message["annotations"]} if message["annotations"] else {})
         yield chunk({}, choice["finish_reason"])
         if (body.get("stream_options") or {}).get("include_usage"):
@@ -162,6 +175,9 @@ class Responses:
             check_strict(form["schema"])
         elif form.get("type") == "json_object" and "json" not in json.dumps(body["input"]).lower():
             raise Refused("Response input messages must contain the word 'json' in some form.")
+        uses = [item["call_id"] for item in body["input"] if item.get("type") == "function_call"]
+        told = (item["call_id"] for item in body["input"] if item.get("type") == "function_call_output")
+        check_told(uses, told)
 
     def whole(self, answer: ModelAnswer, body: Body) -> Any:
         """The response in one piece."""
@@ -180,6 +196,14 @@ class Responses:
         elif answer.text and answer.finish not in ("filter", "blocked"):
             cited = [{"type": "url_citation", "url": url, "title": url} for url in answer.citations]
             output.append(self._message({"type": "output_text", "text": answer.text, "annotations": cited}))
+        for n, (name, given) in enumerate(answer.uses):
+            call = {
+                "id": f"fc_{n}",
+                "call_id": f"call_{body_size(body)}{n}",
+                "name": name,
+                "arguments": given,
+            }
+            output.append({"type": "function_call", "status": "completed", **call})
         cut = {"length": "max_output_tokens", "filter": "content_filter", "blocked": "content_filter"}
         reason = cut.get(answer.finish)
         return {
@@ -219,6 +243,11 @@ class Responses:
     def error(self, refused: Refused) -> Any:
         """As its chat has it."""
         return OpenAiChat().error(refused)
+
+
+def body_size(body: Body) -> int:
+    """Something that is another in each step of a conversation, as the ids of a provider are."""
+    return len(json.dumps(dict(body)))
 
 
 def check_strict(schema: Any) -> None:

@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from tests.provider.model_answer import Body, ModelAnswer, Refused, halves, sse, take_only
-from tests.provider.openai_wires import OpenAiChat, OpenRouter, Responses
+from tests.provider.model_answer import Body, ModelAnswer, Refused, check_told, halves, sse, take_only
+from tests.provider.openai_wires import OpenAiChat, OpenRouter, Responses, body_size
 
 
 class Anthropic:
@@ -36,6 +36,12 @@ class Anthropic:
         thinking = body.get("thinking") or {}
         if thinking.get("type") == "enabled" and not 1024 <= thinking["budget_tokens"] < most:
             raise Refused("`max_tokens` must be greater than `thinking.budget_tokens`")
+        for asked, told in zip(body["messages"], body["messages"][1:], strict=False):
+            blocks = _blocks(asked)
+            uses = [block["id"] for block in blocks if block["type"] == "tool_use"]
+            check_told(uses, (x["tool_use_id"] for x in _blocks(told) if x["type"] == "tool_result"))
+            if uses and thinking and blocks[0].get("signature") != "s":
+                raise Refused("Expected `thinking` before `tool_use`, as it was signed")
 
     def whole(self, answer: ModelAnswer, body: Body) -> Any:
         """The message in one piece."""
@@ -51,10 +57,15 @@ class Anthropic:
                 for url in answer.citations
             ]
             content.append({"type": "text", "text": answer.text, **({"citations": cited} if cited else {})})
+        content += [
+            {"type": "tool_use", "id": f"toolu_{body_size(body)}{n}", "name": name, "input": _object(given)}
+            for n, (name, given) in enumerate(answer.uses)
+        ]
         reasons = {"stop": "end_turn", "length": "max_tokens", "tool": "tool_use", "pause": "pause_turn"}
         return {
             "id": "msg_1", "type": "message", "role": "assistant", "model": answer.model, "content": content,
-            "stop_reason": reasons.get(answer.finish, "refusal"), "stop_sequence": None,
+            "stop_reason": "tool_use" if answer.uses else reasons.get(answer.finish, "refusal"),
+            "stop_sequence": None,
             "usage": {
                 "input_tokens": answer.sent - answer.cached - answer.written,
                 "cache_read_input_tokens": answer.cached, "cache_creation_input_tokens": answer.written,
@@ -79,13 +90,19 @@ class Anthropic:
             names = {"text": ("text", "text_delta"), "thinking": ("thinking", "thinking_delta")}
             if kind == "tool_use":
                 yield event("content_block_start", index=index, content_block=block | {"input": {}})
-                delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
-                yield event("content_block_delta", index=index, delta=delta)
+                uses = answer.uses or (("", json.dumps(block["input"])),)
+                given = uses[index - len(content)][1]  # the last blocks are uses
+                for part in halves(given):
+                    delta = {"type": "input_json_delta", "partial_json": part}
+                    yield event("content_block_delta", index=index, delta=delta)
             else:
                 name, delta_type = names[kind]
                 yield event("content_block_start", index=index, content_block={"type": kind, name: ""})
                 for part in halves(block[name]):
                     yield event("content_block_delta", index=index, delta={"type": delta_type, name: part})
+                if "signature" in block:
+                    signed = {"type": "signature_delta", "signature": block["signature"]}
+                    yield event("content_block_delta", index=index, delta=signed)
             yield event("content_block_stop", index=index)
         ended = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
         yield event("message_delta", delta=ended, usage=usage)
@@ -94,6 +111,23 @@ class Anthropic:
     def error(self, refused: Refused) -> Any:
         """An error in this server's form."""
         return {"type": "error", "error": {"type": refused.code, "message": refused.message}}
+
+
+def _blocks(message: Body) -> list[dict[str, Any]]:
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def _object(given: str) -> Any:
+    """What a tool is given, at a server that knows objects only."""
+    try:
+        return json.loads(given)
+    except (ValueError, RecursionError):
+        return {}
+
+
+SIGNATURE = "c2lnbmVk"
+"""Gemini's seal on what it thought before it called a tool; it wants that back."""
 
 
 class Gemini:
@@ -110,6 +144,13 @@ class Gemini:
         config = body.get("generationConfig") or {}
         if int(config.get("max_output_tokens", config.get("maxOutputTokens", 1))) > 65_536:
             raise Refused("Unable to submit request because it has a maxOutputTokens value out of range")
+        for asked, told in zip(body["contents"], body["contents"][1:], strict=False):
+            uses = [part["functionCall"]["name"] for part in asked["parts"] if "functionCall" in part]
+            results = [x["functionResponse"]["name"] for x in told["parts"] if "functionResponse" in x]
+            check_told(uses, results)
+            signed = [part.get("thoughtSignature") for part in asked["parts"] if "functionCall" in part]
+            if signed and signed[0] != SIGNATURE:
+                raise Refused("Function call is missing a thought_signature in functionCall parts")
 
     def whole(self, answer: ModelAnswer, body: Body) -> Any:
         """The response in one piece."""
@@ -126,6 +167,9 @@ class Gemini:
             parts.append({"functionCall": {"name": "answer", "args": json.loads(answer.text)}})
         elif answer.finish not in ("filter", "refusal", "silent_refusal"):
             parts.append({"text": answer.text})
+        for n, (name, given) in enumerate(answer.uses):
+            signed = {} if n else {"thoughtSignature": SIGNATURE}  # of calls side by side the first has it
+            parts.append({"functionCall": {"name": name, "args": _object(given)}, **signed})
         reasons = {
             "length": "MAX_TOKENS",
             "filter": "SAFETY",
@@ -176,6 +220,10 @@ class Ollama:
         form = body.get("format")
         if form not in (None, "", "json") and not isinstance(form, dict):
             raise Refused('invalid format: expected "json" or a JSON schema')
+        messages = body.get("messages") or ()
+        uses = [call["function"]["name"] for each in messages for call in each.get("tool_calls") or ()]
+        if len(uses) != sum(each["role"] == "tool" for each in messages):
+            raise Refused("every call of a tool must be followed by its result")
 
     def read_tokens(self, body: Body) -> int:
         """How much of the question is read: no more than the window has room for."""
@@ -184,9 +232,12 @@ class Ollama:
 
     def whole(self, answer: ModelAnswer, body: Body) -> Any:
         """The answer in one piece."""
-        message = {"role": "assistant", "content": answer.text}
+        message: dict[str, Any] = {"role": "assistant", "content": answer.text}
         if answer.thinking:
             message["thinking"] = answer.thinking
+        if answer.uses:
+            calls = [{"function": {"name": name, "arguments": _object(given)}} for name, given in answer.uses]
+            message |= {"tool_calls": calls}
         spoken = {"message": message} if "messages" in body else {"response": answer.text}
         return {
             "model": answer.model, "created_at": "2026-01-01T00:00:00Z", **spoken, "done": True,

@@ -162,3 +162,23 @@ def test_checking_makes_no_record_and_one_that_cannot_be_read_is_said(tmp_path: 
     found = arena_json(tmp_path, "check")
     assert found["record_trouble"]
     assert "it can't be read" in arena(tmp_path, "check").stdout
+
+
+@pytest.mark.parametrize(
+    ("cohorts", "wait", "most"),
+    [
+        ("decide: 15m, rounds: 5, count: 1", "15m", "11 min 15 s"),
+        ("decide: 15m, rounds: 5, count: 1", "11m", None),
+        ("decide: weekly, rounds: 5", "1h", "54 min"),
+        ("decide: weekly, rounds: 5", "50m", None),
+        ("decide: weekly, rounds: 5, count: 1", "5h", "4 h 30 min"),
+    ],
+)
+def test_an_agent_that_may_take_until_rounds_are_late_is_named(
+    tmp_path: Path, cohorts: str, wait: str, most: str | None
+) -> None:
+    head = f"cohorts: {{{cohorts}}}\nmarkets: {{venue: simulator, show: 3}}\n"
+    a_config(tmp_path, f"kind: outside, name: ann, wait: {wait}", head=head)
+    warnings = arena_json(tmp_path, "check")["cost"]["warnings"]
+    assert [(one["code"], one["agent"]) for one in warnings] == [("long_wait", "ann")] * (most is not None)
+    assert most is None or warnings[0]["mend"] == f"set its `wait` to at most {most}, or decide less often"

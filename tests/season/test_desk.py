@@ -75,19 +75,19 @@ def bets(view: Mapping[str, Any], share: float) -> dict[str, Any]:
     return forecasts(view, share) | {"bets": [{"market": first, "option": "no", "amount": 60}]}
 
 
-def desk(folder: Path) -> tuple[Forked, str]:
+def desk(folder: Path, *words: str) -> tuple[Forked, str]:
     """A desk as a process, and where it is."""
-    process = loaded().start(folder, "desk", "--port", "8650")
+    process = loaded().start(folder, "desk", "--port", "8650", *words)
     found = until(lambda: re.search(r"http://\S+", process.said()) or not process.runs)
     assert process.runs, process.said()
     return process, found[0]
 
 
-def of_agent(folder: Path, name: str, what: str) -> list[tuple[Any, ...]]:
+def of_agent(folder: Path, name: str, what: str, record: str = "demo.db") -> list[tuple[Any, ...]]:
     """Something of an agent's calls or turns."""
     table = "call" if what in ("messages", "reply", "error_code") else "turn"
     query = f"SELECT {what} FROM {table} t JOIN entrant e ON e.id = t.entrant_id WHERE e.name = '{name}'"
-    return rows(folder, f"{query} ORDER BY t.id", "demo.db")
+    return rows(folder, f"{query} ORDER BY t.id", record)
 
 
 async def by_protocol(url: str, key: str, share: float) -> dict[str, Any]:
@@ -194,3 +194,74 @@ def test_all_are_killed_in_mid_turn_and_one_record_stands(tmp_path: Path) -> Non
     assert found.items() >= AGREES.items()
     assert not any("outside" in words for words in found["unproved"])
     assert all(key not in (tmp_path / "demo.db").read_bytes().decode("latin-1") for key in keys.values())
+
+
+DIES = """\
+import json, os, sys
+seen = json.load(sys.stdin)
+if not os.path.exists("died"):
+    open("died", "w").close()
+    os.kill(os.getpid(), 9)
+json.dump({"version": 1}, sys.stdout)
+"""
+CLIENT = """\
+import asyncio, sys
+from mcp import Client, StdioServerParameters
+async def go():
+    async with Client(StdioServerParameters(command=sys.argv[1], args=sys.argv[2:], env=dict(ENV))) as client:
+        print((await client.call_tool("view", {})).content[0].text.replace("\\n", " "), flush=True)
+        await asyncio.sleep(600)
+asyncio.run(go())
+"""
+ON_A_SERVER = f"""\
+  - kind: market
+  - {{name: sharp, model: demo/sharp, price: {{input: 1.0, output: 4.0}}}}
+  - {{kind: command, name: prog, command: [{sys.executable}, -S, prog.py]}}
+  - {{kind: outside, name: ann, wait: 2m}}
+  - {{kind: outside, name: bob, wait: 2m}}
+"""
+
+
+def test_on_postgresql_an_assistant_and_a_program_are_killed_too(
+    tmp_path: Path, new_database: Callable[[], str]
+) -> None:
+    """The client of an assistant between view and decision, and the program of a command as it decides."""
+    address = new_database()
+    demo_config(tmp_path, ON_A_SERVER, count=1, show=5)
+    (tmp_path / "prog.py").write_text(DIES, "utf-8")
+    here = ("--database", address)
+    keys = {name: arena_json(tmp_path, "desk", "--key", name, *here)["key"] for name in ("ann", "bob")}
+
+    first, url = desk(tmp_path, *here)
+    round = loaded().start(tmp_path, "round", *here)
+    ann = Guest(url, keys["ann"])
+    before = ann.turn()
+    there = environment(ARENA_KEY=keys["bob"])
+    (tmp_path / "client.py").write_text(CLIENT.replace("ENV", repr(there)), "utf-8")
+    words = [sys.executable, "client.py", *command("mcp", "--url", url)]
+    client = subprocess.Popen(words, cwd=tmp_path, env=there, stdout=subprocess.PIPE, text=True)
+    assert client.stdout is not None
+    seen = json.loads(client.stdout.readline())
+    client.kill()
+    client.communicate()
+    until(lambda: (tmp_path / "died").exists() and of_agent(tmp_path, "sharp", "reply", address))
+    for process in (round, first):
+        process.kill()
+
+    second, url = desk(tmp_path, *here)
+    round = loaded().start(tmp_path, "round", *here)
+    ann, asked = Guest(url, keys["ann"]), len(of_agent(tmp_path, "sharp", "reply", address))
+    assert ann.turn() == before
+    told = asyncio.run(by_protocol(url, keys["bob"], 0.4))
+    assert told["view"] == seen, "who comes again sees the same"
+    assert told["submit"] == told["again"]
+    decision = forecasts(before["view"], 0.6)
+    assert ann.send(decision) == ann.send(decision)
+    round.wait()
+    assert (round.status, round.said().count("late")) == (0, 0)
+    names = ("market", "sharp", "prog", "ann", "bob")
+    verdicts = [of_agent(tmp_path, name, "verdict", address) for name in names]
+    assert verdicts == [[("played",)]] * 5
+    assert len(of_agent(tmp_path, "sharp", "reply", address)) == asked
+    second.kill()
+    assert arena_json(tmp_path, "verify", *here).items() >= AGREES.items()

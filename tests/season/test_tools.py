@@ -5,13 +5,17 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import pytest
 
+from agents.model import Message
+from agents.steps import step_message
 from tests.bundles import simulated
-from tests.program.running import AGREES, arena, arena_json
+from tests.program.running import AGREES, arena, arena_json, loaded
 from tests.provider.replies import GOOD, USAGE, Asked, completion, says
 from tests.provider.server import FaultyProvider, faulty
 from tests.serving import Reply
@@ -160,6 +164,54 @@ def test_an_export_has_it_all(folder: Path) -> None:
     assert rows(folder / "copy.db", query) == rows(folder / "first.db", query)
 
 
+def guesses(asked: Asked) -> Reply:
+    """0.5 on all markets with tools, of which it asks for one first; else 0.7."""
+    tools = "tools" in asked.body
+    if tools and asked.body["messages"][-1]["role"] != "tool":
+        return uses(asked, ("search", {"query": "the strike"}))
+    said = [{"market": f"m{n}", "probability": 0.5 if tools else 0.7} for n in range(1, 21)]
+    return says(json.dumps({"forecasts": said, "bets": [], "sales": []}))
+
+
+def test_the_board_says_who_had_tools_and_a_duel_what_they_bought(
+    tmp_path: Path, folder: Path, provider: FaultyProvider
+) -> None:
+    provider.script("guesses", guesses)
+    simulated(tmp_path / "spring", markets=80, events=60)
+    (tmp_path / "news").symlink_to(folder / "news")
+    model = MODEL.format(name="guesses", url=provider.url)
+    text = CONFIG.format(model=model, round="100", database="arena.db").replace("show: 4", "show: 20")
+    text = text.partition("  - {name: two")[0].replace("rounds: 2", "rounds: 6")
+    text += f"  - {{name: two, {model}}}\n"
+    (tmp_path / "config.yaml").write_text(text, "utf-8")
+    arena_json(tmp_path, "replay", "spring", "--database", "arena.db")
+
+    rows = {row["agent"]: row for row in arena_json(tmp_path, "leaderboard")["leaderboard"]}
+    assert [rows[name]["tools"][:2] for name in ("one", "two", "market")] == [["search", "read"], [], []]
+    board = " ".join(arena(tmp_path, "leaderboard").stdout.split())
+    assert "Tools: search, read, price_history, book, notes (one)." in board
+    arena(tmp_path, "publish", "site")
+    assert (tmp_path / "site" / "index.html").read_text("utf-8").count("openai/guesses · tools") == 1
+    published = json.loads((tmp_path / "site" / "data.json").read_text("utf-8"))["leaderboard"]
+    assert {row["agent"]: row["tools"] for row in published} == {name: rows[name]["tools"] for name in rows}
+    data = arena_json(tmp_path, "duel", "two", "one")
+    found = data["spending"]
+    dollars = ("requests", "steps_usd", "sources_usd", "answers_usd", "usd")
+    assert [found["b"][name] for name in dollars] == pytest.approx([6, 1.2, 0, 1.2, 2.4])
+    assert [found["a"][name] for name in dollars] == pytest.approx([0, 0, 0, 1.2, 1.2])
+    assert (found["tools_only"], found["buyer"]) == (True, "one")
+    assert found["b"]["skill_per_dollar"] == pytest.approx(rows["one"]["skill"] / 2.4)
+    assert found["gain"] == -data["gap"]
+    assert found["gain_per_dollar"] == pytest.approx(-data["gap"] / 1.2)
+    gain, each = f"{found['gain']:+.4f}", f"{found['gain_per_dollar']:+.4f}"
+    tools = "search, read, price_history, book, notes"
+    assert arena(tmp_path, "duel", "one", "two").stdout.splitlines()[-3:] == [
+        "Cost: one $2.40 (6 requests for tools $1.20, answers $1.20); two $1.20.",
+        f"Skill per dollar: one {rows['one']['skill'] / 2.4:+.4f}; two {rows['two']['skill'] / 1.2:+.4f}.",
+        f"They differ in tools alone: one has {tools}; its skill is {gain} for $1.20 more: {each} a dollar.",
+    ]
+
+
 @pytest.mark.parametrize(
     ("change", "table"),
     [
@@ -191,3 +243,93 @@ def test_budgets_hold_to_the_cent_and_what_was_paid_is_not_paid_again(
     spent = "SELECT round_id, sum(cost) FROM call GROUP BY round_id ORDER BY round_id"
     assert [cost for _, cost in rows(tmp_path / "arena.db", spent)] == [1_600_000, 1_600_000]
     assert provider.requests["curious"] - before == 16
+
+
+def held(database: Path) -> tuple[int, int]:
+    """Calls that were answered, and what may be spent: on calls, and on those that were lost."""
+    [(answered, cost)] = rows(database, "SELECT count(*), sum(cost) FROM call WHERE error_code IS NULL")
+    [(lost,)] = rows(database, "SELECT coalesce(sum(worst), 0) FROM reservation")
+    return answered, (cost or 0) + lost
+
+
+def conversations(database: Path) -> set[str]:
+    """The questions whose answers are in a record, as the provider was asked them."""
+    found = rows(database, "SELECT messages, seed FROM call WHERE error_code IS NULL")
+    return {
+        json.dumps([[step_message(one) or {"role": one.role, "content": one.content} for one in said], seed])
+        for messages, seed in found
+        for said in [[Message(**each) for each in json.loads(messages)]]
+    }
+
+
+def test_killed_between_steps_it_goes_on_where_it_was(folder: Path, provider: FaultyProvider) -> None:
+    """In the middle of conversations, once a step later each time; what was answered is asked no more."""
+    database, words = folder / "killed.db", ("replay", "spring", "--database", "killed.db")
+    whole, hung = arena_json(folder, "replay", "spring", "--database", "first.db"), list[Asked]()
+    kills, first = (1, 3, 4, 6, 7), len(provider.log)
+    for step in kills:
+        known, begun = conversations(database) if database.exists() else set(), len(provider.log)
+
+        def hangs(asked: Asked, last: int = begun + step) -> Reply:
+            if len(provider.log) < last:
+                return curious(asked)
+            hung.append(asked)
+            return replace(curious(asked), after=60.0)
+
+        provider.script("curious", hangs)
+        run, both = loaded().start(folder, *words), len(hung) + 2
+        while run.runs and len(hung) < both:
+            sleep(0.01)
+        assert run.runs, run.said()
+        run.kill()
+        assert not known & {said(asked) for asked in provider.log[begun:]}
+    known, begun = conversations(database), len(provider.log)
+    assert any('"tool"' in question for question in known), "it was killed in mid-conversation"
+    provider.script("curious", curious)
+    resumed = arena_json(folder, *words)
+    assert not known & {said(asked) for asked in provider.log[begun:]}
+    assert (resumed["state_hash"], resumed["calls"]) == (whole["state_hash"], whole["calls"])
+    assert rows(database, TOLD) == rows(folder / "first.db", TOLD), "the shelf serves what it told"
+    answered, spent = held(database)
+    charged = 200_000 * (len(provider.log) - first)
+    assert answered == whole["calls"]
+    assert charged <= spent <= 200_000 * (answered + 2 * len(kills)), (
+        "what was lost counts, and nothing twice"
+    )
+    assert arena_json(folder, "verify", "--all", "--database", "killed.db").items() >= AGREES.items()
+
+
+TOLD = (
+    "SELECT round_id, agent, tool, request, text, sources, withheld FROM tool_result ORDER BY round_id, key"
+)
+
+
+def said(asked: Asked) -> str:
+    return json.dumps([asked.body["messages"], asked.body["seed"]])
+
+
+def test_in_two_processes_at_once_budgets_hold_to_the_cent(
+    folder: Path, tmp_path: Path, provider: FaultyProvider
+) -> None:
+    """Two cohorts are due, of which each process plays one; eight and a half calls are eight."""
+    (tmp_path / "news").symlink_to(folder / "news")
+    model, begun = MODEL.format(name="curious", url=provider.url), len(provider.log)
+    file = tmp_path / "config.yaml"
+
+    def configure(dollars: str) -> None:
+        text = CONFIG.format(model=model, round="100", database="arena.db").replace("count: 1", "count: 2")
+        file.write_text(text.replace("{round: 100}", f"{{arena: {dollars}}}"), "utf-8")
+
+    configure("0.10")
+    arena(tmp_path, "round")
+    assert len(provider.log) == begun, "nobody could be asked"
+    configure("1.70")
+    provider.script("curious", lambda asked: replace(curious(asked), after=0.3))
+    processes = [loaded().start(tmp_path, "round", "--at", "2026-01-11T00:00Z") for _ in range(2)]
+    assert {process.wait() for process in processes} == {2}, "budgets stop somebody"
+    provider.script("curious", curious)
+    assert len(provider.log) - begun == 8
+    assert held(tmp_path / "arena.db") == (8, 1_600_000)
+    holders = rows(tmp_path / "arena.db", "SELECT count(DISTINCT holder) FROM claim")
+    assert holders[0][0] >= 2
+    assert arena_json(tmp_path, "verify", "--all").items() >= AGREES.items()

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -18,6 +18,7 @@ class Asked:
     path: str
     query: Mapping[str, list[str]]
     body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def params(self) -> dict[str, str]:
@@ -89,7 +90,7 @@ class VenueServer(Server):
     def respond(self, request: Request) -> Reply:
         url = urlsplit(request.target)
         body = json.loads(request.body) if request.body else None
-        asked = Asked(unquote(url.path), parse_qs(url.query, True), body)
+        asked = Asked(unquote(url.path), parse_qs(url.query, True), body, dict(request.headers))
         replies = [look(asked) for look in self.before]
         return next((reply for reply in replies if reply), None) or self.answer(asked)
 

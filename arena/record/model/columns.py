@@ -101,7 +101,7 @@ class AccountSummary:
     """One agent in one cohort. Money in millionths; `total` is None before the first mark.
 
     `cost` is what all its calls cost, None when one of them is unknown. `depth` is what has to be said of how
-    much it could trade, or nothing.
+    much it could trade, or nothing; `tools` are those that it had.
     """
 
     agent: str
@@ -117,6 +117,7 @@ class AccountSummary:
     depth: str = ""
     retried: int = 0
     late: int = 0
+    tools: tuple[str, ...] = ()
 
 
 Rows = TypeVar("Rows", ForecastColumns, BetColumns)

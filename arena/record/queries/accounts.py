@@ -4,6 +4,7 @@ Ledgers are read whole, or only as far as they are new: what was folded before i
 instants are picked first, no more than are drawn, and the marks are then looked up one by one.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,7 @@ from arena.record.queries.settlements import LAST_MARK, read_owed
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.ledger import EntryRow, MarkRow
+from arena.record.schema.newest import PLAYED_SETTINGS
 from arena.record.schema.turn import AttemptRow, CallRow, FillRow, TurnRow
 from arena.record.schema.typed import (
     IDS,
@@ -44,7 +46,7 @@ from portfolio.rules import BOOK, DEPTH_UNKNOWN, UNLIMITED
 def read_accounts(connection: Connection, cohort: int | None = None) -> list[AccountSummary]:
     """Every entrant of every cohort, in line-up order, with its money, its calls and its turns."""
     costs, turns, sold = _call_costs(connection), _turn_counts(connection), _sale_counts(connection)
-    depths = read_depths(connection)
+    depths, tools = read_depths(connection), _tools(connection)
     retried = dict(connection.execute(RETRIED).all())
     return [
         AccountSummary(
@@ -61,9 +63,17 @@ def read_accounts(connection: Connection, cohort: int | None = None) -> list[Acc
             retried=retried.get(one.entrant_id, 0),
             sold=sold.get(one.entrant_id, 0),
             depth=depths.get((one.cohort, one.agent), ""),
+            tools=tools.get(one.entrant_id, ()),
         )
         for one in read_account_equity(connection, cohort)
     ]
+
+
+def _tools(connection: Connection) -> dict[int, tuple[str, ...]]:
+    """The tools of each entrant that has any."""
+    query = select(EntrantRow.id, PLAYED_SETTINGS).where(PLAYED_SETTINGS.element.contains('"tools"'))
+    settings = {key: json.loads(text) for key, text in connection.execute(query)}
+    return {key: tuple(its["tools"]) for key, its in settings.items() if its.get("tools")}
 
 
 def read_depths(connection: Connection) -> dict[tuple[int, str], str]:

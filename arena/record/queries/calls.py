@@ -304,6 +304,28 @@ def read_recent_usage(connection: Connection, agent: str, model: str) -> RecentU
     return RecentUsage(len(turns), *map(sum, zip(*turns, strict=True)))
 
 
+@dataclass(frozen=True, slots=True)
+class ToolStep:
+    """A call whose reply may ask for tools: whose it was, and what it cost, None where that is unknown."""
+
+    agent: str
+    cohort: int
+    cost: int | None
+    reply: str
+
+
+TOOL_STEPS = select_as(agent=EntrantRow.name, cohort=CohortRow.number, cost=CallRow.cost, reply=CallRow.reply)
+TOOL_STEPS = TOOL_STEPS.select_from(joined(CallRow, EntrantRow, CohortRow)).where(
+    col(CallRow.reply).contains('"tool_calls"')
+)
+
+
+def read_tool_steps(connection: Connection, agents: Collection[str]) -> list[ToolStep]:
+    """Those of some agents."""
+    rows = connection.execute(TOOL_STEPS.where(col(EntrantRow.name).in_(agents)))
+    return list(read_nouns(ToolStep, rows))
+
+
 def read_daily_spending(connection: Connection, midnight: datetime, days: int) -> list[tuple[datetime, int]]:
     """What calls cost on each of so many days, the last of which begins at a midnight."""
     starts = [midnight - place * DAY for place in reversed(range(days))]

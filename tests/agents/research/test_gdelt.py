@@ -14,7 +14,7 @@ from markets.venue import QuarantinedRecord
 from markets.venues.wire.http import HttpClient
 from tests.builders import NOW, a_market
 from tests.serving import Reply
-from tests.venue_server.server import CUT, HTML, TRUNCATED, VenueServer, reply, status, venue_server
+from tests.venue_server.server import CUT, DRIP, HTML, TRUNCATED, VenueServer, reply, status, venue_server
 from tests.venue_server.visit import at_once
 
 FED = a_market(
@@ -41,9 +41,9 @@ def server() -> Iterator[VenueServer]:
 
 
 def ask(
-    server: VenueServer, market: Market = FED, **settings: Any
+    server: VenueServer, market: Market | str = FED, **settings: Any
 ) -> tuple[list[FoundArticle], list[QuarantinedRecord]]:
-    """What GDELT has on a market, and what was set aside."""
+    """What GDELT has on a market or to some words, and what was set aside."""
     asides: list[QuarantinedRecord] = []
 
     async def asked() -> list[FoundArticle]:
@@ -54,6 +54,8 @@ def ask(
         )
         source = Gdelt(chosen, http, asides.append)
         try:
+            if isinstance(market, str):
+                return await source.search(market, NOW)
             return await source.articles(market, NOW)
         finally:
             await source.close()
@@ -242,6 +244,15 @@ def test_an_answer_that_is_no_list_is_one_clear_error(server: VenueServer, answe
     assert caught.value.code == "malformed"
 
 
+def test_it_is_searched_by_the_words_of_a_model(server: VenueServer) -> None:
+    assert ask(server, "strike of Port workers in Lisbon", days=7) == ([FOUND], [])
+    asked = server.log[0].params
+    assert asked["query"] == "Port Lisbon strike workers sourcelang:english"
+    assert (asked["startdatetime"], asked["enddatetime"]) == ("20251228120000", "20260104120000")
+    assert ask(server, "of the") == ([], [])
+
+
+@pytest.mark.parametrize("market", [FED, "the strike of port workers"])
 @pytest.mark.parametrize(
     ("fault", "code"),
     [
@@ -251,16 +262,18 @@ def test_an_answer_that_is_no_list_is_one_clear_error(server: VenueServer, answe
         (reply(b"Please limit requests to one every 5 seconds."), "rate_limited"),
         (TRUNCATED, "not_json"),
         (CUT, "unreachable"),
+        (DRIP, "timeout"),
+        (Reply(b"", 302, {"Location": "https://elsewhere.example/doc"}), "refused"),
         (status(404), "missing"),
         (status(403), "refused"),
     ],
 )
 def test_every_fault_is_one_clear_error_after_a_bounded_number_of_tries(
-    server: VenueServer, fault: Reply, code: str
+    server: VenueServer, market: Market | str, fault: Reply, code: str
 ) -> None:
     server.fail("/doc", fault, forever=True)
     with pytest.raises(ResearchError) as caught:
-        ask(server)
+        ask(server, market, timeout=0.5)
     assert caught.value.code == code
     assert caught.value.hint.startswith("check evidence.gdelt.url")
     assert len(server.log) <= 4

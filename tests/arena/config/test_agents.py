@@ -279,6 +279,59 @@ def test_with_a_budget_nothing_may_cost_without_a_bound(tmp_path: Path) -> None:
     assert len(load(write(tmp_path, lineup)).agents) == 3
 
 
+OWN_SEARCHES = (
+    "openai/gpt-5.6, extra: {web_search_options: {}}",
+    "openai/gpt-5.6, extra: {extra_body: {tools: [{type: web_search}]}}",
+    "openai/o3-deep-research, extra: {web_search_options: {}}",
+    "openai/gpt-4o-search-preview",
+    "openai/gpt-5-search-api",
+    "'openrouter/openai/gpt-4o:online'",
+    "openrouter/perplexity/sonar-pro",
+    "openrouter/x-ai/grok-4, extra: {plugins: [{id: web}]}",
+    "openrouter/x-ai/grok-4, extra: {extra_body: {models: ['openai/gpt-4o:online']}}",
+    "gemini/gemini-3.8-flash, extra: {google_search: {}}",
+    "gemini/gemini-3.8-flash, extra: {extra_body: {tools: [{googleSearch: {}}]}}",
+    "gemini/gemini-3.8-flash, extra: {googleSearchRetrieval: {}}",
+    "xai/grok-4, extra: {search_parameters: {mode: auto}}",
+    "anthropic/claude-opus-5-5, extra: {mcp_servers: [{type: url, url: 'https://mcp.example'}]}",
+    "perplexity/sonar-deep-research",
+    "groq/compound",
+)
+"""Every way to have a provider search by itself."""
+ONE_FEE = ("gpt-4o-search-preview",)
+"""It searches once a question, for a fee that is known."""
+
+
+@pytest.mark.parametrize("model", OWN_SEARCHES)
+def test_a_providers_own_search_is_refused_without_prices_and_with_a_budget(
+    tmp_path: Path, model: str
+) -> None:
+    price = "price: {input: 1, output: 1}"
+    (blind,) = mistakes(tmp_path, with_agents(f"{{model: {model}, name: a, prices: hidden, {price}}}"))
+    assert "lets the provider search by itself, and find prices, which a must not see" in blind.message
+    lineup = with_agents(f"{{model: {model}, name: a, {price}}}")
+    assert load(write(tmp_path, lineup)).agents[0].name == "a"
+    if not model.endswith(ONE_FEE):
+        (dear,) = mistakes(tmp_path, "budget: {day: 5}\n" + lineup)
+        assert "has no known bound, so the budget can't be enforced" in dear.message
+
+
+@pytest.mark.parametrize(
+    "extra",
+    ["{enable_search: false}", "{web_search: null}", "{reasoning: {effort: low}}", "{user: research}"],
+)
+def test_a_search_that_is_switched_off_is_none(tmp_path: Path, extra: str) -> None:
+    block = f"{{model: openai/gpt-5.6, name: a, prices: hidden, extra: {extra}}}"
+    assert load(write(tmp_path, with_agents(block))).agents[0].name == "a"
+
+
+def test_tools_of_a_provider_have_no_place_among_its_parameters(tmp_path: Path) -> None:
+    (error,) = mistakes(
+        tmp_path, with_agents("{model: openai/gpt-5.6, extra: {tools: [{type: web_search}]}}")
+    )
+    assert error.message.startswith("tools is not allowed under extra")
+
+
 def test_a_crowd_names_its_agents_and_waits_for_them(tmp_path: Path) -> None:
     text = with_agents("{kind: market}", "{kind: constant}", "{kind: crowd, of: [market, constant]}")
     assert load(write(tmp_path, text)).agents[2].of == ("market", "constant")
