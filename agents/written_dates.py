@@ -1,7 +1,8 @@
-"""Days and times as people write them in texts, each as the first and the last instant that it can mean. Pure.
+"""Days and times as people write them in texts, each as the first and the last instant it can mean. Pure.
 
-`3 November 2026`, `Nov. 3rd, 2026, 9:40 p.m. EST`, `2026-11-03T21:40Z`, `11/3/2026`, `03.11.2026`, `3. novembre
-2026`, `2026年11月3日`, `November 2026`, `the third quarter of 2026`. A day without a year is the nearest one.
+`3 November 2026`, `Nov. 3rd, 2026, 9:40 p.m. EST`, `2026-11-03T21:40Z`, `11/3/2026`, `03.11.2026`, `3 de
+noviembre de 2026`, `2026年11月3日`, `November 2026`, `the third quarter of 2026`. A day without a year is the
+nearest one.
 """
 
 import re
@@ -15,12 +16,13 @@ _MONTHS = """
 january jan januar janvier enero gennaio janeiro/february feb februar février febrero febbraio fevereiro/
 march mar märz mars marzo março/april apr avril abril aprile/may mai mayo maggio maio/
 june jun juni juin junio giugno junho/july jul juli juillet julio luglio julho/august aug août agosto/
-september sept sep septembre septiembre settembre setembro/october oct oktober octobre octubre ottobre outubro/
+september sept sep septembre septiembre settembre setembro/
+october oct oktober octobre octubre ottobre outubro/
 november nov novembre noviembre novembro/december dec dezember décembre diciembre dicembre dezembro
 """
 MONTHS = {name: number for number, names in enumerate(_MONTHS.split("/"), 1) for name in names.split()}
 _NAMED_ZONES = {
-    "z": (0, 0), "utc": (0, 0), "gmt": (0, 0), "est": (-5, -5), "edt": (-4, -4), 
+    "z": (0, 0), "utc": (0, 0), "gmt": (0, 0), "est": (-5, -5), "edt": (-4, -4),
     "cst": (-6, 8), "cdt": (-5, -5), "mst": (-7, -7), "mdt": (-6, -6),
     "pst": (-8, -8), "pdt": (-7, -7), "bst": (1, 6), "wet": (0, 0), "cet": (1, 1),
     "cest": (2, 2), "eet": (2, 2), "eest": (3, 3), "msk": (3, 3), "ist": (1, 5.5), "hkt": (8, 8),
@@ -34,7 +36,10 @@ SUMMER = (4, 10)
 _SHIFT = re.compile(r"([+-])(\d\d?):?(\d\d)?$")
 _QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4, "q1": 1, "q2": 2, "q3": 3, "q4": 4}
 _ZONE = r"(?P<zone>(?:UTC|GMT)?[+-]\d\d?:?(?:\d\d)?|[A-Z]{1,4}\b)"
-_CLOCK = r"(?P<hour>\d{1,2})(?:[:.h](?P<minute>\d\d)(?::\d\d(?:\.\d{1,6})?)?)?(?![\d:%])\s?(?P<half>[ap]\.?m\b\.?)?"
+_CLOCK = (
+    r"(?P<hour>\d{1,2})(?:[:.h](?P<minute>\d\d)(?::\d\d(?:\.\d{1,6})?)?)?(?![\d:%])"
+    r"\s?(?P<half>[ap]\.?m\b\.?)?"
+)
 _AFTER = re.compile(
     rf"(?:T|[\s,;(|/–-]{{1,3}}(?:(?:at|um|à|ore|kl\.)\s)?){_CLOCK}\s?\(?{_ZONE}?", re.IGNORECASE
 )
@@ -84,9 +89,10 @@ class WrittenDate:
 def written_dates(text: str, around: datetime) -> list[WrittenDate]:
     """Every day or time in a text, in the order in which they stand; `around` is when it is read.
 
-    >>> [f"{x.first:%d %H:%M}" for x in written_dates("Nov. 3, 2026, 9:40 p.m. EST", datetime(2026, 11, 1, tzinfo=UTC))]
+    >>> read = datetime(2026, 3, 1, tzinfo=UTC)
+    >>> [f"{x.first:%d %H:%M}" for x in written_dates("Nov. 3, 2026, 9:40 p.m. EST", read)]
     ['04 02:40']
-    >>> [f"{x.at:%Y-%m-%d}" for x in written_dates("on 5 May and in Q2 2025", datetime(2026, 3, 1, tzinfo=UTC))]
+    >>> [f"{x.at:%Y-%m-%d}" for x in written_dates("on 5 May and in Q2 2025", read)]
     ['2026-05-05', '2025-04-01']
     """
     found: list[WrittenDate] = []
@@ -181,7 +187,7 @@ def _hour(clock: re.Match[str]) -> timedelta | None:
 
 
 def _offsets(zone: str, month: int) -> tuple[timedelta, timedelta]:
-    """The hours that a zone is ahead of UTC, the least and the most; anywhere on Earth where it says nothing."""
+    """The hours that a zone is ahead of UTC, the least and the most; all there are where it says nothing."""
     name = zone.casefold()
     if name in ("et", "ct", "mt", "pt"):
         name = f"{name[0]}{'d' if SUMMER[0] <= month <= SUMMER[1] else 's'}t"

@@ -122,10 +122,10 @@ def test_what_came_later_and_what_tells_odds_is_withheld(folder: Path) -> None:
     query = "SELECT text, sources, withheld FROM tool_result WHERE tool = 'search' ORDER BY id"
     found = rows(folder / "first.db", query)
     assert all("settled" not in text and "Polymarket" not in text for text, *_ in found)
-    assert [json.loads(withheld) for *_, withheld in found] == [
-        {"later": 2, "odds": 1},
-        {"later": 1, "odds": 1},
-    ]
+    counts = [json.loads(withheld) for *_, withheld in found]
+    audits = [count.pop("audit") for count in counts]
+    assert counts == [{"later": 2, "odds": 1}, {"later": 1, "odds": 1}]
+    assert [[each["verdict"] for each in audit["suspects"]] for audit in audits] == [["odds"], ["odds"]]
     days = [[each["url"][-10:] for each in json.loads(sources)] for _, sources, _ in found]
     assert days == [["2026-01-02"], ["2026-01-03", "2026-01-02"]]
     searched, read = told(folder / "first.db", "search")[1], told(folder / "first.db", "read")[1]
