@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from itertools import chain, islice
+from operator import itemgetter
 from typing import Literal
 
 from agents.search_terms import COMMON, JOINING, SHORTEST, search_terms
@@ -32,6 +34,8 @@ MOST_JUDGED = 100_000
 """So many characters of a text are judged: five times what any agent is shown of one."""
 NEAR = 80
 """A figure within so many characters of a market's name, or of a word for bets, is taken for its price."""
+MOST_ENDS = 5
+"""So many words that may say how a question ended are looked at in a sentence."""
 MOST_TERMS, STEM = 12, 5
 """So many terms of a question are looked for, and of a word at least so many letters."""
 OVERLAP = 100
@@ -71,7 +75,7 @@ _FOR = re.compile(r"\bfor (?:the )?$", re.IGNORECASE)
 _INFINITIVE = re.compile(
     r"\bto (?!the\b|an?\b|h[ie][sr]\b|its\b|their\b)[a-z]+(?: \w+){0,4} (?:by|until|before|on|in) $"
 )
-_INVERTED = re.compile(r"[\"']?(?:Had|Should|Were|If|Unless)\b")
+_INVERTED = re.compile(r"[\"']?(?:Had|Should|Were|If|Unless|Once|When|Whenever|Whoever|Most)\b")
 _LIVE_PAGE = re.compile(
     r"\b(?:live[ -]?blog|as it happened|minute[- ]by[- ]minute|this page (?:refreshes|updates|reloads)"
     r"|(?:follow|join) (?:our|the) live|refresh for|live updates?)\b"
@@ -130,7 +134,7 @@ _EARLIER = re.compile(
     r"|for the first time in"
     r"|(?:second|third|fourth) time|had (?:\w+ )?(?:been|\w{2,}(?:ed|en|wn)|won|cut|kept|held|left|hit|lost"
     r"|met|set)"
-    r"|defending|outgoing|incumbent|in a row|record of)\b",
+    r"|in (?:spring|summer|autumn|winter)|defending|outgoing|incumbent|in a row|record of)\b",
     re.IGNORECASE,
 )
 _STAGE = re.compile(
@@ -141,7 +145,7 @@ _STAGE = re.compile(
 )
 """What comes before that which is asked, unless it is asked itself."""
 _OPEN = re.compile(
-    r"\b(?:if|unless|whether|will|would|could|(?-i:may)|might|should|can|must|expect\w*|likely|unlikely"
+    r"\b(?:if|unless|whether|when|whenever|whoever|will|would|could|(?-i:may)|might|should|can|must|expect\w*|likely|unlikely"
     r"|probab\w+|predict\w*"
     r"|forecasts?|hopes?|hoping|wants?|chances?|poised|set to|going to|thinks?|believes?|plans?|were it"
     r"|polls?|surveys?"
@@ -165,7 +169,7 @@ _OBJECT = re.compile(
     r" (?:(?:for|to|against|in favou?r of) )?(?=(?:the|an?|h[ie][sr]|its|their|another|two|three|\w+'s)\b"
     r"|[A-Z])"
     r"(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)"
-    r"(.{1,60}?)(?= (?:for|in|at|on|with|by|from|after|to|and|as|when)\b|[,;:()]|[.!?\"']*$)"
+    r"(.{1,60}?)(?= (?:of|for|in|at|on|with|by|from|after|to|and|as|when)\b|[,;:()]|[.!?\"']*$)"
 )
 _OUTCOME = re.compile(
     r"\b(?:election|race|vote|runoff|presidency|majority|seats?|title|final|match|game|contest|trophy|crown"
@@ -180,6 +184,7 @@ _OTHERS = re.compile(
     r"|daughter|subsidiary|spokes\w+|neighbour\w*)\b",
     re.IGNORECASE,
 )
+_HABIT, _PLURAL = re.compile(r"\b(?:is|are|be|being) $", re.IGNORECASE), re.compile(r" (?:are|were)\b")
 _HARD = re.compile(r";|\b(?:but|while|although|though|whereas)\b")
 _BARE_MONTH = re.compile(
     r"\b(?:in|of|for|during|by) (january|february|march|april|may|june|july|august|september|october|november"
@@ -199,9 +204,9 @@ _SAYS_SO = (
 )
 """What says of any question that it has ended."""
 _ENDS: Mapping[str, str] = {
-    r"wins?|beats?|defeat|elect\w+|champion|winner|nominee|victor|title|finals?|award|vs?|advance": (
-        r"won|wins|beats?|defeat(?:ed|s)?|lost|loses|victory|triumph(?:ed|s)?|elected|crowned|clinched"
-        r"|prevail(?:ed|s)"
+    r"wins?|beats?|defeat|elect\w+|champion|winner|nominee|victor|title|finals?|award|vs?": (
+        r"won(?! over)|wins|beats?|defeat(?:ed|s)?|lost|loses|victory|triumph(?:ed|s)?|elected|crowned"
+        r"|clinched|prevail(?:ed|s)"
         r"|lift(?:ed|s)|t(?:ook|akes)(?= (?:the|home|best|gold))|scored the winner|(?:is|are|became"
         r"|named) (?:the )?(?:new )?"
         r"(?:champions?|winners?|president|mayor|governor|prime minister)|knocked out|eliminated"
@@ -301,17 +306,33 @@ def audit(
     >>> audit("", "On Polymarket she stands at 71%.", "", asked, at).verdict
     'odds'
     """
-    title, text = _plain(title), _plain(text)
-    parts: tuple[tuple[Place, str], ...] = (("title", title), ("text", text))
-    found = [*_of_url(url, at)]
-    for place, words in parts:
-        sentences, folded = _sentences(words), _folded(words)
-        found += _of_dates(words, sentences, place, at)
-        found += _of_odds(words, folded, place) if prices else ()
-        found += _of_live(words, folded, sentences, place)
-        for question in questions:
-            found += _of_answer(words, folded, sentences, place, title, question, at)
-    return min(found, key=lambda each: VERDICTS.index(each.verdict), default=CLEAN)
+    title = _plain(title)
+    parts = (_part("title", title), _part("text", _plain(text)))
+    if prices and (odds := next((each for part in parts for each in _of_odds(part)), None)):
+        return odds
+    days = [*_of_url(url, at), *(each for part in parts for each in _of_dates(part, at))]
+    certain = (each for each in days if each.verdict == "dated later")
+    answers = (each for part in parts for asked in questions for each in _of_answer(part, title, asked, at))
+    live = (each for part in parts for each in _of_live(part))
+    return next(chain(certain, answers, days, live), CLEAN)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A title or a text, the same in small letters, and its sentences, each with where it begins."""
+
+    place: Place
+    words: str
+    folded: str
+    sentences: Sequence[tuple[int, str]]
+
+    def sentence(self, start: int) -> str:
+        """The sentence at a place."""
+        return self.sentences[max(0, bisect_right(self.sentences, start, key=itemgetter(0)) - 1)][1]
+
+
+def _part(place: Place, words: str) -> _Part:
+    return _Part(place, words, _folded(words), _sentences(words))
 
 
 def tells_odds(text: str) -> bool:
@@ -322,7 +343,7 @@ def tells_odds(text: str) -> bool:
     >>> tells_odds("Kalshi raises $2 billion in 2026"), tells_odds("Inflation falls to 3 percent")
     (False, False)
     """
-    return any(True for _ in _of_odds(text, _folded(text), "text"))
+    return any(True for _ in _of_odds(_Part("text", text, _folded(text), ())))
 
 
 def _plain(text: str) -> str:
@@ -341,11 +362,9 @@ def _folded(text: str) -> str:
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 _SPACES = re.compile(r"[^\S\n]+")
-_Sentences = Sequence[tuple[int, str]]
-"""The sentences of a text, each with the place where it begins."""
 
 
-def _sentences(text: str) -> _Sentences:
+def _sentences(text: str) -> list[tuple[int, str]]:
     spans, begin = list[tuple[int, str]](), 0
     for match in _BREAK.finditer(text):
         if match[0].startswith("\n") or not _goes_on(text, begin, match):
@@ -390,41 +409,35 @@ def _of_url(url: str, at: datetime) -> Iterator[AuditFinding]:
         yield AuditFinding("unsure", url, "url")
 
 
-def _of_live(words: str, folded: str, sentences: _Sentences, place: Place) -> Iterator[AuditFinding]:
+def _of_live(part: _Part) -> Iterator[AuditFinding]:
     """A page that is written while something happens, whatever day it bears."""
-    match = _LIVE_PAGE.search(folded) or (_LIVE_TITLE.search(words) if place == "title" else None)
+    match = _LIVE_PAGE.search(part.folded) or (
+        _LIVE_TITLE.search(part.words) if part.place == "title" else None
+    )
     if match is not None:
-        yield AuditFinding("unsure", _sentence_at(sentences, match.start()), place)
+        yield AuditFinding("unsure", part.sentence(match.start()), part.place)
 
 
-def _sentence_at(sentences: _Sentences, start: int) -> str:
-    return sentences[max(0, bisect_right(sentences, start, key=_start) - 1)][1]
-
-
-def _start(sentence: tuple[int, str]) -> int:
-    return sentence[0]
-
-
-def _of_odds(words: str, folded: str, place: Place) -> Iterator[AuditFinding]:
+def _of_odds(part: _Part) -> Iterator[AuditFinding]:
     """The price of a bet, with what stands around it."""
-    for match in _PRICED_AT.finditer(folded):
+    for match in _PRICED_AT.finditer(part.folded):
         begin, end = max(0, match.start() - NEAR), match.end() + NEAR
-        if _FIGURES.search(folded, begin, end):
-            yield AuditFinding("odds", words[begin:end], place)
+        if _FIGURES.search(part.folded, begin, end):
+            yield AuditFinding("odds", part.words[begin:end], part.place)
             return
 
 
-def _of_dates(words: str, sentences: _Sentences, place: Place, at: datetime) -> Iterator[AuditFinding]:
+def _of_dates(part: _Part, at: datetime) -> Iterator[AuditFinding]:
     """Days later than an instant: of the page itself, or of what has happened by its words."""
-    later = (_sentence_at(sentences, day.start) for day in written_dates(words, at) if day.last > at)
+    later = (part.sentence(day.start) for day in written_dates(part.words, at) if day.last > at)
     for sentence in dict.fromkeys(later):
         for day in written_dates(sentence, at):
             if day.last <= at or (not day.dated and day.at - at > SOON):
                 continue
             if _is_of_page(sentence, day):
-                yield AuditFinding("dated later" if day.first > at else "unsure", sentence, place)
+                yield AuditFinding("dated later" if day.first > at else "unsure", sentence, part.place)
             elif day.at > at and _has_happened(sentence, day):
-                yield AuditFinding("dated later", sentence, place)
+                yield AuditFinding("dated later", sentence, part.place)
 
 
 def _is_of_page(sentence: str, day: WrittenDate) -> bool:
@@ -537,19 +550,17 @@ def _figure_way(way: str) -> str:
     return rf"(?<![\d.,])(?:{plain}{short})(?!\d)"
 
 
-def _of_answer(
-    words: str, folded: str, sentences: _Sentences, place: Place, title: str, question: str, at: datetime
-) -> Iterator[AuditFinding]:
+def _of_answer(part: _Part, title: str, question: str, at: datetime) -> Iterator[AuditFinding]:
     """A sentence that says how a question has ended."""
     asked = _asked(question)
-    if not any(key in folded for key in asked.keys):
+    if not any(key in part.folded for key in asked.keys):
         return
     judged = ""
-    for match in asked.ends.finditer(words):
-        if (sentence := _sentence_at(sentences, match.start())) != judged:
+    for match in asked.ends.finditer(part.words):
+        if (sentence := part.sentence(match.start())) != judged:
             judged = sentence
             if _answers(sentence, title, asked, question, at):
-                yield AuditFinding("answer", sentence, place, question)
+                yield AuditFinding("answer", sentence, part.place, question)
                 return
 
 
@@ -560,8 +571,10 @@ def _answers(sentence: str, title: str, asked: _Asked, question: str, at: dateti
         return False
     if _is_dated_before(sentence, question, at):
         return False
-    for match in asked.ends.finditer(sentence):
+    for match in islice(asked.ends.finditer(sentence), MOST_ENDS):
         clause = _clause(sentence, match.start(), match.end())
+        if _HABIT.search(sentence, 0, match.start()) or _PLURAL.match(sentence, match.end()):
+            continue
         if _EARLIER.search(clause) or _OPEN.search(clause) or _OTHERS.search(clause):
             continue
         if asked.is_told(_between(_HARD, sentence, match), title) and not asked.of_something_else(match):

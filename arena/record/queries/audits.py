@@ -36,8 +36,9 @@ class AuditCounts:
         """
         if self.share is None:
             return "No text was found that was in time by its date."
-        told = f"Of {count_text(self.texts, 'text')} in time by their dates, {self.suspects:,} ({self.share:.1%}) "
-        told += "is suspect" if self.suspects == 1 else "are suspect"
+        verb = "is" if self.suspects == 1 else "are"
+        told = f"Of {count_text(self.texts, 'text')} in time by their dates, "
+        told += f"{self.suspects:,} ({self.share:.1%}) {verb} suspect"
         if not self.suspects:
             return f"{told}."
         kinds = ", ".join(f"{count} {verdict}" for verdict, count in self.verdicts.items())
