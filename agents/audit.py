@@ -73,7 +73,8 @@ _CHANGED = re.compile(r".{0,20}\b(?:updated|modified|edited)\b", re.IGNORECASE)
 _SAID_ON = re.compile(r"\b(?:said|says|told|announced|reported|wrote) (?:\w+ )?on $", re.IGNORECASE)
 _FOR = re.compile(r"\bfor (?:the )?$", re.IGNORECASE)
 _INFINITIVE = re.compile(
-    r"\bto (?!the\b|an?\b|h[ie][sr]\b|its\b|their\b)[a-z]+(?: \w+){0,4} (?:by|until|before|on|in) $"
+    r"\b(?:promis|agree|vow|pledg|plan|decid|want|hop|aim|intend|prepar|offer|ask|order|invit|urg)\w*"
+    r" (?:\w+ ){0,3}to [a-z]+(?: \w+){0,4} (?:by|until|before|on|in) $"
 )
 _INVERTED = re.compile(r"[\"']?(?:Had|Should|Were|If|Unless|Once|When|Whenever|Whoever|Most)\b")
 _LIVE_PAGE = re.compile(

@@ -1,4 +1,4 @@
-"""What the words of a text give away: planted articles by mechanism, days as people write them, huge texts."""
+"""What the words of a text give away: planted articles by mechanism, written days, addresses, huge texts."""
 
 import json
 import re
@@ -27,6 +27,7 @@ LABELS: dict[str, tuple[Verdict, ...]] = {
     "live": ("unsure",),
 }
 """The verdicts that are right, by mechanism."""
+COUNTED = re.compile(r"\d+ of \d+")
 AT = datetime(2026, 6, 10, 12, tzinfo=UTC)
 ASKED = ["Will Adaeze Okafor win the mayoral election in Port Harrow on 3 November 2026?"]
 
@@ -72,11 +73,10 @@ def test_the_page_has_the_figures_of_the_planted_set(articles: list[Planted]) ->
             row[2] += right
     page = (ROOT / "docs" / "evidence.md").read_text("utf-8").partition("## Leaks, by content")[2]
     table = [line for line in page.partition("\n## ")[0].splitlines() if line.startswith("| ")]
-    told = {}
+    told = dict[str, Any]()
     for line in table:
         name, *cells = (cell.strip() for cell in line.strip("| ").split("|"))
-        numbers = [tuple(map(int, cell.split(" of "))) for cell in cells if " of " in cell]
-        if numbers:
+        if numbers := [tuple(map(int, cell.split(" of "))) for cell in cells if COUNTED.fullmatch(cell)]:
             told[name.strip("*").partition(":")[0]] = numbers
     expected = {}
     for leaks in (True, False):

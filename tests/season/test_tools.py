@@ -152,7 +152,8 @@ def test_a_cohort_tells_the_share_of_suspects(folder: Path) -> None:
     assert audit["share"] == 4 / audit["texts"]
     assert words in audit["words"]
     assert words in " ".join(arena(folder, "cohorts", "show", "1", "--database", "first.db").stdout.split())
-    assert words in arena(folder, "report", "--method", "--database", "first.db").stdout
+    arena(folder, "report", "--method", "-o", "method.md", "--database", "first.db")
+    assert words in (folder / "method.md").read_text("utf-8")
     with open_read_only(str(folder / "first.db")) as engine, engine.connect() as connection:
         page = read_cohort_page(connection, 1)
     assert page.audit is not None
@@ -164,7 +165,7 @@ def test_a_cohort_tells_the_share_of_suspects(folder: Path) -> None:
     [
         ("replace(withheld, '4 May 2026', '4 May 2025')", "the verdict clean"),
         ("replace(withheld, 'dated later', 'unsure')", "the verdict dated later"),
-        ("json_remove(withheld, '$.audit.suspects[0]')", "{'odds': 1}"),
+        ("json_remove(withheld, '$.audit.suspects[0]')", "1 odds"),
         ("json_set(withheld, '$.audit.suspects[0].verdict', 5)", "suspects with their words and verdicts"),
     ],
 )
@@ -172,7 +173,7 @@ def test_verify_judges_again(folder: Path, tmp_path: Path, change: str, words: s
     database = copied(folder, tmp_path)
     changed(database, f"UPDATE tool_result SET withheld = {change} WHERE tool = 'search'")
     found = arena_json(tmp_path, "verify", "--all", "--database", "arena.db", status=1)
-    told = {each["expected"] for each in found["differences"] if each["column"] == "withheld"}
+    told = {each["expected"] for each in found["differences"] if each["field"] == "withheld"}
     assert words in told
 
 
@@ -187,7 +188,7 @@ def test_verify_finds_a_suspect_that_was_shown(folder: Path, tmp_path: Path) -> 
         f" sources = replace(sources, '{known}', '{hash}') WHERE tool = 'search'",
     )
     found = arena_json(tmp_path, "verify", "--all", "--database", "arena.db", status=1)
-    told = {each["expected"] for each in found["differences"] if each["column"] == "withheld"}
+    told = {each["expected"] for each in found["differences"] if each["field"] == "withheld"}
     assert told == {f"a suspect, dated later by the words {late!r}"}
 
 

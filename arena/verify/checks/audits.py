@@ -63,7 +63,8 @@ def check_verdicts(
     hidden = Counter(each["verdict"] for each in suspects if not each["shown"])
     counts = json_in(row[column])
     if any(hidden[verdict] != counts.get(verdict, 0) for verdict in VERDICTS):
-        yield row.differs(column, dict(hidden), "so many suspects were withheld")
+        told_of = ", ".join(f"{count} {verdict}" for verdict, count in sorted(hidden.items())) or "none"
+        yield row.differs(column, told_of, "so many suspects were withheld")
     flagged = {(each["title"], each["url"]) for each in suspects if each["shown"]}
     for title, text, url, questioned in shown:
         found = audit(title, text, url, questioned, when, prices)
