@@ -4,28 +4,35 @@ The rule is that of the forecasting competition in whose way the arena simulates
 that was published after the end of the day before a market closes. A time that is not whole is read as
 the latest instant that it can mean, which is somewhere at UTC-12. Forecasting sites and markets are no
 sources: what they publish is a forecast itself, and so is an article that passes on their odds. Of what is
-left the articles that fit a question best are kept.
+left the articles that fit a question best are kept. Dates can be wrong, so `agents.audit` judges the words.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import unquote
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from agents.audit import CLEAN, RULES, AuditFinding, Place, Verdict, audit, tells_odds
 from agents.evidence import FoundArticle
 from agents.model import Article
 from agents.relevance import relevance
 from agents.search_terms import words
 from agents.text import one_line, printable
-from markets.model import Market
+from markets.hashes import digest
+from markets.model import Market, MarketId
 
-DropReason = Literal["restricted", "undated", "later", "cutoff", "empty", "odds", "duplicate", "too_many"]
+DropReason = (
+    Literal["restricted", "undated", "later", "cutoff", "empty"] | Verdict | Literal["duplicate", "too_many"]
+)
 """Why an article is dropped, in the order in which the reasons are looked for."""
+Suspects = Literal["withheld", "flagged"]
+AUDIT = "audit"
+"""Where verdicts stand among the reasons."""
 SITES = (
     "metaculus", "goodjudgment", "gjopen", "cset", "hypermind", "predictit",
     "infer-pub.com", "insightprediction", "kalshi", "manifold.markets", "manifoldmarkets", "polymarket",
@@ -36,19 +43,6 @@ ANYWHERE = timezone(timedelta(hours=-12))
 LAST_SECOND = time(23, 59, 59)
 LONGEST = 300
 """So many characters are kept of a source, an address and a title each."""
-NEAR = 80
-"""A figure within so many characters of a market's name, or of a word for bets, is taken for its price."""
-_FIGURES = re.compile(
-    r"(?:\d+(?:\.\d+)?\s?(?:%|percent|per cent|pct|cents?|¢|points?)"
-    r"|(?<!\d)\d{1,3}(?:[/–-]|\s(?:to|in)\s)\d{1,3}|[+−-]\d{3,}|0?\.\d+|\d+\.\d\d)(?!\d)",
-    re.IGNORECASE,
-)
-_PRICED_AT = re.compile(
-    r"\b(?:polymarket|kalshi|predictit|manifold markets?|metaculus|betfair|smarkets|fedwatch|bet365|betmgm"
-    r"|draftkings|fanduel|ladbrokes|paddy power|william hill|prediction markets?|betting|bettors?|punters?"
-    r"|bookmakers?|bookies|oddsmakers?|sportsbooks?|moneyline|odds|traders? (?:see|price|put))\b",
-    re.IGNORECASE,
-)
 _ADDRESS = re.compile(r"//[^/?#\s]+")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d|\d{8}", re.ASCII)
 _TIME = re.compile(
@@ -67,6 +61,38 @@ class Guard(BaseModel):
     characters: int = Field(default=1_000, ge=1)
     restricted: tuple[str, ...] = ()
     odds: Literal["withheld", "shown"] = Field(default="withheld", exclude_if=lambda odds: odds == "withheld")
+    suspects: Suspects | None = Field(default=None, exclude_if=lambda suspects: suspects is None)
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A text whose words say that it was written too late, or that it tells a price: which words, and where.
+
+    `hash` is that of title and text as they were found, and `market` that whose answer it tells, if it does.
+    """
+
+    verdict: Verdict
+    words: str
+    place: Place
+    market: MarketId
+    url: str
+    title: str
+    published: str
+    hash: str
+    shown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """How many texts got a verdict, by which version of the rules, and those that are suspect.
+
+    Whether `prices` of bets made one so is the cohort's to say.
+    """
+
+    rules: int
+    prices: bool
+    texts: int
+    suspects: tuple[Suspect, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,36 +101,52 @@ class GuardedArticles:
 
     articles: tuple[Article, ...]
     dropped: Mapping[DropReason, int]
+    audit: Audit | None = None
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """The reasons, and under `audit` the verdicts on texts, as a record keeps them."""
+        told = {} if self.audit is None else {AUDIT: asdict(self.audit)}
+        return {str(why): count for why, count in self.dropped.items()} | told
 
 
 def guard_articles(
     offered: Iterable[FoundArticle], market: Market, at: datetime, fetched_at: datetime, rule: Guard
 ) -> GuardedArticles:
     """What of the articles found may be shown for a market in a round at an instant."""
-    return guard_found(offered, market.question, market.closes_at, at, fetched_at, rule)
+    asked = {market.id: market.question}
+    return guard_found(offered, market.question, asked, market.closes_at, at, fetched_at, rule)
 
 
 def guard_found(
     offered: Iterable[FoundArticle],
-    question: str,
+    query: str,
+    asked: Mapping[MarketId, str],
     closes_at: datetime,
     at: datetime,
     fetched_at: datetime,
     rule: Guard,
 ) -> GuardedArticles:
-    """What of the articles found for a question may be shown of a market that closes then, at an instant.
+    """What of the articles found for a query may be shown to who is asked these questions, at an instant.
 
     Of articles at one address, or with one title, the newest is kept, and of too many those that fit the
-    question best; the order they come in says nothing.
+    query best; the order they come in says nothing.
     """
     dropped: Counter[DropReason] = Counter()
     good: list[Article] = []
+    suspects: list[Suspect] = []
+    flagged: dict[Article, Suspect] = {}
     for item in offered:
         article = _judge_article(item, closes_at, at, fetched_at, rule)
-        if isinstance(article, Article):
-            good.append(article)
-        else:
+        suspect = audited_text(article, item.text, asked, at, rule) if isinstance(article, Article) else None
+        if isinstance(article, str):
             dropped[article] += 1
+        elif suspect is None or suspect.shown:
+            good.append(article)
+            flagged |= {} if suspect is None else {article: suspect}
+        else:
+            dropped[suspect.verdict] += 1
+            suspects.append(suspect)
     single: list[Article] = []
     seen: set[tuple[str, str]] = set()
     for article in sorted(good, key=_newest_first):
@@ -112,16 +154,54 @@ def guard_found(
         if not seen.intersection(keys):
             single.append(article)
         seen.update(keys)
-    kept = _best_articles(single, question, rule.per_market)
+    kept = _best_articles(single, query, rule.per_market)
+    texts = len(good) + len(suspects)
     dropped += Counter({"duplicate": len(good) - len(single), "too_many": len(single) - len(kept)})
-    return GuardedArticles(kept, dict(sorted(dropped.items())))
+    suspects += [flagged[article] for article in kept if article in flagged]
+    told = (
+        None
+        if rule.suspects is None
+        else Audit(RULES, rule.odds == "withheld", texts, tuple(sorted(suspects, key=repr)))
+    )
+    return GuardedArticles(kept, dict(sorted(dropped.items())), told)
 
 
-def _best_articles(articles: Sequence[Article], question: str, most: int) -> tuple[Article, ...]:
-    """Those that fit a question best, of equal ones the newer, in the order in which they stand."""
+def audited_text(
+    article: Article, whole: str, asked: Mapping[MarketId, str], at: datetime, rule: Guard
+) -> Suspect | None:
+    """What is suspect in an article as it is to be shown, and in the whole text that it is cut from.
+
+    Where a rule has no word on suspects, only odds are looked for.
+    """
+    finding = CLEAN
+    if rule.suspects is not None:
+        for text in dict.fromkeys((printable(whole), article.text)):
+            found = audit(
+                article.title, text, article.url, tuple(asked.values()), at, rule.odds == "withheld"
+            )
+            finding = found if finding is CLEAN else finding
+    elif rule.odds == "withheld" and tells_odds(f"{article.title}\n{whole}"):
+        finding = AuditFinding("odds")
+    if finding.verdict == "clean":
+        return None
+    return Suspect(
+        finding.verdict,
+        finding.words,
+        finding.place,
+        next((market for market, question in asked.items() if question == finding.question), MarketId("")),
+        article.url,
+        article.title,
+        article.dated,
+        digest([article.title, whole]),
+        shown=finding.verdict != "odds" and rule.suspects == "flagged",
+    )
+
+
+def _best_articles(articles: Sequence[Article], query: str, most: int) -> tuple[Article, ...]:
+    """Those that fit a query best, of equal ones the newer, in the order in which they stand."""
     if len(articles) <= most:
         return tuple(articles)
-    fits = relevance(question, [f"{article.title} {article.text}" for article in articles])
+    fits = relevance(query, [f"{article.title} {article.text}" for article in articles])
     best = sorted(range(len(articles)), key=lambda place: -fits[place])[:most]
     return tuple(articles[place] for place in sorted(best))
 
@@ -143,24 +223,8 @@ def _judge_article(
     title, text = one_line(item.title, LONGEST), _cut(item.text, rule.characters)
     if not title and not text:
         return "empty"
-    if rule.odds == "withheld" and tells_odds(f"{item.title}\n{item.text}"):
-        return "odds"
     source, url = one_line(item.source, LONGEST), one_line(item.url, LONGEST)
     return Article(source, url, title, text, published_at, fetched_at, day)
-
-
-def tells_odds(text: str) -> bool:
-    """Whether a text names a market or bets with a figure beside it that may be a price.
-
-    >>> tells_odds("Polymarket odds put a Fed cut at 97 %"), tells_odds("Bookies make Arsenal 5/2 favourites")
-    (True, True)
-    >>> tells_odds("Kalshi raises $2 billion in 2026"), tells_odds("Inflation falls to 3 percent")
-    (False, False)
-    """
-    return any(
-        _FIGURES.search(text, max(0, match.start() - NEAR), match.end() + NEAR)
-        for match in _PRICED_AT.finditer(text)
-    )
 
 
 def _cut(text: str, limit: int) -> str:

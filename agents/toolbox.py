@@ -2,15 +2,16 @@
 
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ValidationError
 
+from agents.audit import RULES
 from agents.evidence import FoundArticle
-from agents.guard import Guard, GuardedArticles
+from agents.guard import AUDIT, Audit, Guard, GuardedArticles, audited_text
 from agents.model import Article, ToolForm, View
 from markets.hashes import digest, timestamp_text
 from markets.model import MarketId, Quote
@@ -18,6 +19,9 @@ from markets.registry import load
 
 MOST_TEXT = 20_000
 """So many characters of what a tool says are kept."""
+
+
+WITHHELD = "it may not be shown"
 
 
 class ToolRefusal(ValueError):
@@ -64,11 +68,14 @@ class ToolSource:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool says: the text, the articles in it, and how many others were withheld for which reason."""
+    """What a tool says: the text, the articles in it, and how many others were withheld for which reason.
+
+    Beside the reasons stands the `audit` of the texts, where they got a verdict.
+    """
 
     text: str
     sources: tuple[ToolSource, ...] = ()
-    withheld: Mapping[str, int] = field(default_factory=dict)
+    withheld: Mapping[str, Any] = field(default_factory=dict)
 
 
 def told_articles(guarded: GuardedArticles, nothing: str) -> ToolResult:
@@ -77,7 +84,21 @@ def told_articles(guarded: GuardedArticles, nothing: str) -> ToolResult:
         ToolSource(x.url, timestamp_text(x.published_at), digest([x.title, x.text])) for x in guarded.articles
     ]
     text = "\n\n".join(map(_told, guarded.articles)) or nothing
-    return ToolResult(text, tuple(sources), {str(why): n for why, n in guarded.dropped.items()})
+    return ToolResult(text, tuple(sources), guarded.counts)
+
+
+def audited(result: ToolResult, reach: ToolReach) -> ToolResult:
+    """What a tool of one's own may say of what it fetched: nothing of it where it is suspect and withheld."""
+    if AUDIT in result.withheld or reach.guard.suspects is None:
+        return result
+    snapshot = reach.view.snapshot
+    asked = {listing.market.id: listing.market.question for listing in snapshot.shown}
+    page = Article("", "", "", result.text, snapshot.at, snapshot.at, "")
+    suspect = audited_text(page, result.text, asked, snapshot.at, reach.guard)
+    told = Audit(RULES, reach.guard.odds == "withheld", 1, () if suspect is None else (suspect,))
+    hides = suspect is not None and not suspect.shown
+    text, sources = (WITHHELD, ()) if hides else (result.text, result.sources)
+    return ToolResult(text, sources, {**result.withheld, AUDIT: asdict(told)})
 
 
 def _told(article: Article) -> str:
@@ -102,7 +123,8 @@ class Tool:
     async def result(self, arguments: str, reach: ToolReach) -> ToolResult:
         """What it says to a model that gives it this, also where it can't make anything of it."""
         try:
-            return await self.use(self.arguments.model_validate_json(arguments), reach)
+            result = await self.use(self.arguments.model_validate_json(arguments), reach)
+            return audited(result, reach) if self.fetches else result
         except ValidationError as error:
             told = "; ".join(f"{'.'.join(map(str, x['loc']))}: {x['msg']}" for x in error.errors())
             return ToolResult(f"{self.form.name} can't be used so: {told}"[:MOST_TEXT])

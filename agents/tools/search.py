@@ -27,6 +27,7 @@ async def use(arguments: Arguments, reach: ToolReach) -> ToolResult:
         found = await reach.source().search(arguments.query, at)
     except ResearchError as error:
         raise ToolRefusal(f"the search has no answer: {error}") from error
+    asked = {listing.market.id: listing.market.question for listing in shown}
     closes_at = min((listing.market.closes_at for listing in shown), default=at)
-    guarded = guard_found(found, arguments.query, closes_at, at, reach.now(), reach.guard)
+    guarded = guard_found(found, arguments.query, asked, closes_at, at, reach.now(), reach.guard)
     return told_articles(guarded, "nothing was found")

@@ -190,6 +190,7 @@ def read_all(connection: "Connection", found: "CohortOverview") -> dict[str, Any
     from agents.secrets import without_credentials
     from arena.record.hashes import round_heads
     from arena.record.queries.accounts import read_cohort_depths
+    from arena.record.queries.audits import read_audit_counts
     from arena.record.queries.progress import (
         code_versions,
         read_frozen_cohort,
@@ -202,6 +203,7 @@ def read_all(connection: "Connection", found: "CohortOverview") -> dict[str, Any
     turns, sealed = read_played_turns(connection, found.stored.id), round_heads(connection, found.stored.id)
     frozen, digest = read_frozen_cohort(connection, found.stored.id)
     ended, last = status_counts(turns), max(sealed)
+    audit = read_audit_counts(connection, [found.cohort.number])
     (data,) = json_rows(COLUMNS, [found])
     return data | {
         "scores": [asdict(score) for score in read_cohort_scores(connection, found.cohort.number)],
@@ -221,6 +223,7 @@ def read_all(connection: "Connection", found: "CohortOverview") -> dict[str, Any
         ],
         "decide": str(found.cohort.cadence),
         "frozen": frozen,
+        "audit": audit and asdict(audit) | {"words": audit.words},
         "depth": read_cohort_depths(connection).get(found.cohort.number),
         "replaced": [
             attributes(x, "name", "since", "prompts") | {"settings": without_credentials(x.settings)}
@@ -251,6 +254,8 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
         print(f"{plain(one['name'])} took other settings before its first good turn, and plays by them from "
               f"round {one['since']} on: {program()} agents show {plain(one['name'])}\n")  # fmt: skip
     _say_parts(found)
+    if found["audit"]:
+        print(f"texts     {found['audit']['words']}")
     for name, digest in frozen["prompts"].items():
         print(f"prompt    {plain(name)}: {digest}")
     print(f"seed      {frozen['seed']}")

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, time
 from importlib.metadata import PackageNotFoundError, version
 
+from agents.guard import Guard
 from agents.registry import prompt_names
 from arena.cohorts.cohort import seed_for
 from arena.cohorts.replacements import entrants_of
@@ -11,7 +12,7 @@ from arena.cohorts.schedule import Expected, Plan, configured_jobs, first_starts
 from arena.config import Config, environment
 from arena.config.environment import missing_keys
 from arena.errors import ArenaError
-from arena.record.model.cohort import Cohort
+from arena.record.model.cohort import NO_EVIDENCE, Cohort
 from markets.hashes import digest
 from markets.registry import load
 
@@ -85,12 +86,25 @@ def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Coh
         entrants=entrants_of(config.agents),
         evidence=config.evidence.source,
         evidence_settings=config.evidence_settings.model_dump(mode="json"),
-        guard=config.evidence.guard,
+        guard=frozen_guard(config),
         config_hash=config.hash,
         offset=config.cohorts.decide.offset,
         min_coverage=config.scores.min_coverage,
     )
     return cohort, {prompts[name]: config.prompts[name] for name in names}
+
+
+def frozen_guard(config: Config) -> Guard:
+    """What may be shown: suspect texts are withheld, but for live markets whose prices every agent sees."""
+    guard = config.evidence.guard
+    reads = config.evidence.source != NO_EVIDENCE or any(
+        getattr(agent.settings, "tools", ()) for agent in config.agents
+    )
+    if guard.suspects is not None or not reads:
+        return guard.model_copy(update={"suspects": guard.suspects if reads else None})
+    blind = any(getattr(agent.settings, "prices", "shown") != "shown" for agent in config.agents)
+    suspects = "withheld" if blind or stamp_of(config) != "live" else "flagged"
+    return guard.model_copy(update={"suspects": suspects})
 
 
 def stamp_of(config: Config) -> str:

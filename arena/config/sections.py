@@ -8,7 +8,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from agents.guard import Guard
+from agents.guard import Guard, Suspects
 from arena.config.errors import quoted_value
 from arena.config.field_types import (
     Count,
@@ -275,6 +275,11 @@ class EvidenceSection(ConfigSection):
     """Sites and sources to exclude, beyond those always excluded."""
     odds: Literal["withheld", "shown"] = "withheld"
     """Articles that tell odds or a market's price; always withheld where an agent is asked without prices."""
+    suspects: Suspects | None = None
+    """Texts that by their words come too late: `flagged` or `withheld`; by default withheld, flagged if live.
+
+    Where an agent is asked without prices they are always withheld.
+    """
 
     @property
     def guard(self) -> Guard:

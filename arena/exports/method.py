@@ -13,6 +13,7 @@ from arena.errors import count_text
 from arena.record.hashes import state_hash
 from arena.record.model.cohort import Cohort, later_models_words
 from arena.record.model.columns import NO_SCORE, OPEN, ForecastColumns
+from arena.record.queries.audits import AuditCounts, read_audit_counts
 from arena.record.queries.cohorts import read_cohorts, read_min_coverage, select_cohorts
 from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
@@ -69,6 +70,7 @@ class Method:
     cohorts: tuple[Cohort, ...]
     code_versions: tuple[str, ...]
     markets: MarketCounts
+    audit: AuditCounts | None
     agents: tuple[AgentMethod, ...]
     board: Leaderboard
     min_coverage: float
@@ -85,6 +87,7 @@ def read_method(connection: Connection, cohort: int | None = None) -> Method:
         cohorts=cohorts,
         code_versions=tuple(sorted(set(connection.scalars(versions)))),
         markets=_market_counts(read_forecast_columns(connection, cohort)),
+        audit=read_audit_counts(connection, numbers),
         agents=tuple(_agents(connection, cohorts)),
         board=read_leaderboard(connection, cohort),
         min_coverage=read_min_coverage(connection, cohort),
@@ -217,9 +220,11 @@ def _cutoffs(method: Method) -> Iterator[str]:
             continue
         yield (
             f"Articles from {source}: at most {rule.per_market} a market, {rule.characters:,} characters "
-            f"each, odds {rule.odds}; restricted beside the known ones: "
-            f"{', '.join(rule.restricted) or 'none'}."
+            f"each, odds {rule.odds}{f', suspects {rule.suspects}' * bool(rule.suspects)}; restricted beside "
+            f"the known ones: {', '.join(rule.restricted) or 'none'}."
         )
+    if method.audit is not None:
+        yield method.audit.words
     early = count_text(method.markets.early_forecasts, "forecast")
     yield f"Decided before the model's release day, and so not scored: {early}."
     later = {model: day for one in method.cohorts for model, day in one.later_models.items()}

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime
 
+from agents.audit import RULES
 from agents.evidence import FoundArticle, RefusedQueryError, ResearchError
-from agents.guard import guard_articles
+from agents.guard import Audit, DropReason, GuardedArticles, Suspect, guard_articles
 from agents.model import Article
 from agents.text import one_line
 from arena.record.model.cohort import NO_EVIDENCE, Cohort
@@ -97,12 +98,15 @@ def _guarded_evidence(
     """What the guard lets through, market by market."""
     rule = guard_of(cohort)
     shown: dict[MarketId, tuple[Article, ...]] = {}
-    dropped, count = Counter[str](), 0
+    dropped, count, texts, suspects = Counter[DropReason](), 0, 0, list[Suspect]()
     for market in markets:
         items, fetched_at = answers.get(market.id, ([], at))
         guarded = guard_articles(items, market, at, fetched_at, rule)
         count += len(items)
         dropped.update(guarded.dropped)
+        if guarded.audit is not None:
+            texts, suspects = texts + guarded.audit.texts, [*suspects, *guarded.audit.suspects]
         if guarded.articles:
             shown[market.id] = guarded.articles
-    return GatheredEvidence(shown, count, dict(sorted(dropped.items())))
+    audit = None if rule.suspects is None else Audit(RULES, rule.odds == "withheld", texts, tuple(suspects))
+    return GatheredEvidence(shown, count, GuardedArticles((), dropped, audit).counts)

@@ -93,9 +93,11 @@ class _Bench:
 
 
 def guard_of(cohort: Cohort) -> Guard:
-    """What may be shown in a cohort: no odds where any agent is asked without prices."""
-    blind = any(entrant.settings.get("prices", "shown") != "shown" for entrant in cohort.entrants)
-    return cohort.guard.model_copy(update={"odds": "withheld"}) if blind else cohort.guard
+    """What may be shown in a cohort: no odds, and no suspects, where any agent is asked without prices."""
+    if all(entrant.settings.get("prices", "shown") == "shown" for entrant in cohort.entrants):
+        return cohort.guard
+    audited = {"suspects": "withheld"} if cohort.guard.suspects else {}
+    return cohort.guard.model_copy(update={"odds": "withheld"} | audited)
 
 
 def _source(cohort: Cohort, world: World) -> SearchSource:

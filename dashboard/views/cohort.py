@@ -17,6 +17,7 @@ from arena.record.queries.accounts import (
     read_equity_curves,
     read_profits,
 )
+from arena.record.queries.audits import AuditCounts, read_audit_counts
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.queries.progress import read_settlement_counts
 from arena.record.schema.database import Connection
@@ -96,6 +97,7 @@ class CohortPage:
     changed: tuple[str, ...]
     board: CacheEntry[Leaderboard] | None
     money: tuple[AccountEquity, ...]
+    audit: AuditCounts | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,7 @@ def read_cohort_page(connection: Connection, number: int) -> CohortPage:
         changed=() if before is None else tuple(changes_in_words(cohort_changes(before, stored.cohort))),
         board=board,
         money=tuple(read_account_equity(connection, number)) if board is None else (),
+        audit=read_audit_counts(connection, [number]),
     )
 
 
@@ -209,7 +212,7 @@ def show(record: RecordSource) -> None:
         "charts",
     )
     _standings(page, known, whole, colours)
-    _frozen(page.cohort)
+    _frozen(page.cohort, page.audit)
     _changed(page)
 
 
@@ -390,9 +393,11 @@ def _standings(page: CohortPage, known: SeasonOverview, curves: Curves, colours:
             st.caption(METACULUS_SAID)
 
 
-def _frozen(cohort: Cohort) -> None:
+def _frozen(cohort: Cohort, audit: AuditCounts | None) -> None:
     with st.expander("How this cohort plays: rules and line-up, frozen at its start"):
         put(points(rules(cohort)), "rules")
+        if audit is not None:
+            st.caption(plain(audit.words))
         put(line_up(cohort), "line-up")
 
 

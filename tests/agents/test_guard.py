@@ -234,6 +234,39 @@ def test_an_article_keeps_the_day_that_it_bears() -> None:
     ]
 
 
+WRITTEN_LATER = found("2022-03-02", "Rain", text="It rained. The dam broke on 9 May 2022.")
+
+
+def test_suspects_are_withheld_or_flagged_and_kept_with_the_words_that_told() -> None:
+    at = datetime(2022, 3, 10, tzinfo=UTC)
+    for rule, titles, reasons in (("withheld", [], {"dated later": 1}), ("flagged", ["Rain"], {})):
+        guarded = guard_articles([WRITTEN_LATER], MARKET, at, READ, Guard(suspects=rule))
+        assert [article.title for article in guarded.articles] == titles
+        assert guarded.dropped == reasons
+        assert guarded.audit is not None
+        (suspect,) = guarded.audit.suspects
+        assert (suspect.verdict, suspect.words) == ("dated later", "The dam broke on 9 May 2022.")
+        assert (suspect.shown, suspect.place, guarded.audit.texts) == (bool(titles), "text", 1)
+    unaudited = guard_articles([WRITTEN_LATER], MARKET, at, READ, Guard())
+    assert ([article.title for article in unaudited.articles], unaudited.audit) == (["Rain"], None)
+
+
+def test_what_is_cut_off_is_judged_too() -> None:
+    at = datetime(2022, 3, 10, tzinfo=UTC)
+    rule = Guard(suspects="withheld", characters=10)
+    assert guard_articles([WRITTEN_LATER], MARKET, at, READ, rule).dropped == {"dated later": 1}
+
+
+def test_odds_are_withheld_though_suspects_are_only_flagged_and_shown_where_they_may_be() -> None:
+    at, bets = datetime(2022, 3, 10, tzinfo=UTC), found(title=ODDS[0])
+    held = guard_articles([bets], MARKET, at, READ, Guard(suspects="flagged"))
+    assert (held.articles, held.dropped) == ((), {"odds": 1})
+    told = guard_articles([bets], MARKET, at, READ, Guard(suspects="withheld", odds="shown"))
+    assert [article.title for article in told.articles] == [ODDS[0]]
+    assert told.audit is not None
+    assert told.audit.suspects == ()
+
+
 DAYS = st.dates(date(2022, 2, 20), date(2022, 4, 1)).map(date.isoformat)
 ITEMS = st.builds(
     FoundArticle,

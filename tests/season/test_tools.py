@@ -14,6 +14,9 @@ import pytest
 
 from agents.model import Message
 from agents.steps import step_message
+from arena.record.schema.database import open_read_only
+from dashboard.views.cohort import read_cohort_page
+from markets.hashes import digest
 from tests.bundles import simulated
 from tests.program.running import AGREES, arena, arena_json, loaded
 from tests.provider.replies import GOOD, USAGE, Asked, completion, says
@@ -36,6 +39,8 @@ MODEL = 'model: "openai/{name}", base_url: "{url}", price: {{input: 0, output: 1
 ARTICLE = (
     "title: {title}\npublished: {day}\nsource: Paper\nurl: https://paper.example/{day}\n\nA strike. {text}\n"
 )
+PLANTED = "It will go on, they say. Dockers went back to work on 4 May 2026."
+"""An article of the first days of January that was written in May."""
 
 
 def uses(asked: Asked, *tools: tuple[str, dict[str, Any]]) -> Reply:
@@ -89,6 +94,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory, provider: FaultyProvider) -
         (folder / "news" / f"{day}.md").write_text(words, "utf-8")
     odds = ARTICLE.format(title="Bets", day="2026-01-01", text="Polymarket odds put it at 97%.")
     (folder / "news" / "odds.md").write_text(odds, "utf-8")
+    planted = ARTICLE.format(title="Peace", day="2026-01-01", text=PLANTED).replace("01\n\n", "01/peace\n\n")
+    (folder / "news" / "planted.md").write_text(planted, "utf-8")
     configured(folder, provider)
     arena_json(folder, "replay", "spring", "--database", "first.db")
     return folder
@@ -125,15 +132,85 @@ def test_a_model_searches_reads_notes_and_bets_and_the_record_agrees(folder: Pat
 def test_what_came_later_and_what_tells_odds_is_withheld(folder: Path) -> None:
     query = "SELECT text, sources, withheld FROM tool_result WHERE tool = 'search' ORDER BY id"
     found = rows(folder / "first.db", query)
-    assert all("settled" not in text and "Polymarket" not in text for text, *_ in found)
-    assert [json.loads(withheld) for *_, withheld in found] == [
-        {"later": 2, "odds": 1},
-        {"later": 1, "odds": 1},
-    ]
+    assert all(
+        "settled" not in text and "Polymarket" not in text and "Dockers" not in text for text, *_ in found
+    )
+    counts = [json.loads(withheld) for *_, withheld in found]
+    audits = [count.pop("audit") for count in counts]
+    assert counts == [{"dated later": 1, "later": 2, "odds": 1}, {"dated later": 1, "later": 1, "odds": 1}]
+    for audit in audits:
+        assert [(each["verdict"], each["words"], each["shown"]) for each in audit["suspects"]] == [
+            ("dated later", "Dockers went back to work on 4 May 2026.", False),
+            ("odds", "A strike. Polymarket odds put it at 97%.", False),
+        ]
     days = [[each["url"][-10:] for each in json.loads(sources)] for _, sources, _ in found]
     assert days == [["2026-01-02"], ["2026-01-03", "2026-01-02"]]
     searched, read = told(folder / "first.db", "search")[1], told(folder / "first.db", "read")[1]
     assert ("x" * 3_000 in searched, "x" * 3_000 in read) == (False, True)
+
+
+def test_a_cohort_tells_the_share_of_suspects(folder: Path) -> None:
+    words = "suspect (2 dated later, 2 odds); 0 were shown."
+    audit = arena_json(folder, "cohorts", "show", "1", "--database", "first.db")["audit"]
+    assert (audit["suspects"], audit["shown"], audit["verdicts"]) == (4, 0, {"dated later": 2, "odds": 2})
+    assert audit["share"] == 4 / audit["texts"]
+    assert words in audit["words"]
+    assert words in " ".join(arena(folder, "cohorts", "show", "1", "--database", "first.db").stdout.split())
+    arena(folder, "report", "--method", "-o", "method.md", "--database", "first.db")
+    assert words in (folder / "method.md").read_text("utf-8")
+    with open_read_only(str(folder / "first.db")) as engine, engine.connect() as connection:
+        page = read_cohort_page(connection, 1)
+    assert page.audit is not None
+    assert page.audit.words == audit["words"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("replace(withheld, '4 May 2026', '4 May 2025')", "the verdict clean"),
+        ("replace(withheld, 'dated later', 'unsure')", "the verdict dated later"),
+        ("json_remove(withheld, '$.audit.suspects[0]')", "1 odds"),
+        ("json_set(withheld, '$.audit.suspects[0].verdict', 5)", "suspects with their words and verdicts"),
+    ],
+)
+def test_verify_judges_again(folder: Path, tmp_path: Path, change: str, words: str) -> None:
+    database = copied(folder, tmp_path)
+    changed(database, f"UPDATE tool_result SET withheld = {change} WHERE tool = 'search'")
+    found = arena_json(tmp_path, "verify", "--all", "--database", "arena.db", status=1)
+    told = {each["expected"] for each in found["differences"] if each["field"] == "withheld"}
+    assert words in told
+
+
+def test_verify_finds_a_suspect_that_was_shown(folder: Path, tmp_path: Path) -> None:
+    database = copied(folder, tmp_path)
+    day, late = "A strike. Calm.", "Dockers went back to work on 4 May 2026."
+    title, hash = "News of 2026-01-02", digest(["News of 2026-01-02", late])
+    known = digest([title, day])
+    changed(
+        database,
+        f"UPDATE tool_result SET text = replace(text, '{day}', '{late}'),"
+        f" sources = replace(sources, '{known}', '{hash}') WHERE tool = 'search'",
+    )
+    found = arena_json(tmp_path, "verify", "--all", "--database", "arena.db", status=1)
+    told = {each["expected"] for each in found["differences"] if each["field"] == "withheld"}
+    assert told == {f"a suspect, dated later by the words {late!r}"}
+
+
+def copied(folder: Path, target: Path) -> Path:
+    """A copy of the first record, whose results can be changed."""
+    database = target / "arena.db"
+    with closing(sqlite3.connect(folder / "first.db")) as source, closing(sqlite3.connect(database)) as copy:
+        source.backup(copy)
+        for action in ("update", "delete"):
+            copy.execute(f"DROP TRIGGER tool_result_no_{action}")
+        copy.commit()
+    return database
+
+
+def changed(database: Path, statement: str) -> None:
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute(statement)
+        connection.commit()
 
 
 def test_notes_are_memory_over_rounds_and_each_agents_own(folder: Path) -> None:
@@ -221,13 +298,7 @@ def test_the_board_says_who_had_tools_and_a_duel_what_they_bought(
     ],
 )
 def test_verify_finds_what_tools_did_not_tell(folder: Path, tmp_path: Path, change: str, table: str) -> None:
-    database = tmp_path / "arena.db"
-    with closing(sqlite3.connect(folder / "first.db")) as source, closing(sqlite3.connect(database)) as copy:
-        source.backup(copy)
-        for action in ("update", "delete"):
-            copy.execute(f"DROP TRIGGER tool_result_no_{action}")
-        copy.execute(change)
-        copy.commit()
+    changed(copied(folder, tmp_path), change)
     found = arena_json(tmp_path, "verify", "--all", "--database", "arena.db", status=1)
     assert table in {each["table"] for each in found["differences"]}
 

@@ -155,7 +155,7 @@ class GatheringRow(TableRow, table=True):
     id: int = id_field()
     round_id: int = parent_field("round.id")
     found: int = whole_field("how many were found", COUNT)
-    dropped: str = text_field("how many of them were not shown, by reason", JSON)
+    dropped: str = text_field("how many of them were not shown, by reason, and the verdicts on texts", JSON)
     hash: str = hash_field("the round, the counts, and what was shown")
 
 
@@ -185,7 +185,7 @@ class ToolResultRow(TableRow, table=True):
     request: str = text_field("what it was given, as JSON; what was no JSON is as it came")
     text: str = text_field("what it told")
     sources: str = text_field("the articles in it: each one's address, date, and the hash of its words", JSON)
-    withheld: str = text_field("how many others were withheld, by reason", JSON)
+    withheld: str = text_field("how many others were withheld, by reason, and the verdicts on texts", JSON)
     fetched_at: datetime = time_field("when it was asked, by the clock", hashed=False)
     key: str = text_field("the SHA-256 of agent, tool and request", hashed=False)
     hash: str = hash_field("cohort, round, and all columns but ids")

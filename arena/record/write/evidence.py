@@ -24,12 +24,12 @@ ARTICLE_FIELDS = tuple(name for name in Article.__dataclass_fields__ if name != 
 class GatheredEvidence:
     """What was gathered for a round: the articles of each market, newest first, of how many `found`.
 
-    `dropped` counts the others by reason.
+    `dropped` counts the others by reason, and has the verdicts on their words under `audit`.
     """
 
     articles: Mapping[MarketId, Sequence[Article]] = field(default_factory=dict)
     found: int = 0
-    dropped: Mapping[str, int] = field(default_factory=dict)
+    dropped: Mapping[str, Any] = field(default_factory=dict)
 
 
 def is_gathered(connection: Connection, round_id: int) -> bool:

@@ -15,6 +15,7 @@ from sqlalchemy import bindparam
 from arena.record.schema.cohort import EvidenceRow, GatheringRow
 from arena.record.schema.typed import clause
 from arena.record.schema.world import ArticleRow
+from arena.verify.checks.audits import audit_of, check_verdicts, questions_of
 from arena.verify.differences import Found, Row, check_numbers
 from arena.verify.hashes import check_hash, json_in, without
 from arena.verify.reader import RecordReader, RowPart, moment, rows_of, rows_query, written
@@ -27,7 +28,7 @@ GATHERINGS = rows_of(GatheringRow, GatheringRow.round_id == bindparam("round"))
 PIECES = rows_query(
     EvidenceRow.__table__.outerjoin(ArticleRow, clause(ArticleRow.hash == EvidenceRow.article)),
     EvidenceRow,
-    RowPart(ArticleRow, "hash", "published_at"),
+    RowPart(ArticleRow, "hash", "published_at", "title", "text", "url"),
     where=EvidenceRow.gathering_id == bindparam("gathering"),
     order=[EvidenceRow.position],
 )
@@ -58,6 +59,14 @@ def check_evidence(facts: RecordReader, shown: CheckedRound, decided: bool) -> F
         if shown.cohort.frozen is not None and not wanted:
             yield row.differs("round_id", None, "its cohort gathers none")
         yield from _shown(shown, pieces)
+        if audit_of(row, "dropped") is not None:
+            questions = questions_of(facts, shown.round["snapshot_id"])
+            texts = [
+                (article["title"], article["text"], article["url"], [questions.get(piece["market_id"], "")])
+                for piece, article in pieces
+                if article is not None
+            ]
+            yield from check_verdicts(row, "dropped", texts, questions, shown.round["at"])
     if wanted and decided and not gatherings:
         yield shown.round.differs("id", "that of a gathering", "agents decided on evidence")
 

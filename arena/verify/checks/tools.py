@@ -11,6 +11,7 @@ from sqlalchemy import bindparam
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, ToolResultRow
 from arena.record.schema.turn import CallRow
 from arena.record.schema.typed import col, joined
+from arena.verify.checks.audits import audit_of, check_verdicts, questions_of, told_texts
 from arena.verify.checks.turns import place_of
 from arena.verify.differences import Found, Row
 from arena.verify.hashes import check_hash, hash_of, json_in, json_of, sha256_of, without
@@ -19,7 +20,7 @@ from arena.verify.reader import RecordReader, RowPart, rows_of, rows_query
 RESULTS = rows_query(
     joined(ToolResultRow, RoundRow, CohortRow),
     ToolResultRow,
-    RowPart(RoundRow, "number", "at", "cohort_id"),
+    RowPart(RoundRow, "number", "at", "cohort_id", "snapshot_id"),
     RowPart(CohortRow, "number"),
 )
 ENTRANTS = rows_query(
@@ -52,12 +53,20 @@ def check_tools(facts: RecordReader) -> Found:
             if source["published"] > round["at"]:
                 until = f"articles of {round['at']} or before"
                 yield row.differs("sources", until, "it was the round's time")
+        yield from _check_audit(facts, row, round)
     round_id, told = None, dict[str, str]()
     for row in facts.rows(WITH_TOOLS):
         if row["round_id"] != round_id:
             round_id = row["round_id"]
             told = {each["key"]: each["text"] for each in facts.rows(OF_ROUND, round=round_id)}
         yield from _check_conversation(facts, row, told)
+
+
+def _check_audit(facts: RecordReader, row: Row, round: Row) -> Found:
+    """The verdicts on what a tool found."""
+    if audit_of(row, "withheld") is not None:
+        questions = questions_of(facts, round["snapshot_id"])
+        yield from check_verdicts(row, "withheld", told_texts(row, questions), questions, round["at"])
 
 
 def _check_conversation(facts: RecordReader, row: Row, told: dict[str, str]) -> Found:

@@ -51,6 +51,27 @@ def test_what_coverage_is_enough_is_frozen_where_it_is_not_the_default(tmp_path:
     assert [cohort_of(cohort_text(x)).min_coverage for x in (usual, other)] == [800_000, 500_000]
 
 
+def test_suspects_are_withheld_but_where_a_live_market_s_price_is_seen(tmp_path: Path) -> None:
+    live = CONFIG.replace("venue: simulator, show: 7, simulator: {start: 2026-01-04}", "venue: kalshi")
+    news, blind = "evidence: {from: folder}\n", "evidence: {from: folder}\nask: {prices: hidden}\n"
+    asked = live.replace("ask: {prompt: ./mine.md, temperature: 0.5}\n", "")
+    chosen = "evidence: {from: folder, suspects: withheld}\n"
+    a_config(tmp_path)
+    (tmp_path / "news").mkdir()
+    for text, suspects in (
+        (CONFIG, None),
+        (CONFIG + news, "withheld"),
+        (live + news, "flagged"),
+        (asked + blind, "withheld"),
+        (live + chosen, "withheld"),
+        (CONFIG + chosen.replace("withheld", "flagged"), "flagged"),
+    ):
+        cohort, _ = freeze_cohort(load(write(tmp_path, text)), 1, SUNDAY)
+        assert cohort.guard.suspects == suspects
+        assert cohort_of(cohort_text(cohort)).guard == cohort.guard
+        assert ("suspects" in cohort_text(cohort)) == (suspects is not None)
+
+
 def test_only_a_live_cohort_s_draw_counts_stories(tmp_path: Path) -> None:
     simulated, _ = freeze_cohort(a_config(tmp_path), 1, SUNDAY)
     live = CONFIG.replace(

@@ -270,6 +270,7 @@ APART = {
     "verified.py": "it keeps what was verified, beside the record",
     "answers.py": "it decides again, which the agents do, and writes nothing",
     "draws.py": "it draws again, by the rule that rounds are drawn by, and writes nothing",
+    "audits.py": "it judges texts again, by the rules that they were judged by, and writes nothing",
     "caches.py": "it computes again what the scores compute, and writes nothing",
 }
 

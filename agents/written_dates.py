@@ -1,0 +1,199 @@
+"""Days and times as people write them in texts, each as the first and the last instant it can mean. Pure.
+
+`3 November 2026`, `Nov. 3rd, 2026, 9:40 p.m. EST`, `2026-11-03T21:40Z`, `11/3/2026`, `03.11.2026`, `3 de
+noviembre de 2026`, `2026年11月3日`, `November 2026`, `the third quarter of 2026`. A day without a year is the
+nearest one.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+EAST, WEST = timedelta(hours=14), timedelta(hours=-12)
+"""Where on Earth a day begins first, and where it ends last."""
+A_DAY = timedelta(days=1)
+_MONTHS = """
+january jan januar janvier enero gennaio janeiro/february feb februar février febrero febbraio fevereiro/
+march mar märz mars marzo março/april apr avril abril aprile/may mai mayo maggio maio/
+june jun juni juin junio giugno junho/july jul juli juillet julio luglio julho/august aug août agosto/
+september sept sep septembre septiembre settembre setembro/
+october oct oktober octobre octubre ottobre outubro/
+november nov novembre noviembre novembro/december dec dezember décembre diciembre dicembre dezembro
+"""
+MONTHS = {name: number for number, names in enumerate(_MONTHS.split("/"), 1) for name in names.split()}
+_NAMED_ZONES = {
+    "z": (0, 0), "utc": (0, 0), "gmt": (0, 0), "est": (-5, -5), "edt": (-4, -4),
+    "cst": (-6, 8), "cdt": (-5, -5), "mst": (-7, -7), "mdt": (-6, -6),
+    "pst": (-8, -8), "pdt": (-7, -7), "bst": (1, 6), "wet": (0, 0), "cet": (1, 1),
+    "cest": (2, 2), "eet": (2, 2), "eest": (3, 3), "msk": (3, 3), "ist": (1, 5.5), "hkt": (8, 8),
+    "sgt": (8, 8), "jst": (9, 9), "kst": (9, 9), "aest": (10, 10), "aedt": (11, 11), "nzst": (12, 12),
+    "nzdt": (13, 13),
+}  # fmt: skip
+ZONES = {name: (timedelta(hours=low), timedelta(hours=high)) for name, (low, high) in _NAMED_ZONES.items()}
+"""Hours before UTC, and ahead of it: of names that several zones have, from the least to the most."""
+SUMMER = (4, 10)
+"""The months in which American clocks that don't say so show summer time."""
+_SHIFT = re.compile(r"([+-])(\d\d?):?(\d\d)?$")
+_QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4, "q1": 1, "q2": 2, "q3": 3, "q4": 4}
+_ZONE = r"(?P<zone>(?:UTC|GMT)?[+-]\d\d?:?(?:\d\d)?|[A-Z]{1,4}\b)"
+_CLOCK = (
+    r"(?P<hour>\d{1,2})(?:[:.h](?P<minute>\d\d)(?::\d\d(?:\.\d{1,6})?)?)?(?![\d:%])"
+    r"\s?(?P<half>[ap]\.?m\b\.?)?"
+)
+_AFTER = re.compile(
+    rf"(?:T|[\s,;(|/–-]{{1,3}}(?:(?:at|um|à|ore|kl\.)\s)?){_CLOCK}\s?\(?{_ZONE}?", re.IGNORECASE
+)
+_BEFORE = re.compile(rf"{_CLOCK}\s?\(?{_ZONE}?\)?,?\s(?:on\s)?$", re.IGNORECASE)
+_LETTERS = r"[^\W\d_]{3,10}"
+_DAY_MONTH = re.compile(
+    rf"(?<![\d.,:/-])(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|º|\.)?\s?(?:of\s|de\s)?(?P<month>{_LETTERS})\b\.?"
+    r"(?:,?\s(?:de\s)?(?P<year>(?:19|20)\d\d)\b)?"
+)
+_MONTH_DAY = re.compile(
+    rf"\b(?P<month>{_LETTERS})\.?\s(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?![:%]|[.,]\d)"
+    r"(?:,?\s(?P<year>(?:19|20)\d\d)\b)?"
+)
+_YEAR_FIRST = re.compile(
+    r"(?<![\d-])(?P<year>(?:19|20)\d\d)(?:(?P<by>[-/.])(?P<month>\d\d?)(?P=by)(?P<day>\d\d?)"
+    r"|年(?P<m>\d\d?)月(?:(?P<d>\d\d?)日)?)(?!\d)"
+)
+_YEAR_LAST = re.compile(
+    r"(?<![\d/.])(?P<a>\d{1,2})(?P<by>[/.])(?P<b>\d{1,2})(?P=by)(?P<year>(?:20)?\d\d)(?![\d/])"
+)
+_WORD_YEAR = re.compile(r"\b(?P<word>[^\W_]{2,10})\.?,?[ -](?:de |of )?(?P<year>(?:19|20)\d\d)\b(?![-/])")
+_BEFORE_YEARS = frozenset(("in", "since", "during", "of", "early", "late", "mid"))
+_FORMS = (_YEAR_FIRST, _DAY_MONTH, _MONTH_DAY, _YEAR_LAST, _WORD_YEAR)
+"""The ways to write a day, the more telling first: what one has read is not read again."""
+_WITHOUT_YEAR = (_DAY_MONTH, _MONTH_DAY, _YEAR_LAST)
+"""Those that need no four figures of a year."""
+_HAS_DIGIT, _HAS_YEAR = re.compile(r"\d"), re.compile(r"(?:19|20)\d\d")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenDate:
+    """A day or time in a text: where it stands, when it is by UTC, and what it can mean first and last.
+
+    `timed` says that it has an hour, `dated` that it has a year, and `spans` that it is longer than a day.
+    """
+
+    start: int
+    end: int
+    first: datetime
+    at: datetime
+    last: datetime
+    timed: bool
+    dated: bool
+    spans: bool
+
+
+def written_dates(text: str, around: datetime) -> list[WrittenDate]:
+    """Every day or time in a text, in the order in which they stand; `around` is when it is read.
+
+    >>> read = datetime(2026, 3, 1, tzinfo=UTC)
+    >>> [f"{x.first:%d %H:%M}" for x in written_dates("Nov. 3, 2026, 9:40 p.m. EST", read)]
+    ['04 02:40']
+    >>> [f"{x.at:%Y-%m-%d}" for x in written_dates("on 5 May and in Q2 2025", read)]
+    ['2026-05-05', '2025-04-01']
+    """
+    found: list[WrittenDate] = []
+    if not _HAS_DIGIT.search(text):
+        return found
+    taken = bytearray(len(text))
+    for form in _FORMS if _HAS_YEAR.search(text) else _WITHOUT_YEAR:
+        for match in form.finditer(text):
+            if any(taken[match.start() : match.end()]) or (written := _read(form, match, around)) is None:
+                continue
+            taken[written.start : written.end] = b"\x01" * (written.end - written.start)
+            found.append(written)
+    return sorted(found, key=lambda written: written.start)
+
+
+def _read(form: re.Pattern[str], match: re.Match[str], around: datetime) -> WrittenDate | None:
+    days = _days(form, match, around)
+    if not days:
+        return None
+    opens, closes = min(days)[0], max(days)[1]
+    start, end, hour, offsets = match.start(), match.end(), None, (WEST, EAST)
+    spans = max(last - first for first, last in days) > A_DAY
+    if not spans:
+        clock = _AFTER.match(match.string, end) or _BEFORE.search(match.string, max(0, start - 30), start)
+        hour = clock and _hour(clock)
+        if clock and hour is not None:
+            start, end = min(start, clock.start()), max(end, clock.end())
+            offsets, closes = _offsets(clock["zone"] or "", opens.month), max(days)[0] + hour
+            opens += hour
+    west, east = offsets
+    at = opens if offsets == (WEST, EAST) else opens - west
+    dated = match.groupdict().get("year") is not None
+    return WrittenDate(start, end, opens - east, at, closes - west, hour is not None, dated, spans)
+
+
+def _days(form: re.Pattern[str], match: re.Match[str], around: datetime) -> list[tuple[datetime, datetime]]:
+    """What a match can mean, each as when it begins and ends; none where it is no day."""
+    told = match.groupdict()
+    year = None if told.get("year") is None else int(told["year"])
+    year = 2000 + year if year is not None and year < 100 else year
+    if form is _WORD_YEAR:
+        return _months(told["word"].casefold(), match.string[max(0, match.start() - 8) : match.start()], year)
+    if form is _YEAR_LAST:
+        pairs = {(int(told["a"]), int(told["b"]))}
+        pairs |= {(month, day) for day, month in pairs} if told["by"] == "/" else set()
+        return [span for day, month in pairs for span in _day(year, month, day)]
+    if form is _YEAR_FIRST:
+        month, day = int(told["month"] or told["m"]), told["day"] or told["d"]
+        return _day(year, month, int(day)) if day else _span(year, month, 1)
+    named = MONTHS.get(told["month"].casefold())
+    if named is None or told["month"] == "may":
+        return []
+    if year is not None:
+        return _day(year, named, int(told["day"]))
+    near = [x for add in (-1, 0, 1) for x in _day(around.year + add, named, int(told["day"]))]
+    return sorted(near, key=lambda span: abs(span[0] - around))[:1]
+
+
+def _months(word: str, before: str, year: int | None) -> list[tuple[datetime, datetime]]:
+    """A month, a quarter or a whole year, by the word before the year, and what stands before that."""
+    if word in MONTHS:
+        return _span(year, MONTHS[word], 1)
+    if word in _BEFORE_YEARS:
+        return _span(year, 1, 12)
+    nth = (before.split() or [""])[-1].casefold() if word == "quarter" else word
+    quarter = _QUARTERS.get(nth)
+    return _span(year, 3 * quarter - 2, 3) if quarter else []
+
+
+def _day(year: int | None, month: int, day: int) -> list[tuple[datetime, datetime]]:
+    try:
+        begins = datetime.combine(date(year or 0, month, day), datetime.min.time(), UTC)
+        return [(begins, begins + A_DAY)]
+    except (ValueError, OverflowError):
+        return []
+
+
+def _span(year: int | None, month: int, months: int) -> list[tuple[datetime, datetime]]:
+    """Some months from the first day of one on."""
+    over, last = divmod(month + months - 1, 12)
+    ends = _day((year or 0) + over, last + 1, 1)
+    return [(begins, ends[0][0]) for begins, _ in _day(year, month, 1) if ends]
+
+
+def _hour(clock: re.Match[str]) -> timedelta | None:
+    """How long after midnight a clock shows; None where it is only a number."""
+    hour, minute, half = int(clock["hour"]), int(clock["minute"] or 0), (clock["half"] or "").lower()
+    if hour > 24 or minute > 59 or (half and hour > 12) or not (clock["minute"] or half):
+        return None
+    hour = hour % 12 + 12 * half.startswith("p") if half else hour
+    return timedelta(hours=hour, minutes=minute)
+
+
+def _offsets(zone: str, month: int) -> tuple[timedelta, timedelta]:
+    """The hours that a zone is ahead of UTC, the least and the most; all there are where it says nothing."""
+    name = zone.casefold()
+    if name in ("et", "ct", "mt", "pt"):
+        name = f"{name[0]}{'d' if SUMMER[0] <= month <= SUMMER[1] else 's'}t"
+    if name in ZONES:
+        return ZONES[name]
+    if shift := _SHIFT.search(name):
+        ahead = timedelta(hours=int(shift[2]), minutes=int(shift[3] or 0)) * (-1 if shift[1] == "-" else 1)
+        return ahead, ahead
+    return WEST, EAST

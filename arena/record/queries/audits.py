@@ -1,0 +1,68 @@
+"""What became of the texts that agents were to be shown: how many got a verdict, and which were suspect."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from agents.guard import AUDIT
+from arena.errors import count_text
+from arena.record.schema.cohort import CohortRow, GatheringRow, RoundRow, ToolResultRow
+from arena.record.schema.typed import col, joined, select
+
+
+@dataclass(frozen=True, slots=True)
+class AuditCounts:
+    """How many texts were in time by their dates, and how many of them are suspect by their words.
+
+    `verdicts` counts the suspects by verdict, and `shown` are those that agents saw all the same.
+    """
+
+    texts: int
+    suspects: int
+    share: float | None
+    shown: int
+    verdicts: Mapping[str, int]
+
+    @property
+    def words(self) -> str:
+        """All of it as a sentence.
+
+        >>> AuditCounts(40, 3, 0.075, 1, {"answer": 1, "odds": 2}).words
+        'Of 40 texts in time by their dates, 3 (7.5%) are suspect (1 answer, 2 odds); 1 was shown.'
+        """
+        if self.share is None:
+            return "No text was found that was in time by its date."
+        verb = "is" if self.suspects == 1 else "are"
+        told = f"Of {count_text(self.texts, 'text')} in time by their dates, "
+        told += f"{self.suspects:,} ({self.share:.1%}) {verb} suspect"
+        if not self.suspects:
+            return f"{told}."
+        kinds = ", ".join(f"{count} {verdict}" for verdict, count in self.verdicts.items())
+        return f"{told} ({kinds}); {self.shown:,} {'was' if self.shown == 1 else 'were'} shown."
+
+
+def read_audit_counts(connection: Connection, cohorts: Sequence[int]) -> AuditCounts | None:
+    """The verdicts on all that was found for the agents of some cohorts; None where none were given."""
+    texts, verdicts, shown, known = 0, Counter[str](), 0, False
+    for audit in _audits(connection, cohorts):
+        known, texts = True, texts + audit["texts"]
+        verdicts.update(suspect["verdict"] for suspect in audit["suspects"])
+        shown += sum(suspect["shown"] for suspect in audit["suspects"])
+    if not known:
+        return None
+    count = verdicts.total()
+    return AuditCounts(texts, count, count / texts if texts else None, shown, dict(sorted(verdicts.items())))
+
+
+def _audits(connection: Connection, cohorts: Sequence[int]) -> Iterator[dict[str, Any]]:
+    mine = col(CohortRow.number).in_(cohorts)
+    gathered = select(GatheringRow.dropped).select_from(joined(GatheringRow, RoundRow, CohortRow))
+    told = select(ToolResultRow.withheld).select_from(joined(ToolResultRow, RoundRow, CohortRow))
+    for query in (gathered, told):
+        for text in connection.scalars(query.where(mine)):
+            if (audit := json.loads(text).get(AUDIT)) is not None:
+                yield audit
