@@ -1,4 +1,4 @@
-"""`arena cohorts diff`, and heads: what changed between cohorts, and one hash of all that was decided."""
+"""`arena cohorts diff` and `seal`: what changed between cohorts, and one hash of all that was decided."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -116,8 +116,28 @@ def say(found: "CohortChanges", edits: Mapping[str, Sequence[str]], before: str,
         print("\n" + "\n".join(plain(line) for line in lines))
 
 
-def show_head(chosen: Options, number: str, round: int | None, check: str | None) -> None:
-    """Print a cohort's head up to a round, by default the last that is over; or find the round of a head."""
+@command()
+def seal(
+    chosen: Options,
+    number: Number,
+    round: Annotated[
+        int | None,
+        typer.Option("--round", help="Up to this round (0: the frozen settings); default: the last.", min=0),
+    ] = None,
+    check: Annotated[
+        str | None, typer.Option("--check", metavar="HASH", help="Find the round that has this head.")
+    ] = None,
+) -> None:
+    """Print a cohort's head: a hash over all that it froze, saw and decided until a round was over.
+
+    Publish it before the markets resolve, and --check later proves that nothing was changed: later rounds,
+    settlements and corrections leave it as it is. The head of round 0 covers the frozen settings alone and
+    can be published before the first decision.
+
+    Example: arena cohorts seal 1 --round 2
+
+    Next: arena cohorts seal 1 --check HASH
+    """
     if check is not None and round is not None:
         raise ArenaError(
             "two_questions", "--check and --round can't be combined", "leave out --round", status=64
@@ -137,7 +157,7 @@ def say_head(found: Mapping[str, Any], checked: bool) -> None:
         return
     print(found["head"])
     print(f"The head of {place}. Next: publish it, and check it later with")
-    print(f"{program()} cohorts show {found['cohort']} --check {found['head']}")
+    print(f"{program()} cohorts seal {found['cohort']} --check {found['head']}")
 
 
 def head_of(connection: "Connection", number: str, round: int | None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import typer
 
 from arena.cli.agents import versions_data
 from arena.cli.check_next import next_step
-from arena.cli.cohort_diff import Number, diff, numbered, show_head
+from arena.cli.cohort_diff import Number, diff, numbered, seal
 from arena.cli.options import Baselines, Options, command, instant
 from arena.cli.output import attributes, exact, minute, plain, prints_aside, program, signed_dollars
 from arena.cli.table import TableChoice, TableColumn, json_rows, print_table, print_text
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from arena.record.schema.database import Connection
     from arena.rounds.season import CohortOverview
 
-HELP = """Look at the cohorts, start one by hand, pause or end one; print a hash of what was decided.
+HELP = """Look at the cohorts, start one by hand, pause or end one, and seal what was decided.
 
 A cohort keeps the settings it started with; a changed config takes effect with the next one.
 
@@ -150,34 +150,17 @@ def say_list(found: "Sequence[CohortOverview]", choice: TableChoice) -> None:
 
 
 @command(table=True)
-def show(
-    chosen: Options,
-    number: Number,
-    head: Annotated[bool, typer.Option("--head", help="Print its head alone.")] = False,
-    round: Annotated[
-        int | None,
-        typer.Option("--round", help="The head up to this round (0: the frozen settings alone).", min=0),
-    ] = None,
-    check: Annotated[
-        str | None, typer.Option("--check", metavar="HASH", help="Find the round that has this head.")
-    ] = None,
-) -> None:
+def show(chosen: Options, number: Number) -> None:
     """Show one cohort: how its agents stand, how its turns ended, and what it froze when it started.
 
     `config` is the SHA-256 of the config file that the cohort started from. The head is a hash over all
-    that was frozen, seen and decided until the last round that is over, or until --round; publish it
-    before the markets resolve, and --check later proves that nothing was changed. With --json, frozen
-    amounts and prices are in millionths.
+    that was frozen, seen and decided until the last round that is over. With --json, frozen amounts and
+    prices are in millionths.
 
     Example: arena cohorts show 1
 
-    Example: arena cohorts show 1 --head --round 2
-
     Next: arena cohorts diff N next
     """
-    if head or round is not None or check is not None:
-        show_head(chosen, number, round, check)
-        return
     with chosen.planned() as (config, connection):
         every = overviews(connection, config)
         stored = numbered([each.stored for each in every], number)
@@ -448,3 +431,4 @@ cohorts.command()(start)
 cohorts.command()(end)
 cohorts.command()(pause)
 cohorts.command()(diff)
+cohorts.command()(seal)

@@ -1,4 +1,4 @@
-"""`arena markets sync` and `record`: a venue read into the record, and the record as files."""
+"""`arena markets sync`, `record` and `check`: a venue read into the record, and the record as files."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,14 +12,21 @@ import typer
 
 from arena.cli.options import DAY, Options, command, instant
 from arena.cli.output import attributes, prints_aside, program, progress
+from arena.cli.table import TableColumn, print_table
 from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
     from arena.config import Config
     from arena.rounds.sync import VenueSync
-    from markets.bundle import WriteCounts
+    from markets.bundle import BundleReport, WriteCounts
     from markets.venue import QuarantinedRecord
 
+MISTAKES = (
+    TableColumn("file", narrow="wrap"),
+    TableColumn("line", value=lambda mistake: mistake.line or None),
+    TableColumn("wrong", "found", narrow="wrap"),
+    TableColumn("meant", "expected", narrow="wrap"),
+)
 BEGINNING = datetime.min.replace(tzinfo=UTC)
 
 
@@ -117,8 +124,7 @@ def say(venue: str, found: "VenueSync") -> None:
     if found.trouble is not None:
         print(f"  resolutions could not be read: {found.trouble.message}")
     if found.quarantined:
-        why = f"{program()} markets list --rejected says why"
-        print(f"  {len(found.quarantined):,} records were rejected: {why}")
+        print(f"  {len(found.quarantined):,} records were rejected: {program()} markets rejected says why")
     print(f"Next: {program()} markets list")
 
 
@@ -145,7 +151,7 @@ def record_markets(
 
     Example: arena markets record recordings/spring --since 2026-03-01
 
-    Next: arena replay recordings/spring --check, then without it
+    Next: arena markets check recordings/spring, then arena replay recordings/spring
     """
     from arena.clock import now
     from arena.record.files.recording import read_sightings
@@ -175,7 +181,7 @@ def say_record(folder: Path, written: "WriteCounts", quarantined: "list[Quaranti
     parts = (f"{written.pages:,} pages", f"{written.prices:,} prices", f"{written.resolutions:,} resolutions")
     print(f"{folder}: {', '.join(parts)} added")
     say_rejected(quarantined)
-    print(f"Next: {program()} replay {folder} --check")
+    print(f"Next: {program()} markets check {folder}")
 
 
 def say_rejected(quarantined: "Sequence[QuarantinedRecord]") -> None:
@@ -184,3 +190,43 @@ def say_rejected(quarantined: "Sequence[QuarantinedRecord]") -> None:
         print(f"  left out: {aside.venue}:{aside.record}: {aside.reason}")
     if len(quarantined) > 10:
         print(f"  and {len(quarantined) - 10:,} more; --json lists them all")
+
+
+@command(record=False)
+def check_bundle(
+    chosen: Options,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A recording: a bundle's folder.")],
+) -> None:
+    """Check a bundle line by line; nothing is changed or imported.
+
+    Every mistake is listed with its file, its line, what was found and what was expected. If there is any,
+    the exit status is 1, and no command will use the bundle. A time that can't be right, such as an end
+    before its market opened, is a warning: the status is 0, and the bundle can be used.
+
+    Example: arena markets check recordings/spring
+
+    Next: arena replay recordings/spring
+    """
+    from markets.bundle import check
+
+    report = check(folder)
+    chosen.answer({"bundle": folder, "ok": report.ok} | asdict(report), say_check, folder, report)
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+def say_check(folder: Path, report: "BundleReport") -> None:
+    """The report for people."""
+    if report.ok:
+        if report.warnings:
+            print_table(MISTAKES, report.warnings, "Times that can't be right")
+        counted = (f"{report.markets:,} markets in {report.events:,} events", f"{report.prices:,} prices",
+                   f"{report.books:,} books", f"{report.resolutions:,} resolutions")  # fmt: skip
+        days = f", from {report.first:%Y-%m-%d} to {report.last:%Y-%m-%d}" if report.last else ""
+        print(f"{folder} is valid: {', '.join(counted)}{days}.\nNext: {program()} replay {folder}")
+        return
+    print_table(MISTAKES, report.mistakes)
+    some = len(report.mistakes)
+    shown = f", the first {some} of them above" if report.wrong > some else ""
+    count = "1 mistake" if report.wrong == 1 else f"{report.wrong:,} mistakes"
+    print(f"{count} in {folder}{shown}. Fix them all before it can be used.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from arena.cli.market_files import record_markets, sync
+from arena.cli.market_files import check_bundle, record_markets, sync
 from arena.cli.options import Options, command, instant
 from arena.cli.output import attributes, cents, cents_of, duration, exact, minute, one_line, plain, program
 from arena.cli.table import TableChoice, TableColumn, exact_at, json_rows, line_width, print_table
@@ -99,38 +99,16 @@ def list_markets(
     ] = "open",
     limit: Annotated[int, typer.Option(help="Show at most so many.", min=1)] = 40,
     at: At = None,
-    rejected: Annotated[
-        bool, typer.Option("--rejected", help="List what could not be used instead, and why.")
-    ] = False,
-    venue: Annotated[
-        str | None, typer.Option(help="With --rejected: only this venue.", metavar="NAME")
-    ] = None,
-    kind: Annotated[
-        Literal["market", "quote", "resolution", "page", "article"] | None,
-        typer.Option(help="With --rejected: only records of this kind."),
-    ] = None,
 ) -> None:
     """List the markets that the record has seen, with their latest price; most traded first.
 
     Words are looked for in question, rules and id. A market is waiting when it has closed, or its venue
     no longer quotes it, and no resolution is known.
 
-    With --rejected: venue records that could not be used, with the reason and how often; newest first. All
-    others were kept. Some only have to wait, such as a market whose outcome is disputed; arena markets sync
-    tries them again. --json shows each record as the venue sent it, truncated.
-
     Example: arena markets list --search "interest rate" --limit 10
-
-    Example: arena markets list --rejected --kind resolution
 
     Next: arena markets show ID
     """
-    if rejected:
-        list_rejected(chosen, venue, kind, limit)
-        return
-    if venue or kind:
-        hint = "arena markets list --rejected --kind page"
-        raise ArenaError("not_rejected", "--venue and --kind need --rejected", hint, status=64)
     from arena.record.queries.markets import filter_markets, read_markets
 
     with chosen.reading() as connection:
@@ -294,8 +272,25 @@ def sparkline(mids: Sequence[int | None]) -> str:
     return "".join(" " if mid is None else BARS[(mid - low) * steps // (high - low)] for mid in mids)
 
 
-def list_rejected(chosen: Options, venue: str | None, kind: str | None, limit: int) -> None:
-    """The venue records that could not be used."""
+@command(table=True)
+def rejected(
+    chosen: Options,
+    venue: Annotated[str | None, typer.Option(help="Only this venue.", metavar="NAME")] = None,
+    kind: Annotated[
+        Literal["market", "quote", "resolution", "page", "article"] | None,
+        typer.Option(help="Only records of this kind."),
+    ] = None,
+    limit: Annotated[int, typer.Option(help="Show at most so many.", min=1)] = 40,
+) -> None:
+    """List venue records that could not be used, with the reason and how often; newest first.
+
+    All other records were kept. Some only have to wait, such as a market whose outcome is disputed. --json
+    shows each record as the venue sent it, truncated.
+
+    Example: arena markets rejected --kind resolution
+
+    Next: arena markets sync tries them again.
+    """
     from arena.record.write.quarantine import read_quarantine
 
     with chosen.reading() as connection:
@@ -318,3 +313,5 @@ markets.command()(sync)
 markets.command("list")(list_markets)
 markets.command()(show)
 markets.command("record")(record_markets)
+markets.command("check")(check_bundle)
+markets.command()(rejected)

@@ -14,23 +14,16 @@ import typer
 from arena.cli.leaderboard import COLUMNS
 from arena.cli.options import DAY, DEFAULT, Options, command
 from arena.cli.output import interruptible, iso, minute, prints_aside, program, progress, shortened
-from arena.cli.table import TableChoice, TableColumn, print_table
+from arena.cli.table import TableChoice
 from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
     from arena.config import Config
     from arena.rounds.leaks import LeakProbe
     from arena.rounds.replay import Replay
-    from markets.bundle import Bundle, BundleReport
+    from markets.bundle import Bundle
 
 LONGEST_FACT = 200
-MISTAKES = (
-    TableColumn("file", narrow="wrap"),
-    TableColumn("line", value=lambda mistake: mistake.line or None),
-    TableColumn("wrong", "found", narrow="wrap"),
-    TableColumn("meant", "expected", narrow="wrap"),
-)
-"""Of a bundle, in a table."""
 
 
 class ToolsFrom(StrEnum):
@@ -69,7 +62,6 @@ def replay(
     probes: Annotated[
         int, typer.Option(help="With --probe-leaks: at how many instants the future is changed.", min=1)
     ] = 3,
-    check: Annotated[bool, typer.Option("--check", help="Only check the bundle, line by line.")] = False,
 ) -> None:
     """Play a season over a recording, at its own times: nobody sees more than could be known then.
 
@@ -88,10 +80,6 @@ def replay(
     a request that it lacks makes the turn fail. A model whose provider searches by itself can't play a
     replay.
 
-    With --check nothing is played. Every mistake is listed with its file, its line, what was found and what
-    was expected; if there is any, the exit status is 1, and no command will use the bundle. A time that can't
-    be right, such as an end before its market opened, is a warning: the status is 0.
-
     Example: arena replay recordings/spring --start 2026-03-01 --end 2026-06-01 --agents market,random
 
     Next: arena leaderboard --database replay-spring.db
@@ -100,9 +88,6 @@ def replay(
     from arena.rounds.settlement import venue_error
     from markets.venue import VenueError
 
-    if check:
-        check_bundle(chosen, folder)
-        return
     chosen.table.of(COLUMNS)  # nothing is played for a table that can't be shown
     if leaks and (workers or chosen.database):
         message = "--probe-leaks keeps no record and needs no workers"
@@ -245,30 +230,3 @@ def say(found: dict[str, Any], choice: TableChoice) -> None:
         markets = f"{found['brier_market_markets']:,} markets"
         print(f"The prices' own Brier, eight days ahead: {found['brier_market']:.4f} over {markets}.")
     print(f"\n{NOTICE}\nNext: {program()} leaderboard --database {found['database']}")
-
-
-def check_bundle(chosen: Options, folder: Path) -> None:
-    """All that is wrong with a bundle; nothing is changed or played."""
-    from markets.bundle import check
-
-    report = check(folder)
-    chosen.answer({"bundle": folder, "ok": report.ok} | asdict(report), say_check, folder, report)
-    if not report.ok:
-        raise typer.Exit(1)
-
-
-def say_check(folder: Path, report: "BundleReport") -> None:
-    """The report for people."""
-    if report.ok:
-        if report.warnings:
-            print_table(MISTAKES, report.warnings, "Times that can't be right")
-        counted = (f"{report.markets:,} markets in {report.events:,} events", f"{report.prices:,} prices",
-                   f"{report.books:,} books", f"{report.resolutions:,} resolutions")  # fmt: skip
-        days = f", from {report.first:%Y-%m-%d} to {report.last:%Y-%m-%d}" if report.last else ""
-        print(f"{folder} is valid: {', '.join(counted)}{days}.\nNext: {program()} replay {folder}")
-        return
-    print_table(MISTAKES, report.mistakes)
-    some = len(report.mistakes)
-    shown = f", the first {some} of them above" if report.wrong > some else ""
-    count = "1 mistake" if report.wrong == 1 else f"{report.wrong:,} mistakes"
-    print(f"{count} in {folder}{shown}. Fix them all before it can be used.")

@@ -106,7 +106,7 @@ def test_show_tells_all_that_was_frozen(season: Path) -> None:
         (1, True, {"played": 3}), (2, True, {"played": 3}),
     ]  # fmt: skip
     assert [each["from_round"] for each in found["code_versions"]] == [1]
-    assert found["head"] == {"round": 2, "head": said(season, "cohorts", "show", "2", "--head")["head"]}
+    assert found["head"] == {"round": 2, "head": said(season, "cohorts", "seal", "2")["head"]}
     words = run(season, "cohorts", "show", "2").stdout
     for part in (
         found["config_hash"],
@@ -120,7 +120,7 @@ def test_show_tells_all_that_was_frozen(season: Path) -> None:
 
 
 def test_a_cohort_that_is_not_there_is_named(season: Path) -> None:
-    for words in (("show", "7"), ("show", "7", "--head"), ("pause", "7"), ("diff", "7", "1")):
+    for words in (("show", "7"), ("seal", "7"), ("pause", "7"), ("diff", "7", "1")):
         assert error(season, "cohorts", *words) == ("no_cohort", "there is no cohort 7 here → cohorts: 1, 2")
     assert error(season, "cohorts", "diff", "one", "2")[0] == "bad_cohort"
 
@@ -155,33 +155,33 @@ def test_check_says_what_the_next_cohort_changes(season: Path, copy: Path) -> No
 
 
 def test_a_head_is_checked_however_much_came_later(season: Path, copy: Path) -> None:
-    heads = [said(season, "cohorts", "show", "2", "--round", str(n))["head"] for n in range(3)]
+    heads = [said(season, "cohorts", "seal", "2", "--round", str(n))["head"] for n in range(3)]
     assert len({*heads}) == 3
     assert all(len(head) == 64 and set(head) <= HEX for head in heads)
     for _ in range(2):
         assert run(copy, "round").exit_code == 0
     for number, head in enumerate(heads):
-        found = said(copy, "cohorts", "show", "2", "--check", head.upper())
+        found = said(copy, "cohorts", "seal", "2", "--check", head.upper())
         assert found == {"cohort": 2, "round": number, "head": head}
-    words = run(copy, "cohorts", "show", "2", "--check", heads[0]).stdout
+    words = run(copy, "cohorts", "seal", "2", "--check", heads[0]).stdout
     assert "what cohort 2 froze, before its first round" in words
-    assert run(copy, "cohorts", "show", "2", "--head").stdout.splitlines()[0] not in heads
+    assert run(copy, "cohorts", "seal", "2").stdout.splitlines()[0] not in heads
 
 
 def test_what_is_no_head_is_told_apart(season: Path) -> None:
-    head = said(season, "cohorts", "show", "1", "--head")["head"]
-    assert error(season, "cohorts", "show", "2", "--check", head) == (
+    head = said(season, "cohorts", "seal", "1")["head"]
+    assert error(season, "cohorts", "seal", "2", "--check", head) == (
         "no_such_head",
         "no round of cohort 2 has this head; rounds with a head: 0, 1, 2 → it is one of cohort 1",
     )
     assert (
         "or this one was changed: arena verify"
-        in error(season, "cohorts", "show", "2", "--check", "0" * 64)[1]
+        in error(season, "cohorts", "seal", "2", "--check", "0" * 64)[1]
     )
-    assert error(season, "cohorts", "show", "2", "--check", "xyz")[0] == "bad_hash"
-    assert error(season, "cohorts", "show", "2", "--round", "3")[0] == "not_over"
+    assert error(season, "cohorts", "seal", "2", "--check", "xyz")[0] == "bad_hash"
+    assert error(season, "cohorts", "seal", "2", "--round", "3")[0] == "not_over"
     assert (
-        error(season, "cohorts", "show", "2", "--round", "1", "--check", head, status=64)[0]
+        error(season, "cohorts", "seal", "2", "--round", "1", "--check", head, status=64)[0]
         == "two_questions"
     )
 
@@ -240,7 +240,7 @@ def test_a_cohort_is_ended_once_it_was_asked_whether_that_is_meant(copy: Path) -
     assert said(copy, "verify")["ok"]
 
 
-@pytest.mark.parametrize("words", [("pause", "1"), ("end", "1", "--yes"), ("show", "1", "--head")])
+@pytest.mark.parametrize("words", [("pause", "1"), ("end", "1", "--yes"), ("seal", "1")])
 def test_no_record_is_made_where_there_is_none(words: tuple[str, ...], tmp_path: Path) -> None:
     write(tmp_path)
     assert error(tmp_path, "cohorts", *words)[0] == "no_record"

@@ -105,7 +105,7 @@ def test_a_later_article_changes_nothing_that_was_decided_before(folders: tuple[
 def test_the_record_verifies_and_says_what_was_set_aside(folders: tuple[Path, Path]) -> None:
     folder = folders[1]
     assert arena_json(folder, "verify", "--database", "arena.db").items() >= AGREES.items()
-    words = ("markets", "list", "--rejected", "--kind", "article", "--database", "arena.db")
+    words = ("markets", "rejected", "--kind", "article", "--database", "arena.db")
     (aside,) = arena_json(folder, *words)["rejected"]
     assert (aside["venue"], aside["record"], aside["code"]) == ("folder", "README.md", "malformed")
 

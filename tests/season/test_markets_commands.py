@@ -96,14 +96,14 @@ def test_a_bad_record_is_set_aside_and_the_others_are_kept(folder: Path, wire: P
     found = synced(folder, status=2)
     assert (found["markets"], found["set_aside"], found["whole"]) == (3, {"malformed": 1}, False)
     assert found["quotes"] == 2
-    (rejected,) = arena_json(folder, "markets", "list", "--rejected")["rejected"]
+    (rejected,) = arena_json(folder, "markets", "rejected")["rejected"]
     assert (rejected["record"], rejected["kind"], rejected["times"]) == ("1001", "quote", 1)
     assert rejected["raw"].startswith('{"id": "1001"')
     done = arena(folder, "markets", "sync")
     assert (done.returncode, "1 records were rejected" in done.stdout) == (2, True)
-    again = arena(folder, "markets", "list", "--rejected", "--kind", "quote").stdout
+    again = arena(folder, "markets", "rejected", "--kind", "quote").stdout
     assert "a lot" in again
-    assert arena_json(folder, "markets", "list", "--rejected", "--venue", "kalshi") == {"rejected": []}
+    assert arena_json(folder, "markets", "rejected", "--venue", "kalshi") == {"rejected": []}
 
 
 def test_a_venue_that_cannot_be_read_changes_nothing(folder: Path, server: VenueServer) -> None:
@@ -162,7 +162,7 @@ def test_what_was_seen_is_recorded_and_is_a_bundle(folder: Path, wire: Polymarke
     assert (found["pages"], found["prices"], found["left_out"]) == (4, 6, [])
     again = arena_json(folder, "markets", "record", "seen")
     assert (again["pages"], again["prices"], again["resolutions"]) == (0, 0, 0)
-    checked = arena_json(folder, "replay", "seen", "--check")
+    checked = arena_json(folder, "markets", "check", "seen")
     assert (checked["ok"], checked["markets"], checked["prices"]) == (True, 3, 6)
     today = f"{now():%Y-%m-%d}"
     none = arena_json(folder, "markets", "record", "none", "--until", today)
@@ -223,7 +223,7 @@ def test_a_venue_that_cannot_be_checked_is_named(folder: Path, server: VenueServ
     ("words", "code"),
     [
         (("markets", "list"), "no_record"),
-        (("markets", "list", "--rejected"), "no_record"),
+        (("markets", "rejected"), "no_record"),
         (("markets", "show", "x"), "no_record"),
         (("markets", "record", "seen"), "no_record"),
         (("db", "prune", "--older-than", "9d"), "no_record"),

@@ -1,4 +1,4 @@
-"""`arena replay`: what it says, above all where something is wrong."""
+"""`arena replay` and `arena markets check`: what they say, above all where something is wrong."""
 
 import json
 import os
@@ -7,10 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
-from arena.cli.main import app
+from arena.cli.main import Commands, arena
+from arena.cli.market_files import check_bundle
+from arena.cli.replay import replay
 from tests.bundles import a_bundle, ended, page
+
+app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
+app.callback()(arena)
+app.command()(replay)
+app.command("check")(check_bundle)
 
 DAILY = [f"v,a,2026-01-{day:02},0.4" for day in range(2, 30)]
 
@@ -54,7 +62,7 @@ def test_a_bundle_with_mistakes(here: Path) -> None:
     found = error("broken")
     assert found["code"] == "bad_bundle"
     assert 'prices.csv:2: found prob_yes "2", expected a number from 0 to 1' in found["message"]
-    assert found["mend"] == "arena replay broken --check lists them"
+    assert found["mend"] == "arena markets check broken lists them"
     assert error("nowhere")["code"] == "bad_bundle"
 
 
@@ -105,21 +113,21 @@ def test_a_record_of_another_season_is_left_alone() -> None:
 
 
 def test_a_bundle_is_checked_in_words_and_as_json() -> None:
-    answer = run("replay", "small", "--check")
+    answer = run("check", "small")
     assert answer.exit_code == 0
     assert answer.stdout.startswith(
         "small is valid: 1 markets in 1 events, 28 prices, 0 books, 1 resolutions"
     )
-    found = json.loads(run("replay", "small", "--check", "--json").stdout)
+    found = json.loads(run("check", "small", "--json").stdout)
     assert (found["ok"], found["wrong"], found["mistakes"]) == (True, 0, [])
     assert (found["first"], found["last"]) == ("2026-01-03T00:00:00+00:00", "2026-01-30T00:00:00+00:00")
 
 
 def test_a_broken_bundle_is_checked_line_by_line(here: Path) -> None:
     a_bundle(here / "broken", ["{"], ["v,a,2026-01-03,0.5", "v,a,yesterday,0.5"])
-    answer = run("replay", "broken", "--check")
+    answer = run("check", "broken")
     assert answer.exit_code == 1
     assert "2 mistakes in broken. Fix them all before it can be used" in answer.stdout
-    found = json.loads(run("replay", "broken", "--check", "--json").stdout)
+    found = json.loads(run("check", "broken", "--json").stdout)
     assert [(x["file"], x["line"]) for x in found["mistakes"]] == [("markets.jsonl", 1), ("prices.csv", 3)]
     assert (found["ok"], found["wrong"], found["content"]) == (False, 2, None)
