@@ -4,8 +4,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from markets.hashes import quote_hash
 from markets.millionths import ONE
 from markets.model import MarketId, Snapshot
@@ -76,15 +74,6 @@ def test_a_fill_remembers_what_was_wanted_and_what_it_was_filled_against() -> No
     assert (bought.wanted, bought.base, bought.amount) == (usd(500), usd(10_000), usd(500))
     assert (bought.quote_at, bought.quote_hash) == (NOW, quote_hash(quote))
     assert (bought.reason, bought.left, bought.fee_rate) == ("clouds", "", 0)
-
-
-def test_the_cap_is_a_quarter_of_the_cash_and_over_it_is_refused_not_clipped() -> None:
-    ((bought,), _) = asked(a_bet("2500.00"))
-    assert bought.amount == usd(2_500)
-    assert refusals(a_bet("2500.01")) == [
-        "bet $2,500.01 is over the cap of $2,500.00: 25% of $10,000.00 cash"
-    ]
-    assert refusals(a_bet("2600")) == ["bet $2,600.00 is over the cap of $2,500.00: 25% of $10,000.00 cash"]
 
 
 def test_split_bets_are_one_bet() -> None:
@@ -253,13 +242,6 @@ def test_a_market_that_is_only_held_may_be_sold_but_not_bought() -> None:
     assert [rejection.code for rejection in refused] == ["not_offered"]
 
 
-def test_a_market_that_was_settled_takes_no_more_bets() -> None:
-    account = holding(a_bet(500))
-    account = fold(settle(account, [a_resolution("1")], NOW), account)
-    assert codes(a_bet(500), account=account) == ["settled"]
-    assert codes(a_bet(500, "NO"), account=account) == ["settled"]
-
-
 def test_the_age_that_a_quote_may_have_is_a_rule() -> None:
     week = a_snapshot(a_price("0.40", at=NOW - timedelta(days=7)))
     assert len(asked(a_bet(500), snapshot=week, rules=REPLAY)[0]) == 1
@@ -273,15 +255,6 @@ def test_a_partial_fill_is_judged_by_what_was_wanted() -> None:
     ((bought,), _) = asked(a_bet(2_500), snapshot=snapshot, rules=REALISTIC)
     assert (bought.wanted, bought.amount) == (usd(2_500), usd(42))
     assert bought.left == "$2,458.00 was not spent: the book is exhausted"
-
-
-@pytest.mark.parametrize(
-    ("bankroll", "out"), [("200", False), ("199.99", True), ("10000", False), ("0", True)]
-)
-def test_out_is_who_holds_nothing_and_can_place_no_legal_bet(bankroll: str, out: bool) -> None:
-    account = an_account(bankroll)
-    assert is_out(account, SEED) is out
-    assert (asked(a_bet(50), account=account, rules=SEED)[0] == []) is out
 
 
 def test_without_a_minimum_only_who_has_nothing_is_out() -> None:

@@ -1,7 +1,6 @@
 """A budget in the config stops calls before they are made, and every call is counted, however it ends."""
 
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ import pytest
 
 from tests.program.running import AGREES, agents_of, arena, arena_json
 from tests.provider.replies import GOOD, Behaviour, fails, says
-from tests.provider.server import FaultyProvider, faulty
+from tests.provider.server import FaultyProvider
 
 HEAD = """\
 markets: {{venue: simulator, show: 5, simulator: {{start: 2026-01-04, weeks: 8, markets: 60, events: 20}}}}
@@ -22,12 +21,6 @@ agents:
 DEMO = "  - {model: demo/sharp, price: {input: 1.0, output: 4.0}, max_tokens: 4000}\n"
 TWENTY_CENTS = "price: {input: 0, output: 1000}, max_tokens: 200"
 """What every call costs: the provider counts 200 tokens out, so at most and in fact the same."""
-
-
-@pytest.fixture
-def provider() -> Iterator[FaultyProvider]:
-    with faulty() as server:
-        yield server
 
 
 def an_arena(folder: Path, budget: str, *blocks: str) -> None:

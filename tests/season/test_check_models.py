@@ -1,7 +1,6 @@
 """`arena check --live` asks every model one tiny question, over HTTP, and keeps nothing of it."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 from arena.cli.check_live import check_live, live_status
 from arena.config import load
 from tests.program.running import agents_of, arena, arena_json
-from tests.provider.server import FaultyProvider, faulty
+from tests.provider.server import FaultyProvider
 
 KEY = "c4nary-k3y-9x8y7z"
 HEAD = """\
@@ -23,12 +22,6 @@ cohorts: {rounds: 2, count: 1}
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
     """The key that all agents send, in this process and in those that it starts."""
     monkeypatch.setenv("CANARY_KEY", KEY)
-
-
-@pytest.fixture
-def provider() -> Iterator[FaultyProvider]:
-    with faulty() as server:
-        yield server
 
 
 def an_arena(folder: Path, provider: FaultyProvider, *models: str, head: str = HEAD, more: str = "") -> None:

@@ -1,6 +1,5 @@
 """Live rounds that prove their draw: the catalogue is kept whole, and the frozen seed draws it again."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from tests.program.rehearsal import SUNDAY, clock_at, content, rehearse, rows
 from tests.program.running import arena, arena_json
 from tests.season.test_run_live import time_of
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_book, a_market
-from tests.venue_server.server import Asked, VenueServer, venue_server
+from tests.venue_server.server import Asked, VenueServer
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 COUNT, SHOWN = 250, 8
@@ -30,12 +29,6 @@ cohorts: {{first: 2026-01-04, decide: 1d, rounds: 3, count: 1}}
 run: {{catalogue: 12h, quotes: off, resolutions: 1d, marks: 1d, boards: off, scores: off, backup: off}}
 agents: [{{kind: market}}]
 """
-
-
-@pytest.fixture
-def venue() -> Iterator[VenueServer]:
-    with venue_server() as server:
-        yield server
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.program.forked import Forks
 from tests.program.rehearsal import clock_at, content, content_at, rehearse, rows
 from tests.program.running import AGREES, arena_json
 from tests.provider.replies import GOOD, says
-from tests.provider.server import FaultyProvider, faulty
+from tests.provider.server import FaultyProvider
 from tests.venue_server.polymarket import CLOB, GAMMA, RAIN_BOOK, PolymarketWire, a_book, a_market
 from tests.venue_server.server import venue_server
 
@@ -24,12 +24,6 @@ PLAYED = ("card", "five-providers", "blind-or-shown", "prompt-ab", "local-model"
 PROVIDERS = ("ANTHROPIC", "OPENAI", "GEMINI", "DEEPSEEK", "MISTRAL")
 KEYS = {f"{name}_API_KEY": "canary" for name in PROVIDERS}
 SNOW_BOOK = a_book("1002", bids=[("0.40", "900")], asks=[("0.42", "900")])
-
-
-@pytest.fixture
-def provider() -> Iterator[FaultyProvider]:
-    with faulty() as server:
-        yield server
 
 
 @pytest.fixture

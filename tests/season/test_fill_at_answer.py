@@ -1,6 +1,5 @@
 """Rules that fill at the prices of when an answer is in, at a live venue whose prices move meanwhile."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from tests.oracles.settled import rows as exported
 from tests.program.rehearsal import SUNDAY, clock_at, content, rehearse, rows
 from tests.program.running import arena_json
 from tests.provider.replies import GOOD, Asked, says
-from tests.provider.server import FaultyProvider, faulty
+from tests.provider.server import FaultyProvider
 from tests.records.little_world import WEEK
 from tests.season.test_run_live import CONFIG, LATER, time_of
 from tests.serving import Reply
@@ -24,22 +23,10 @@ from tests.venue_server.polymarket import (
     a_market,
     an_end,
 )
-from tests.venue_server.server import VenueServer, venue_server
+from tests.venue_server.server import VenueServer
 
 NAMES = ("1001", "1002")
 RULES = "cohorts: {rules: {from: realistic, fill_at: answer},"
-
-
-@pytest.fixture
-def venue() -> Iterator[VenueServer]:
-    with venue_server() as server:
-        yield server
-
-
-@pytest.fixture
-def provider() -> Iterator[FaultyProvider]:
-    with faulty() as server:
-        yield server
 
 
 def priced(wire: PolymarketWire, bid: str, ask: str) -> None:

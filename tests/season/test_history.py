@@ -70,9 +70,9 @@ def polymarket(count: int = COUNT) -> PolymarketWire:
     return wire
 
 
-def at_polymarket(folder: Path, server: VenueServer, wire: PolymarketWire) -> Path:
-    wire.serve(server)
-    return config(folder, "polymarket", url=server.url + GAMMA, book_url=server.url + CLOB)
+def at_polymarket(folder: Path, venue: VenueServer, wire: PolymarketWire) -> Path:
+    wire.serve(venue)
+    return config(folder, "polymarket", url=venue.url + GAMMA, book_url=venue.url + CLOB)
 
 
 def read_past(folder: Path, file: Path, *words: str, status: int = 0) -> Any:
@@ -85,20 +85,20 @@ def market(bundle: Bundle, name: str) -> Any:
     return bundle.markets[MarketId(name)]
 
 
-def test_killed_twice_it_goes_on_and_nothing_is_asked_twice(tmp_path: Path, server: VenueServer) -> None:
+def test_killed_twice_it_goes_on_and_nothing_is_asked_twice(tmp_path: Path, venue: VenueServer) -> None:
     """And what comes of it is what comes of it where nothing happens."""
     (tmp_path / "calm").mkdir()
-    file = at_polymarket(tmp_path, server, polymarket())
+    file = at_polymarket(tmp_path, venue, polymarket())
     calm = read_past(tmp_path / "calm", file)
-    asked = Counter(str(each) for each in server.log)
+    asked = Counter(str(each) for each in venue.log)
     assert max(asked.values()) == 1
-    server.log.clear()
+    venue.log.clear()
     for kill_after in (15, 40):
-        assert killed_after(tmp_path, file, server, kill_after) == -signal.SIGKILL
+        assert killed_after(tmp_path, file, venue, kill_after) == -signal.SIGKILL
         assert not (tmp_path / "past" / "markets.jsonl").exists()
     found = read_past(tmp_path, file)
     assert found["answers_on_disk"] >= 20
-    again = Counter(str(each) for each in server.log)
+    again = Counter(str(each) for each in venue.log)
     # what was on its way when it was killed is not on disk
     assert sum(again.values()) <= sum(asked.values()) + 2 * CONNECTIONS
     assert set(again) == set(asked)
@@ -109,29 +109,29 @@ def test_killed_twice_it_goes_on_and_nothing_is_asked_twice(tmp_path: Path, serv
     assert sorted(path.name for path in (tmp_path / "past").iterdir()) == [
         "history.json", "markets.jsonl", "prices.csv", "resolutions.csv",
     ]  # fmt: skip
-    server.log.clear()
+    venue.log.clear()
     assert read_past(tmp_path, file)["whole_before"] is True
-    assert server.log == []
+    assert venue.log == []
 
 
-def killed_after(folder: Path, file: Path, server: VenueServer, answers: int) -> int:
+def killed_after(folder: Path, file: Path, venue: VenueServer, answers: int) -> int:
     """The status of a run that is killed once so many questions were asked in all."""
     started, words = list[Forked](), ("history", "polymarket", "past", *SPAN, "--config", str(file), "--json")
 
     def kill(_asked: Asked) -> Reply | None:
-        if len(server.log) >= answers and started:
+        if len(venue.log) >= answers and started:
             started[0].signal(signal.SIGKILL)
         return None
 
-    server.before = [kill]
+    venue.before = [kill]
     started.append(loaded().start(folder, *words))
     status = started[0].wait()
-    server.before = []
+    venue.before = []
     return status
 
 
-def test_a_history_is_replayed_at_once(tmp_path: Path, server: VenueServer) -> None:
-    file = at_polymarket(tmp_path, server, polymarket(24))
+def test_a_history_is_replayed_at_once(tmp_path: Path, venue: VenueServer) -> None:
+    file = at_polymarket(tmp_path, venue, polymarket(24))
     found = read_past(tmp_path, file)
     assert (found["markets"], found["resolutions"], found["rejected"]) == (24, 18, [])
     assert check(tmp_path / "past").warnings == ()
@@ -141,7 +141,7 @@ def test_a_history_is_replayed_at_once(tmp_path: Path, server: VenueServer) -> N
     assert arena_json(tmp_path, "verify", "--database", season["database"]).items() >= AGREES.items()
 
 
-def test_what_could_be_known_of_a_market_and_when(tmp_path: Path, server: VenueServer) -> None:
+def test_what_could_be_known_of_a_market_and_when(tmp_path: Path, venue: VenueServer) -> None:
     closed = START + 20 * DAY
     ended = an_end("1", closedTime=stamp(closed), endDate=stamp(closed - 10 * DAY))
     odd = an_end("2", yes="0", no="1", closedTime=stamp(closed))
@@ -149,7 +149,7 @@ def test_what_could_be_known_of_a_market_and_when(tmp_path: Path, server: VenueS
     wire.ends = [a_book_end("1"), a_book_end("2")]  # of the second the order book says otherwise
     points = [{"t": int((START + n * HOUR).timestamp()), "p": 0.4} for n in range(24 * 30)]
     wire.past = {token(name): points for name in "123"}
-    answer = read_past(tmp_path, at_polymarket(tmp_path, server, wire), status=2)
+    answer = read_past(tmp_path, at_polymarket(tmp_path, venue, wire), status=2)
     assert [(each["record"], each["code"]) for each in answer["rejected"]] == [
         ("3", "disputed"),
         ("2", "contradiction"),
@@ -167,8 +167,8 @@ def test_what_could_be_known_of_a_market_and_when(tmp_path: Path, server: VenueS
     assert market(bundle, "polymarket:3").ends == ()
 
 
-def test_the_largest_are_chosen_or_those_that_are_named(tmp_path: Path, server: VenueServer) -> None:
-    file = at_polymarket(tmp_path, server, polymarket())
+def test_the_largest_are_chosen_or_those_that_are_named(tmp_path: Path, venue: VenueServer) -> None:
+    file = at_polymarket(tmp_path, venue, polymarket())
 
     def chosen(name: str, *words: str) -> list[str]:
         span = ("--since", "2026-01-01", "--until", "2026-01-20", "--config", str(file))
@@ -182,14 +182,14 @@ def test_the_largest_are_chosen_or_those_that_are_named(tmp_path: Path, server: 
 
 
 def test_a_list_that_is_not_in_the_order_asked_for_is_read_to_its_end(
-    tmp_path: Path, server: VenueServer
+    tmp_path: Path, venue: VenueServer
 ) -> None:
     wire = polymarket(240)
     for n, raw in enumerate(wire.markets):
         raw["volume"] = str(n)
-    file = at_polymarket(tmp_path, server, wire)
-    inner = server._routes[f"{GAMMA}/markets/keyset"]
-    server.route(
+    file = at_polymarket(tmp_path, venue, wire)
+    inner = venue._routes[f"{GAMMA}/markets/keyset"]
+    venue.route(
         f"{GAMMA}/markets/keyset",
         lambda asked: inner(Asked(asked.path, {k: v for k, v in asked.query.items() if k != "order"})),
     )
@@ -198,7 +198,7 @@ def test_a_list_that_is_not_in_the_order_asked_for_is_read_to_its_end(
 
 
 def test_kalshi_has_bids_and_asks_and_a_close_that_nobody_could_know(
-    tmp_path: Path, server: VenueServer
+    tmp_path: Path, venue: VenueServer
 ) -> None:
     closed = START + 12 * DAY
     early: dict[str, Any] = {
@@ -224,7 +224,7 @@ def test_kalshi_has_bids_and_asks_and_a_close_that_nobody_could_know(
             }
             for at in hours
         ]
-    file = config(tmp_path, "kalshi", url=wire.serve(server))
+    file = config(tmp_path, "kalshi", url=wire.serve(venue))
     answer = read_past(tmp_path, file, status=2)  # an event of long ago has no page any more
     assert {each["record"] for each in answer["rejected"]} == {"SNOW-25"}
     bundle = read(tmp_path / "past")
@@ -240,7 +240,7 @@ def test_kalshi_has_bids_and_asks_and_a_close_that_nobody_could_know(
 
 
 def test_manifold_tells_prices_by_bets_and_no_close_that_was_moved(
-    tmp_path: Path, server: VenueServer
+    tmp_path: Path, venue: VenueServer
 ) -> None:
     resolved = manifold.ms(2026, 1, 20)
     wire = manifold.ManifoldWire(
@@ -256,7 +256,7 @@ def test_manifold_tells_prices_by_bets_and_no_close_that_was_moved(
         for name in ("open", "rain", "void")
         for hour in range(40 * 24, 0, -3)
     ]
-    file = config(tmp_path, "manifold", url=wire.serve(server))
+    file = config(tmp_path, "manifold", url=wire.serve(venue))
     assert read_past_error(tmp_path, file, "--event", "rain")["code"] == "no_events"
     assert read_past(tmp_path, file)["left_out"] == {"not yes or no": 1}
     bundle = read(tmp_path / "past")
@@ -279,23 +279,23 @@ def read_past_error(folder: Path, file: Path, *words: str) -> Any:
     return read_past(folder, file, *words, status=1)["error"]
 
 
-def test_a_venue_that_fails_loses_nothing(tmp_path: Path, server: VenueServer) -> None:
-    file = at_polymarket(tmp_path, server, polymarket(40))
-    server.fail(f"{CLOB}/batch-prices-history", status(503, retry_after="999"), forever=True)
+def test_a_venue_that_fails_loses_nothing(tmp_path: Path, venue: VenueServer) -> None:
+    file = at_polymarket(tmp_path, venue, polymarket(40))
+    venue.fail(f"{CLOB}/batch-prices-history", status(503, retry_after="999"), forever=True)
     error = read_past_error(tmp_path, file)
     assert error["code"] == "server_error"
-    before = Counter(str(each) for each in server.log if "prices" not in each.path)
-    server.mend()
+    before = Counter(str(each) for each in venue.log if "prices" not in each.path)
+    venue.mend()
     assert read_past(tmp_path, file)["markets"] == 40
-    after = Counter(str(each) for each in server.log if "keyset" in each.path)
+    after = Counter(str(each) for each in venue.log if "keyset" in each.path)
     assert all(after[key] == 1 for key in before if "keyset" in key)
 
 
-def test_one_market_that_is_refused_keeps_back_no_other(tmp_path: Path, server: VenueServer) -> None:
-    file = at_polymarket(tmp_path, server, polymarket(8))
-    inner = server._routes[f"{CLOB}/prices-history"]
+def test_one_market_that_is_refused_keeps_back_no_other(tmp_path: Path, venue: VenueServer) -> None:
+    file = at_polymarket(tmp_path, venue, polymarket(8))
+    inner = venue._routes[f"{CLOB}/prices-history"]
     refused = token("1003")
-    server.route(
+    venue.route(
         f"{CLOB}/prices-history",
         lambda asked: status(400) if asked.params["market"] == refused else inner(asked),
     )
@@ -304,8 +304,8 @@ def test_one_market_that_is_refused_keeps_back_no_other(tmp_path: Path, server: 
     assert found["left_out"] == {"without prices": 1}
 
 
-def test_what_can_not_be_is_said_before_anything_is_asked(tmp_path: Path, server: VenueServer) -> None:
-    file = at_polymarket(tmp_path, server, polymarket(4))
+def test_what_can_not_be_is_said_before_anything_is_asked(tmp_path: Path, venue: VenueServer) -> None:
+    file = at_polymarket(tmp_path, venue, polymarket(4))
     for words, code in (
         (("history", "simulator", "past", *SPAN), "no_history"),
         (("history", "nowhere", "past", *SPAN), "no_venue"),
@@ -313,7 +313,7 @@ def test_what_can_not_be_is_said_before_anything_is_asked(tmp_path: Path, server
         (("history", "polymarket", "past", *SPAN, "--slug", "../x"), "bad_name"),
     ):
         assert arena_json(tmp_path, *words, "--config", str(file), status=1)["error"]["code"] == code
-    assert server.log == []
+    assert venue.log == []
     assert not (tmp_path / "past").exists()
     read_past(tmp_path, file)
     assert read_past_error(tmp_path, file, "--top", "2")["code"] == "other_history"
@@ -327,11 +327,11 @@ def test_what_can_not_be_is_said_before_anything_is_asked(tmp_path: Path, server
     assert (said.returncode, "there is no time" in said.stderr) == (1, True)
 
 
-def test_a_price_a_closed_market_has_for_half_days_only_is_taken(tmp_path: Path, server: VenueServer) -> None:
+def test_a_price_a_closed_market_has_for_half_days_only_is_taken(tmp_path: Path, venue: VenueServer) -> None:
     wire = polymarket(3)
-    file = at_polymarket(tmp_path, server, wire)
-    inner = server._routes[f"{CLOB}/prices-history"]
-    server.route(
+    file = at_polymarket(tmp_path, venue, wire)
+    inner = venue._routes[f"{CLOB}/prices-history"]
+    venue.route(
         f"{CLOB}/prices-history",
         lambda asked: inner(asked) if int(asked.params["fidelity"]) >= 720 else {"history": []},
     )

@@ -73,11 +73,11 @@ def play(stored: StoredCohort, number: int, url: str, record: Record) -> RoundRe
     return asyncio.run(played())
 
 
-def test_four_weeks(server: VenueServer, record: Record) -> None:
+def test_four_weeks(venue: VenueServer, record: Record) -> None:
     wire = PolymarketWire(
         [a_market("1001", endDate=LATER), a_market("1002", endDate=LATER)], [RAIN_BOOK, SNOW_BOOK]
     )
-    url = wire.serve(server)
+    url = wire.serve(venue)
     universe = a_cohort(["ann"]).universe.model_copy(update={"closes_within": 10**9})
     cohort = replace(a_cohort(["ann"], REALISTIC), rounds=5, venue="polymarket", universe=universe)
     stored = begun(record, live(cohort))

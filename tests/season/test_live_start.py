@@ -29,11 +29,11 @@ SUNDAYS = start("sun 00:00")
 
 
 @pytest.fixture
-def folder(tmp_path: Path, server: VenueServer) -> Path:
+def folder(tmp_path: Path, venue: VenueServer) -> Path:
     """A working folder whose live venue has two open markets."""
     closes = f"{now() + timedelta(days=300):%Y-%m-%dT%H:%M:%SZ}"
-    PolymarketWire([a_market(name, endDate=closes) for name in ("1001", "1002")]).serve(server)
-    text = CONFIG.format(url=server.url, gamma=GAMMA, clob=CLOB)
+    PolymarketWire([a_market(name, endDate=closes) for name in ("1001", "1002")]).serve(venue)
+    text = CONFIG.format(url=venue.url, gamma=GAMMA, clob=CLOB)
     (tmp_path / "config.yaml").write_text(text, "utf-8")
     return tmp_path
 

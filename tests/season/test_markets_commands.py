@@ -26,17 +26,17 @@ LISTS = f"{GAMMA}/markets/keyset"
 
 
 @pytest.fixture
-def wire(server: VenueServer) -> PolymarketWire:
+def wire(venue: VenueServer) -> PolymarketWire:
     """Three open markets."""
     found = PolymarketWire([an_open("1001"), an_open("1002", question="Will it snow?"), an_open("1003")])
-    found.serve(server)
+    found.serve(venue)
     return found
 
 
 @pytest.fixture
-def folder(tmp_path: Path, server: VenueServer, wire: PolymarketWire) -> Path:
+def folder(tmp_path: Path, venue: VenueServer, wire: PolymarketWire) -> Path:
     """A working folder whose config names that venue."""
-    text = CONFIG.format(url=server.url, gamma=GAMMA, clob=CLOB)
+    text = CONFIG.format(url=venue.url, gamma=GAMMA, clob=CLOB)
     (tmp_path / "config.yaml").write_text(text, "utf-8")
     return tmp_path
 
@@ -106,13 +106,13 @@ def test_a_bad_record_is_set_aside_and_the_others_are_kept(folder: Path, wire: P
     assert arena_json(folder, "markets", "rejected", "--venue", "kalshi") == {"rejected": []}
 
 
-def test_a_venue_that_cannot_be_read_changes_nothing(folder: Path, server: VenueServer) -> None:
+def test_a_venue_that_cannot_be_read_changes_nothing(folder: Path, venue: VenueServer) -> None:
     synced(folder)
-    server.fail(LISTS, HTML, forever=True)
+    venue.fail(LISTS, HTML, forever=True)
     error = arena_json(folder, "markets", "sync", status=1)["error"]
     assert error["code"] == "not_json"
     assert arena_json(folder, "markets", "list")["found"] == 3
-    server.mend()
+    venue.mend()
     assert counts(synced(folder)) == (3, 0, 0, 0, 3)
 
 
@@ -135,22 +135,22 @@ def test_a_market_that_is_gone_waits_until_it_has_ended(folder: Path, wire: Poly
     assert "paid $1" in arena(folder, "markets", "show", "1001").stdout
 
 
-def test_ends_are_asked_for_only_if_wanted(folder: Path, wire: PolymarketWire, server: VenueServer) -> None:
+def test_ends_are_asked_for_only_if_wanted(folder: Path, wire: PolymarketWire, venue: VenueServer) -> None:
     synced(folder)
     wire.markets = wire.markets[1:]
-    server.log.clear()
+    venue.log.clear()
     assert synced(folder, "--no-ends")["gone"] == ["polymarket:1001"]
-    assert server.counts == {LISTS: 1}
+    assert venue.counts == {LISTS: 1}
 
 
 def test_ends_that_cannot_be_read_leave_the_prices(
-    folder: Path, wire: PolymarketWire, server: VenueServer
+    folder: Path, wire: PolymarketWire, venue: VenueServer
 ) -> None:
     synced(folder)
     wire.markets = [an_open("1003", bid=0.6)]
     whole = wire._by_cursor
-    server.route(LISTS, lambda asked: status(403) if "id" in asked.query else whole(asked))
-    server.route(f"{GAMMA}/markets", status(403))
+    venue.route(LISTS, lambda asked: status(403) if "id" in asked.query else whole(asked))
+    venue.route(f"{GAMMA}/markets", status(403))
     found = synced(folder, status=2)
     assert (found["quotes"], found["trouble"]["code"]) == (1, "refused")
 
@@ -190,7 +190,7 @@ def test_pruning_says_first_what_it_would_do(folder: Path, wire: PolymarketWire)
 
 
 def test_one_page_of_a_venue_is_read_to_check_it(
-    folder: Path, wire: PolymarketWire, server: VenueServer
+    folder: Path, wire: PolymarketWire, venue: VenueServer
 ) -> None:
     wire.markets = [an_open(str(1001 + number)) for number in range(250)]
     wire.markets[7] = an_open("1008", bestBid="a lot")
@@ -198,16 +198,16 @@ def test_one_page_of_a_venue_is_read_to_check_it(
     (look,) = found["live"]
     assert (look["venue"], look["ok"], look["markets"]) == ("polymarket", True, 100)
     assert look["set_aside"] == {"malformed": 1}
-    assert server.counts[LISTS] == 1
+    assert venue.counts[LISTS] == 1
     assert not (folder / "arena.db").exists()
     told = arena(folder, "check", "--live", "--venue", "polymarket").stdout
     assert "reached" in told
     assert "live" not in arena_json(folder, "check")
 
 
-def test_a_venue_that_cannot_be_checked_is_named(folder: Path, server: VenueServer) -> None:
-    server.fail(LISTS, status(403), forever=True)
-    server.fail(f"{GAMMA}/markets", status(403), forever=True)
+def test_a_venue_that_cannot_be_checked_is_named(folder: Path, venue: VenueServer) -> None:
+    venue.fail(LISTS, status(403), forever=True)
+    venue.fail(f"{GAMMA}/markets", status(403), forever=True)
     found = arena_json(folder, "check", "--live", "--venue", "polymarket", "--venue", "simulator", status=2)
     assert [(look["venue"], look["ok"]) for look in found["live"]] == [
         ("polymarket", False), ("simulator", True)

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -228,12 +228,6 @@ def test_with_all_jobs_killed_before_any_write_it_ends_as_if_unbroken(tmp_path: 
         assert content(tmp_path, name) == whole, f"killed before writes {places} of {writes[0]}"
 
 
-@pytest.fixture(scope="module")
-def refusing() -> Iterator[FaultyProvider]:
-    with faulty() as server:
-        yield server
-
-
 def leaderboard(folder: Path, forked: Forks) -> dict[str, Mapping[str, Any]]:
     """The rows of `arena leaderboard --json`, by agent."""
     asked = forked.start(folder, "leaderboard", "--json")
@@ -243,9 +237,9 @@ def leaderboard(folder: Path, forked: Forks) -> dict[str, Mapping[str, Any]]:
 
 @pytest.mark.parametrize("all_fail", [False, True])
 def test_a_first_week_of_holds_or_of_failures_alone_leaves_the_cohort_open(
-    tmp_path: Path, refusing: FaultyProvider, all_fail: bool, forked: Forks
+    tmp_path: Path, provider: FaultyProvider, all_fail: bool, forked: Forks
 ) -> None:
-    eve = f"  - {{name: eve, model: openai/nobody, base_url: '{refusing.url}'}}\n"
+    eve = f"  - {{name: eve, model: openai/nobody, base_url: '{provider.url}'}}\n"
     an_arena(tmp_path, agents=eve if all_fail else HOLDS, rounds=2, count=1)
     for weeks, rounds in ((0, 1), (1, 2)):
         for hours in (0, 7):  # at the round's time, and when nothing of it can be tried again

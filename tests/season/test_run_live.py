@@ -20,7 +20,7 @@ from tests.venue_server.polymarket import (
     a_market,
     an_end,
 )
-from tests.venue_server.server import Asked, VenueServer, status, venue_server
+from tests.venue_server.server import Asked, VenueServer, status
 
 MINUTE = timedelta(minutes=1)
 HOUR, DAY, WEEK = timedelta(hours=1), timedelta(days=1), timedelta(weeks=1)
@@ -52,12 +52,6 @@ Down = Callable[[datetime], bool]
 def every(thorough: bool) -> timedelta:
     """From one round to the next: a week with THOROUGH=1, three days otherwise."""
     return WEEK if thorough else 3 * DAY
-
-
-@pytest.fixture
-def venue() -> Iterator[VenueServer]:
-    with venue_server() as server:
-        yield server
 
 
 @pytest.fixture

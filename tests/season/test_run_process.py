@@ -5,7 +5,7 @@ import os
 import signal
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
 from functools import partial
@@ -24,7 +24,7 @@ from tests.program.forked import Forked, Forks
 from tests.program.rehearsal import clock_at, content, rows
 from tests.program.running import arena, arena_json, provider
 from tests.provider.replies import GOOD, late, says
-from tests.provider.server import FaultyProvider, faulty
+from tests.provider.server import FaultyProvider
 from tests.season.paid import asked_in, stored_questions
 
 WEEK = timedelta(weeks=1)
@@ -137,12 +137,6 @@ def test_a_second_one_stands_by_and_takes_over_when_the_first_is_killed(
     assert rows(folder, "SELECT token FROM lease") == [(2,)]
 
 
-@pytest.fixture
-def slow() -> Iterator[FaultyProvider]:
-    with faulty() as server:
-        yield server
-
-
 def signalled(when: Callable[[], bool], *pauses: float) -> threading.Thread:
     """Sends this process SIGTERM as soon as something is so, and again after each of the pauses."""
 
@@ -170,17 +164,19 @@ def run_here(folder: Path, log: Path) -> Any:
         )
 
 
-def an_arena_with(slow: FaultyProvider, folder: Path, seconds: float, grace: str) -> Path:
-    slow.script("eve", late(says(GOOD), seconds))
-    return a_folder(folder, SLOW.format(url=slow.url, grace=grace, off=OFF))
+def an_arena_with(provider: FaultyProvider, folder: Path, seconds: float, grace: str) -> Path:
+    provider.script("eve", late(says(GOOD), seconds))
+    return a_folder(folder, SLOW.format(url=provider.url, grace=grace, off=OFF))
 
 
 CALLS = "SELECT error_code, worst IS NOT NULL, cost FROM call"
 
 
-def test_told_to_stop_it_lets_calls_end_and_keeps_their_turns(tmp_path: Path, slow: FaultyProvider) -> None:
-    folder = an_arena_with(slow, tmp_path, 0.5, "60s")
-    stops = signalled(lambda: bool(slow.log))
+def test_told_to_stop_it_lets_calls_end_and_keeps_their_turns(
+    tmp_path: Path, provider: FaultyProvider
+) -> None:
+    folder = an_arena_with(provider, tmp_path, 0.5, "60s")
+    stops = signalled(lambda: bool(provider.log))
     ran = run_here(folder, tmp_path / "log")
     stops.join()
     assert (ran.stop.asked.is_set(), ran.stop.hurry.is_set()) == (True, False)
@@ -192,17 +188,17 @@ def test_told_to_stop_it_lets_calls_end_and_keeps_their_turns(tmp_path: Path, sl
 
 
 def test_a_second_signal_breaks_calls_off_and_no_turn_is_half_there(
-    tmp_path: Path, slow: FaultyProvider
+    tmp_path: Path, provider: FaultyProvider
 ) -> None:
-    folder = an_arena_with(slow, tmp_path, 9.0, "600s")
-    stops = signalled(lambda: bool(slow.log), 0.3)
+    folder = an_arena_with(provider, tmp_path, 9.0, "600s")
+    stops = signalled(lambda: bool(provider.log), 0.3)
     ran = run_here(folder, tmp_path / "log")
     stops.join()
     assert ran.stop.hurry.is_set()
     assert rows(folder, CALLS) == [("other", 1, None)], "it may have to be paid, at its worst"
     assert rows(folder, "SELECT count(*) FROM turn WHERE verdict IS NULL") == [(0,)]
     assert rows(folder, "SELECT done FROM round") == [(0,)]
-    slow.script("eve", says(GOOD))
+    provider.script("eve", says(GOOD))
     run_here(folder, tmp_path / "log")
     assert sorted(rows(folder, "SELECT verdict FROM turn")) == [("played",), ("played",)]
     assert content(folder)["differences"] == []
@@ -237,17 +233,17 @@ ENDS = [("round", 130, "stopped; 1 turn done, and kept\n→ arena round goes on 
 
 @pytest.mark.parametrize(("words", "status", "end"), ENDS)
 def test_ctrl_c_keeps_what_was_played_sums_it_up_and_the_next_start_plays_the_rest(
-    tmp_path: Path, slow: FaultyProvider, forked: Forks, words: str, status: int, end: str
+    tmp_path: Path, provider: FaultyProvider, forked: Forks, words: str, status: int, end: str
 ) -> None:
-    folder, here = an_arena_with(slow, tmp_path / "arena", 60.0, "0s"), ("--database", "arena.db")
+    folder, here = an_arena_with(provider, tmp_path / "arena", 60.0, "0s"), ("--database", "arena.db")
     run = forked.start(folder, *words.split(), *here)
-    while not (slow.log and rows(folder, "SELECT 1 FROM turn")):
+    while not (provider.log and rows(folder, "SELECT 1 FROM turn")):
         assert run.runs, run.said()
         sleep(0.02)
     run.signal(signal.SIGINT)
     assert (run.wait(), end in run.said(), "have 0 seconds" in run.said()) == (status, True, status == 0)
     assert content(folder)["differences"] == []
-    slow.script("eve", says(GOOD))
+    provider.script("eve", says(GOOD))
     assert arena(folder, *words.split(), *here).returncode == 0
     assert sorted(rows(folder, "SELECT verdict FROM turn")) == [("played",), ("played",)]
     assert content(folder)["differences"] == []
