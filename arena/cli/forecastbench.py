@@ -546,6 +546,7 @@ def say_board(
 ) -> None:
     """The board in words."""
     named = None if against is None else plain(against)
+    columns: tuple[TableColumn, ...]
     if made.mode == "paper":
         columns, legend = PAPER, PAPER_LEGEND.format(against=named or "the first")
     elif against is None:
