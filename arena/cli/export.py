@@ -146,13 +146,15 @@ def write_method(chosen: Options, output: Path, cohort: int | None) -> dict[str,
     except OSError as error:
         message = f"{output}: {error.strerror}"
         raise ArenaError("cannot_write", message, "check permissions and free space") from error
+    every = {one.agent for agents in (found.agents, *(x.agents for x in found.benchmark)) for one in agents}
     return {
-        "agents": len(found.agents),
-        "cohorts": len(found.cohorts),
+        "agents": len(every),
+        "cohorts": len(found.cohorts) + len(found.benchmark),
         "state_hash": found.state_hash,
         "code_versions": list(found.code_versions),
         "markets": asdict(found.markets),
         "method": [asdict(one) for one in found.agents],
+        "benchmark": [asdict(one) for one in found.benchmark],
     }
 
 

@@ -377,7 +377,8 @@ def board(
     Modes: tournament, baseline (its own models), preliminary (data questions alone) and paper, with plain
     means and open markets scored against the crowd's latest probability. Intervals stand there twice: as the
     source has them, and by cluster, which allows for horizons and rounds of one question that move together.
-    What isn't scored is counted and named. Without question sets, questions are those that resolved.
+    What isn't scored is counted and named. Without question sets, questions are those that resolved. With
+    --by, --csv and --html have the parts in place of the whole.
 
     Example: arena forecastbench board --mode paper --questions Q.json --resolutions R.json FORECASTS.json
 
@@ -385,6 +386,8 @@ def board(
     """
     from arena.scores.files.forecastbench_board import make_board
 
+    if as_csv + as_html + chosen.json > 1:
+        raise ArenaError("two_forms", "--csv, --html and --json can't be combined", "ask for one", status=64)
     sources = (questions or (), resolutions or ())
     recorded = recorded_files(chosen) if agents or not files else []
     found = gathered(chosen, files or (), *sources, mode.value, median, combinations, recorded)
@@ -394,6 +397,7 @@ def board(
     rows = [row_data(made, row) for row in made.scores]
     if as_csv or as_html:
         lines = paper_lines(rows) if mode is BoardModes.paper else site_lines(rows, mode)
+        lines = lines if by is None else group_lines(made)
         print(csv_text(lines) if as_csv else html_text(lines, f"{mode.value.capitalize()} board"), end="")
         return
     data = {"mode": mode.value, "rows": rows, "groups": [asdict(one) for one in made.groups]}
@@ -543,6 +547,7 @@ def say_board(
 ) -> None:
     """The board in words."""
     named = None if against is None else plain(against)
+    columns: tuple[TableColumn, ...]
     if made.mode == "paper":
         columns, legend = PAPER, PAPER_LEGEND.format(against=named or "the first")
     elif against is None:
@@ -643,6 +648,15 @@ def paper_lines(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
             for row in rows
         ),
     ]  # fmt: skip
+
+
+def group_lines(made: "BenchBoard") -> list[list[str]]:
+    """The plain means by part."""
+    lines = [
+        [one.group, one.forecaster, str(one.n), *(figure(x, 4) for x in (one.brier, one.low, one.high))]
+        for one in made.groups
+    ]
+    return [["Group", "Model", "N", "Brier", "Low", "High"], *lines]
 
 
 def csv_text(lines: Sequence[Sequence[str]]) -> str:

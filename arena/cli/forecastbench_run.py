@@ -263,7 +263,8 @@ def confirm(cost: Mapping[str, Any], planned: PlannedAnswers, yes: bool, as_json
     """Say what it costs before anyone is asked; without a yes nobody is."""
     if not cost["calls"]["low"]:
         return
-    words = f"{len(cost['agents'])} agents, {count_text(planned.rows, 'forecast')} each: {cost_words(cost)}"
+    who = count_text(len(cost["agents"]), "agent")
+    words = f"{who}, {count_text(planned.rows, 'forecast')} each: {cost_words(cost)}"
     if not yes and (as_json or not sys.stdin.isatty()):
         raise ArenaError("not_confirmed", f"nothing was asked: {words}", "--yes asks, --dry only says this")
     print(words, file=sys.stderr)

@@ -3,23 +3,28 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
+from sqlalchemy import func
 
 from agents.model import USABLE_STATUSES
 from arena.cohorts.diff import value_in_words
 from arena.errors import count_text
 from arena.record.hashes import state_hash
+from arena.record.model.benchmark import BenchmarkFile
 from arena.record.model.cohort import Cohort, later_models_words
 from arena.record.model.columns import NO_SCORE, OPEN, ForecastColumns
 from arena.record.queries.audits import AuditCounts, read_audit_counts
+from arena.record.queries.benchmark import newest_files, read_answer_usage
 from arena.record.queries.cohorts import read_cohorts, read_min_coverage, select_cohorts
 from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.database import Connection
 from arena.record.schema.turn import CallRow, TurnRow
 from arena.record.schema.typed import col, count, joined, select, select_as, total
+from arena.rounds.forecasting import benchmark_cohorts, method_of
 from arena.scores.leaderboard import Leaderboard, read_leaderboard
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.comparisons.wild_bootstrap import DRAWS
@@ -63,8 +68,27 @@ class MarketCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class BenchmarkMethod:
+    """How agents answered a question set of a benchmark; `forecasts` is how many each of them made.
+
+    `called_from` and `called_until` are when models were really asked.
+    """
+
+    cohort: int
+    question_set: str
+    due: str
+    version: int
+    sha256: str
+    asked_by: str
+    called_from: datetime | None
+    called_until: datetime | None
+    agents: tuple[AgentMethod, ...]
+    forecasts: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Method:
-    """All of it."""
+    """All of it; `resolutions` are the newest files that say what a benchmark's questions came to."""
 
     state_hash: str | None
     cohorts: tuple[Cohort, ...]
@@ -74,6 +98,8 @@ class Method:
     agents: tuple[AgentMethod, ...]
     board: Leaderboard
     min_coverage: float
+    benchmark: tuple[BenchmarkMethod, ...]
+    resolutions: tuple[BenchmarkFile, ...]
 
 
 def read_method(connection: Connection, cohort: int | None = None) -> Method:
@@ -91,11 +117,32 @@ def read_method(connection: Connection, cohort: int | None = None) -> Method:
         agents=tuple(_agents(connection, cohorts)),
         board=read_leaderboard(connection, cohort),
         min_coverage=read_min_coverage(connection, cohort),
+        benchmark=tuple(_benchmark(connection)) if cohort is None else (),
+        resolutions=tuple(newest_files(connection, "resolutions")) if cohort is None else (),
     )
+
+
+def _benchmark(connection: Connection) -> Iterator[BenchmarkMethod]:
+    for stored in benchmark_cohorts(read_cohorts(connection, trading=False)):
+        place = stored.cohort.venue_settings
+        [(first, last)] = connection.execute(CALLED.where(CohortRow.number == stored.cohort.number))
+        yield BenchmarkMethod(
+            cohort=stored.cohort.number,
+            question_set=place["set"],
+            due=place["due"],
+            version=place["version"],
+            sha256=place["sha256"],
+            asked_by=method_of(stored.cohort).words,
+            called_from=first,
+            called_until=last,
+            agents=tuple(_agents(connection, [stored.cohort])),
+            forecasts={one.agent: one.forecasts for one in read_answer_usage(connection, stored.id)},
+        )
 
 
 TURNS = joined(TurnRow, EntrantRow, RoundRow, CohortRow)
 CALLS = joined(CallRow, EntrantRow, CohortRow)
+CALLED = select(func.min(CallRow.made_at), func.max(CallRow.made_at)).select_from(CALLS)
 SUMS = ("calls", "tokens_in", "tokens_out", "cost", "priced")
 
 
@@ -163,7 +210,9 @@ def _settings_words(settings: Mapping[str, Any]) -> str:
 
 def method_text(method: Method) -> str:
     """The same as Markdown."""
-    parts = (_data, _cutoffs, _models, _prompts, _answers, _rules, _statistics, _limits)
+    parts = [_data, _cutoffs, _models, _prompts, _answers, _rules, _statistics, _limits]
+    if method.benchmark:
+        parts = [*(parts if method.cohorts else []), _rounds_of_benchmark]
     return "\n\n".join(["# Method", *("\n".join(part(method)) for part in parts)]) + "\n"
 
 
@@ -345,6 +394,48 @@ def _statistics(method: Method) -> Iterator[str]:
     ]
     head = ("agent", "skill", "95% interval", "p", "stories", "effective", "coverage", "verdict or why not")
     yield from _table(head, rows)
+
+
+def _rounds_of_benchmark(method: Method) -> Iterator[str]:
+    yield "## ForecastBench"
+    yield ""
+    head = ("agent", "kind", "model", "released", "reported by answers", "prompt, SHA-256", "forecasts")
+    for one in method.benchmark:
+        yield (
+            f"{one.question_set}, due {one.due}, version {one.version}, SHA-256 `{one.sha256}`. Asked by "
+            f"{one.asked_by}.{_called(one)}"
+        )
+        yield ""
+        rows = [
+            (
+                *(agent.agent, agent.kind, agent.model),
+                agent.released or ("not known" if agent.model else None),
+                ", ".join(agent.reported),
+                ", ".join(f"{name} `{text}`" for name, text in agent.prompts.items()),
+                f"{one.forecasts.get(agent.agent, 0):,}",
+                f"{agent.calls:,}",
+                f"{agent.tokens_in:,}",
+                f"{agent.tokens_out:,}",
+                None if agent.cost is None else f"${agent.cost:,.4f}",
+            )
+            for agent in one.agents
+        ]
+        yield from _table((*head, "calls", "tokens in", "tokens out", "cost"), rows)
+        yield ""
+    for kept in method.resolutions:
+        yield (
+            f"Resolutions of {kept.due}: {kept.name}, version {kept.version} of {kept.at:%Y-%m-%d}, SHA-256 "
+            f"`{kept.sha256}`."
+        )
+    yield "`arena forecastbench board` ranks the answers. A model may know what resolved before its release."
+
+
+def _called(one: BenchmarkMethod) -> str:
+    if one.called_from is None or one.called_until is None:
+        return ""
+    late = ", after it was due: no submission" if f"{one.called_until:%Y-%m-%d}" > one.due else ""
+    first, last = (f"{at:%Y-%m-%d %H:%M}" for at in (one.called_from, one.called_until))
+    return f" Models were called from {first} to {last} UTC{late}."
 
 
 def _limits(method: Method) -> Iterator[str]:

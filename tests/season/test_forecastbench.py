@@ -211,6 +211,13 @@ def test_a_round_there_and_back(tmp_path: Path, provider: FaultyProvider) -> Non
     assert rows["freeze-value"]["market"] == pytest.approx((5 * 0.75**2 + 4 * 0.25**2 + 0.15**2) / 10)
 
     assert is_clean(tmp_path)
+    (answers,) = arena_json("report", "--method", "-o", "method.md")["benchmark"]
+    costs = {one["agent"]: one["cost"] for one in answers["agents"]}
+    assert costs["a1"] == pytest.approx(QUESTION_COUNT * CENTS)
+    assert (answers["sha256"], set(answers["forecasts"].values())) == (fetched["sha256"], {ROWS})
+    text = (tmp_path / "method.md").read_text()
+    assert all(words in text for words in (fetched["sha256"], "scratchpad with freeze values", "version 3"))
+    assert "## Statistics" not in text
     arena_json("export", "exported")
     arena_json("import", "exported", "--database", "again.db")
     again = arena_json(*board, filed, "--agents", "--database", "again.db")["rows"]

@@ -171,6 +171,9 @@ def test_a_round_by_each_mode(tmp_path: Path) -> None:
     assert "not of ForecastBench's own" in missing.stderr
     few = run("board", "--mode", "preliminary", *given)
     assert "fewer than 225 data questions resolved" in few.stderr
+    parts = run("board", "--by", "source", "--csv", *given).stdout.splitlines()
+    assert parts[:2] == ["Group,Model,N,Brier,Low,High", "fred,sharp,20,0.04,0.04,0.04"]
+    assert run("board", "--csv", "--html", *given).exit_code == 64
     page = run("board", "--html", *given).stdout
     assert page.count("<tr>") == 3
 

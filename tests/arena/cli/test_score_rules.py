@@ -175,8 +175,7 @@ def instant(case: Found) -> list[Found]:
         return binary(name, given["p_yes"], bool(given["outcome"]))
     if "pdf_outcome" in given:
         bounds = given["open_bounds"]
-        open_ends = {"open_low": int(bounds > 0), "open_high": int(bounds > 1)}
-        return number(name, given["pdf_outcome"], **open_ends)
+        return number(name, given["pdf_outcome"], open_low=int(bounds > 0), open_high=int(bounds > 1))
     if "n_options" in given:
         return choice(name, given["p_outcome"], given["n_options"])
     return binary(name, given["p_outcome"], True)
