@@ -40,7 +40,6 @@ SHORT = {
     r"whole number": "integer",
     r"of more than ": "above ",
     r"of at least ": "from ",
-    r" and less than ": " to below ",
 }
 """What a key takes, as the head of config.md explains it once."""
 BREAK = "\n\n"
