@@ -8,6 +8,7 @@ from textwrap import dedent
 import pytest
 from typer.testing import CliRunner
 
+from agents.episode import DOCUMENTS
 from agents.registry import kind, kinds
 from arena.cli.main import app
 from arena.config import load
@@ -29,6 +30,15 @@ def test_the_examples_of_a_page_come_true(page: Path) -> None:
     ran = doctest.testfile(str(page), module_relative=False)
     assert ran.attempted > 0
     assert ran.failed == 0
+
+
+def test_the_documents_of_an_episode_are_as_their_schemas_have_them() -> None:
+    blocks = (DOCS / "outside.md").read_text("utf-8").split("```json\n")[1:]
+    documents = [block.partition("```")[0] for block in blocks if block.startswith('{"version"')]
+    for (name, model), text in zip(DOCUMENTS.items(), documents, strict=True):
+        read = model.model_validate_json(text)
+        assert read.model_dump(mode="json").items() >= {"version": 1}.items(), name
+    assert list(DOCUMENTS) == ["view", "decision", "result"]
 
 
 def anchors(page: Path) -> list[str]:

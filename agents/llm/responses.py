@@ -75,9 +75,9 @@ def _items(message: Message) -> list[dict[str, Any]]:
     if message.role == "tool":
         said = {"call_id": step["tool_call_id"], "output": step["content"]}
         return [{"type": "function_call_output", **said}]
-    said = [{"role": "assistant", "content": step["content"]}] if step["content"] else []
+    words = [{"role": "assistant", "content": step["content"]}] if step["content"] else []
     uses = step["tool_calls"]
-    return [*said, *({"type": "function_call", "call_id": each["id"], **each["function"]} for each in uses)]
+    return [*words, *({"type": "function_call", "call_id": each["id"], **each["function"]} for each in uses)]
 
 
 async def ask_response(

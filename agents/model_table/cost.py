@@ -134,18 +134,18 @@ def own_search(settings: ModelSettings) -> str:
     return next(_searches(settings.extra), "")
 
 
-def _searches(value: object, name: str = "") -> Iterator[str]:
-    """The names in an extra parameter, and the models, that have a provider search; what is off is not on."""
+def _searches(value: object, path: str = "extra") -> Iterator[str]:
+    """Where an extra parameter, or a model in one, has a provider search; what is off does not."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             if SEARCH_OPTION.search(str(key)) and inner not in (False, None):
-                yield str(key)
-            yield from _searches(inner, str(key))
+                yield f"{path}.{key}"
+            yield from _searches(inner, f"{path}.{key}")
     elif isinstance(value, list | tuple):
         for each in value:
-            yield from _searches(each, name)
+            yield from _searches(each, path)
     elif isinstance(value, str) and (ONE_SEARCH.search(value) or SEARCHING.search(value)):
-        yield f"{name}: {value}"
+        yield f"{path}: {value}"
 
 
 def unbounded_option(settings: ModelSettings) -> str | None:

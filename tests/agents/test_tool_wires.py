@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from pydantic import JsonValue
 
 from agents.llm import close, make_ask
 from agents.model import Call, Message, ModelSettings, Prompt, Toolbox, ToolForm
@@ -15,7 +16,11 @@ from tests.provider.model_answer import ModelAnswer
 from tests.provider.wire_server import MODELS, WireRequest, WireServer, wires
 
 PROMPT = Prompt((Message("system", "Answer as JSON."), Message("user", "Rain?")), seed=5)
-WORDS = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+WORDS: dict[str, JsonValue] = {
+    "type": "object",
+    "properties": {"query": {"type": "string"}},
+    "required": ["query"],
+}
 FORMS = (
     ToolForm("search", "Searches the news.", WORDS),
     ToolForm("notes", "Tells notes.", {"type": "object"}),
@@ -109,7 +114,7 @@ def test_after_its_last_step_it_must_answer(server: WireServer, wire: str) -> No
         2,
         2,
     )
-    closed = {
+    closed: dict[str, dict[str, Any]] = {
         "anthropic": {"tool_choice": {"type": "none"}},
         "gemini": {"toolConfig": {"functionCallingConfig": {"mode": "NONE"}}},
         "ollama": {},

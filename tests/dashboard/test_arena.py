@@ -84,7 +84,15 @@ def test_money_that_a_simulation_invents_says_so(demo: Path, monkeypatch: pytest
 
 def a_board(*verdicts: str, **more: Any) -> Leaderboard:
     plain: dict[str, Any] = dict.fromkeys(LeaderboardRow.__dataclass_fields__)
-    plain |= {"kind": "llm", "ties": (), "stamps": (), "ranked": True, "skill": 0.01, "skill_low": 0.001}
+    plain |= {
+        "kind": "llm",
+        "ties": (),
+        "stamps": (),
+        "tools": (),
+        "ranked": True,
+        "skill": 0.01,
+        "skill_low": 0.001,
+    }
     rows = [LeaderboardRow(**plain | {"agent": f"a{n}", "verdict": v}) for n, v in enumerate(verdicts)]
     return replace(Leaderboard("", None, None, 160.0, None, tuple(rows)), **more)
 

@@ -10,6 +10,7 @@ from arena.cli.main import app
 from arena.record.schema.database import connect, reading
 from arena.scores.profiles.duels import DUELS, DuelDetails
 from dashboard.views.duel import figures
+from dashboard.words import with_true_minus
 from tests.dashboard.opening import healthy, in_address, opened, tables, tiles, words
 from tests.dashboard.records import shared
 from tests.dashboard.worked import worked_out
@@ -63,6 +64,19 @@ def test_the_command_says_the_chance_that_the_page_goes_by(
     after = figures["p (Holm-adjusted)"]
     assert f"by Holm: p {after if after.startswith('<') else f'= {after}'}, " in told.output
     assert float(after.removeprefix("< ")) >= float(figures["p"].removeprefix("< "))
+
+
+def test_what_each_cost_stands_on_the_page_as_the_command_has_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    demo = shared("demo", tmp_path_factory)
+    page = opened("duel", demo, monkeypatch, a="sharp", b="hasty")
+    told = CliRunner().invoke(app, ["duel", "sharp", "hasty", "--database", str(demo)])
+    cost, skill = told.output.splitlines()[-2:]
+    assert cost.startswith("Cost: sharp $")
+    assert skill.startswith("Skill per dollar: sharp ")
+    assert cost in bare(words(page))
+    assert with_true_minus(skill) in bare(words(page))
 
 
 def test_its_figures_are_those_that_were_worked_out(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,7 +57,7 @@ def test_it_shows_every_score_of_every_row(
     table, board = tables(page)[0], ranked(season, cohort)
     rows = [row for row in board.rows if row.ranked or row.kind == "market"]
     assert list(table["agent"]) == [row.agent for row in rows]
-    own = [c for c in COLUMNS if hasattr(rows[0], c.key) and c.key not in ("ties", "verdict")]
+    own = [c for c in COLUMNS if hasattr(rows[0], c.key) and c.key not in ("ties", "verdict", "tools")]
     assert len(own) == 35
     for column in own:
         for shown, row in zip(table[column.key], rows, strict=True):
@@ -210,7 +210,7 @@ def test_old_figures_are_called_old(season: Path, monkeypatch: pytest.MonkeyPatc
 
 def a_line(agent: str, **figures: Any) -> LeaderboardLine:
     numbers: dict[str, Any] = dict.fromkeys(LeaderboardRow.__dataclass_fields__)
-    numbers |= {"ties": (), "stamps": (), "verdict": "none"}
+    numbers |= {"ties": (), "stamps": (), "tools": (), "verdict": "none"}
     return LeaderboardLine(LeaderboardRow(**(numbers | {"agent": agent, "kind": "llm"} | figures)))
 
 
