@@ -403,7 +403,8 @@ def _of_odds(part: _Part) -> Iterator[AuditFinding]:
 
 def _of_dates(part: _Part, at: datetime) -> Iterator[AuditFinding]:
     """Days later than an instant: of the page itself, or of what has happened by its words."""
-    later = (part.sentence(day.start) for day in written_dates(part.words, at) if day.last > at)
+    days = written_dates(part.words, at, at.year)
+    later = (part.sentence(day.start) for day in days if day.last > at)
     for sentence in dict.fromkeys(later):
         for day in written_dates(sentence, at):
             if day.last <= at or (not day.dated and day.at - at > SOON):
@@ -521,15 +522,19 @@ def _figure_way(way: str) -> str:
 def _of_answer(part: _Part, title: str, question: str, at: datetime) -> Iterator[AuditFinding]:
     """A sentence that says how a question has ended."""
     asked = _asked(question)
-    if not any(key in part.folded for key in asked.keys):
-        return
-    judged = ""
-    for match in asked.ends.finditer(part.words):
-        if (sentence := part.sentence(match.start())) != judged:
-            judged = sentence
-            if _answers(sentence, title, asked, question, at):
-                yield AuditFinding("answer", sentence, part.place, question)
-                return
+    named = sorted({place for key in asked.keys for place in _places(key, part.folded)})
+    for sentence in dict.fromkeys(map(part.sentence, named)):
+        if _answers(sentence, title, asked, question, at):
+            yield AuditFinding("answer", sentence, part.place, question)
+            return
+
+
+def _places(key: str, text: str) -> Iterator[int]:
+    """Where a word stands in a text."""
+    place = text.find(key)
+    while place >= 0:
+        yield place
+        place = text.find(key, place + len(key))
 
 
 def _answers(sentence: str, title: str, asked: _Asked, question: str, at: datetime) -> bool:
