@@ -17,7 +17,7 @@ from itertools import chain, islice
 from operator import itemgetter
 from typing import Literal
 
-from agents.search_terms import COMMON, JOINING, SHORTEST, search_terms
+from agents.search_terms import COMMON, JOINING, SHORTEST, Kind, search_terms
 from agents.written_dates import MONTHS, WrittenDate, written_dates
 
 Verdict = Literal["clean", "dated later", "answer", "odds", "unsure"]
@@ -49,19 +49,16 @@ _FIGURES = re.compile(
     re.IGNORECASE,
 )
 _PRICED_AT = re.compile(
-    r"\b(?:polymarket|kalshi|predictit|(?:on|by) manifold\b|manifold (?:markets?|has|gives|puts|sees"
-    r"|traders|users)"
-    r"|metaculus|betfair|smarkets|fedwatch|bet365|betmgm|draftkings|fanduel|ladbrokes|paddy power"
-    r"|william hill"
-    r"|prediction markets?|betting|bettors?|punters?|bookmakers?|bookies|oddsmakers?|sportsbooks?|moneyline"
-    r"|odds"
-    r"|implied probability|traders? (?:see|price|put|give)|(?:swaps?|futures|options) (?:imply|price in|put"
-    r"|give))\b"
+    r"\b(?:polymarket|kalshi|predictit|(?:on|by) manifold\b"
+    r"|manifold (?:markets?|has|gives|puts|sees|traders|users)|metaculus|betfair|smarkets|fedwatch|bet365"
+    r"|betmgm|draftkings|fanduel|ladbrokes|paddy power|william hill|prediction markets?|betting|bettors?"
+    r"|punters?|bookmakers?|bookies|oddsmakers?|sportsbooks?|moneyline|odds|implied probability"
+    r"|traders? (?:see|price|put|give)|(?:swaps?|futures|options) (?:imply|price in|put|give))\b"
 )
 _STAMP = re.compile(
     r"\b(?:(?P<far>(?:last|latest) (?:updated?|modified|edited|revised|reviewed|changed?)|updated?:|updated"
-    r"|modified|edited|editor's note|aktualisiert|mis à jour|actualizad[oa]|aggiornato)"
-    r"|amended|revised|reviewed|corrected|correction|re-?published|published|posted|issued|retrieved|accessed"
+    r"|modified|edited|editor's note|aktualisiert|mis à jour|actualizad[oa]|aggiornato)|amended|revised"
+    r"|reviewed|corrected|correction|re-?published|published|posted|issued|retrieved|accessed"
     r"|archived|generated|crawled|as of)\b",
     re.IGNORECASE,
 )
@@ -73,8 +70,8 @@ _CHANGED = re.compile(r".{0,20}\b(?:updated|modified|edited)\b", re.IGNORECASE)
 _SAID_ON = re.compile(r"\b(?:said|says|told|announced|reported|wrote) (?:\w+ )?on $", re.IGNORECASE)
 _FOR = re.compile(r"\bfor (?:the )?$", re.IGNORECASE)
 _INFINITIVE = re.compile(
-    r"\b(?:promis|agree|vow|pledg|plan|decid|want|hop|aim|intend|prepar|offer|ask|order|invit|urg)\w*"
-    r" (?:\w+ ){0,3}to [a-z]+(?: \w+){0,4} (?:by|until|before|on|in) $"
+    r"\b(?:promis|agree|vow|pledg|plan|decid|want|hop|aim|intend|prepar|offer|ask|order|invit"
+    r"|urg)\w* (?:\w+ ){0,3}to [a-z]+(?: \w+){0,4} (?:by|until|before|on|in) $"
 )
 _INVERTED = re.compile(r"[\"']?(?:Had|Should|Were|If|Unless|Once|When|Whenever|Whoever|Most)\b")
 _LIVE_PAGE = re.compile(
@@ -88,8 +85,8 @@ _LIVE_TITLE = re.compile(
 )
 _LIVE_URL = re.compile(r"/live(?:blog|-?updates?)?(?:/|$)|live-?blog|-live-updates", re.IGNORECASE)
 _URL_DAY = re.compile(
-    r"(?<![\d])(?P<year>20\d\d)(?P<by>[/_-]?)(?P<month>\d\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov"
-    r"|dec)[a-z]*)"
+    r"(?<![\d])(?P<year>20\d\d)(?P<by>[/_-]?)(?P<month>\d\d"
+    r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)"
     r"(?:(?P=by)(?P<day>\d\d))?(?![\da-z])",
     re.IGNORECASE,
 )
@@ -99,16 +96,20 @@ _SHORT = re.compile(
     r"|[a-z])\.$",
     re.IGNORECASE,
 )
+_COUNTED, _MONTH = re.compile(r"\b\d{1,2}\.$"), re.compile(rf"(?:{'|'.join(MONTHS)})\b", re.IGNORECASE)
+_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
+_QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
+_SPACES = re.compile(r"[^\S\n]+")
 _CLAUSE = re.compile(
     r"[,;:()—–]\s|\s[–—-]\s|\b(?:but|while|which|who|although|though|because|so that|and then)\b",
     re.IGNORECASE,
 )
 _COMING = re.compile(
     r"\b(?:will|would|shall|should|(?-i:may)|might|could|can|must|won't|going to|set (?:to|for)|due"
-    r"|schedul\w+|plan(?:s|ned)?"
-    r"|planning|expect\w*|anticipat\w+|propos\w+|upcoming|forthcoming|next|deadline|no later than|expir\w+"
-    r"|takes? (?:effect|place|office)|(?:is|are|was|were) to|to be|hopes?|aims?|targets?|intends?|if|unless"
-    r"|agreed to|vowed to|promised to|pledged to|called (?:an?|the|early|for)|fixed|moved|postponed|delayed"
+    r"|schedul\w+|plan(?:s|ned)?|planning|expect\w*|anticipat\w+|propos\w+|upcoming|forthcoming|next|deadline"
+    r"|no later than|expir\w+|takes? (?:effect|place|office)|(?:is|are|was|were) to|to be|hopes?|aims?"
+    r"|targets?|intends?|if|unless|agreed to|vowed to|promised to|pledged to|called (?:an?|the|early|for)"
+    r"|fixed|moved|postponed|delayed"
     r"|brought forward|invit\w+|ahead of|not before)\b",
     re.IGNORECASE,
 )
@@ -122,19 +123,17 @@ _IRREGULAR = (
 _PAST = re.compile(
     rf"\b(?:{_IRREGULAR}"
     rf"|(?<!\bthe )(?<!\ba )(?<!\ban )(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bits )(?<!\btheir )"
-    r"(?!need|feed|speed|indeed|hundred|united|sacred|naked|hatred|embed|schedul|expect|plann|propos|said)"
-    r"[a-z]{2,}ed)\b"
+    r"(?!need|feed|speed|indeed|hundred|united|sacred|naked|hatred|embed|schedul|expect|plann|propos"
+    r"|said)[a-z]{2,}ed)\b"
 )
 _EARLIER = re.compile(
-    r"\b(?:\w+ (?:years?|months?|weeks?|days?|decades?|seasons?) (?:ago|before|earlier)|last (?:year|month"
-    r"|week"
-    r"|spring|summer|autumn|fall|winter|season|time|election|final|january|february|march|april|may|june|july"
-    r"|august|september|october|november|december)|previous(?:ly)?|earlier (?:this|in|on)|formerly|once"
-    r"|ever|since"
-    r" (?:19|20)\d\d|(?:two|three|four|five|six|seven|eight|nine|ten|twelve|\d+) times|twice"
-    r"|for the first time in"
-    r"|(?:second|third|fourth) time|had (?:\w+ )?(?:been|\w{2,}(?:ed|en|wn)|won|cut|kept|held|left|hit|lost"
-    r"|met|set)"
+    r"\b(?:\w+ (?:years?|months?|weeks?|days?|decades?|seasons?) (?:ago|before|earlier)"
+    r"|last (?:year|month|week|spring|summer|autumn|fall|winter|season|time|election|final|january|february"
+    r"|march|april|may|june|july|august|september|october|november|december)|previous(?:ly)?"
+    r"|earlier (?:this|in|on)|formerly|once|ever|since (?:19|20)\d\d"
+    r"|(?:two|three|four|five|six|seven|eight|nine|ten|twelve|\d+) times|twice|for the first time in"
+    r"|(?:second|third|fourth) time"
+    r"|had (?:\w+ )?(?:been|\w{2,}(?:ed|en|wn)|won|cut|kept|held|left|hit|lost|met|set)"
     r"|in (?:spring|summer|autumn|winter)|defending|outgoing|incumbent|in a row|record of)\b",
     re.IGNORECASE,
 )
@@ -146,36 +145,31 @@ _STAGE = re.compile(
 )
 """What comes before that which is asked, unless it is asked itself."""
 _OPEN = re.compile(
-    r"\b(?:if|unless|whether|when|whenever|whoever|will|would|could|(?-i:may)|might|should|can|must|expect\w*|likely|unlikely"
-    r"|probab\w+|predict\w*"
-    r"|forecasts?|hopes?|hoping|wants?|chances?|poised|set to|going to|thinks?|believes?|plans?|were it"
-    r"|polls?|surveys?"
-    r"|nominat\w+|candidates?|not|never|nobody|no one|none|yet to|without|cannot|until|in case|who wins"
-    r"|favou?r(?:ed|ites?))\b"
+    r"\b(?:if|unless|whether|when|whenever|whoever|will|would|could|(?-i:may)|might|should|can|must|expect\w*"
+    r"|likely|unlikely|probab\w+|predict\w*|forecasts?|hopes?|hoping|wants?|chances?|poised|set to|going to"
+    r"|thinks?|believes?|plans?|were it|polls?|surveys?|nominat\w+|candidates?|not|never|nobody|no one|none"
+    r"|yet to|without|cannot|until|in case|who wins|favou?r(?:ed|ites?))\b"
     r"|n't\b|n’t\b",
     re.IGNORECASE,
 )
 _TRANSITIVE = re.compile(
     r"(?:won|wins|beats?|defeat(?:ed|s)|lost|loses|lift(?:ed|s)|took|takes|clinched|elected|pass(?:ed|es)"
-    r"|adopt(?:ed|s)"
-    r"|approv(?:ed|es)|reject(?:ed|s)|clear(?:ed|s)|cuts?|lower(?:ed|s)|rais(?:ed|es)|hik(?:ed|es)|kept"
-    r"|keeps|held|holds|left"
-    r"|hits?|reach(?:ed|es)|topp?(?:ed|s)|broke|breaks|acquired|bought|complet(?:ed|es)|replaced"
-    r"|succeed(?:ed|s)|fired"
-    r"|launch(?:ed|es)|releas(?:ed|es)|unveil(?:ed|s)|sign(?:ed|s)|rul(?:ed|es)|sid(?:ed|es) with|upheld"
+    r"|adopt(?:ed|s)|approv(?:ed|es)|reject(?:ed|s)|clear(?:ed|s)|cuts?|lower(?:ed|s)|rais(?:ed|es)"
+    r"|hik(?:ed|es)|kept|keeps|held|holds|left|hits?|reach(?:ed|es)|topp?(?:ed|s)|broke|breaks|acquired"
+    r"|bought|complet(?:ed|es)|replaced|succeed(?:ed|s)|fired|launch(?:ed|es)|releas(?:ed|es)|unveil(?:ed|s)"
+    r"|sign(?:ed|s)|rul(?:ed|es)|sid(?:ed|es) with|upheld"
     r"|ended|ends)$",
     re.IGNORECASE,
 )
 _OBJECT = re.compile(
     r" (?:(?:for|to|against|in favou?r of) )?(?=(?:the|an?|h[ie][sr]|its|their|another|two|three|\w+'s)\b"
-    r"|[A-Z])"
-    r"(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)"
-    r"(.{1,60}?)(?= (?:of|for|in|at|on|with|by|from|after|to|and|as|when)\b|[,;:()]|[.!?\"']*$)"
+    r"|[A-Z])(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)(.{1,60}?)(?= (?:of|for|in|at|on|with|by|from"
+    r"|after|to|and|as|when)\b|[,;:()]|[.!?\"']*$)"
 )
 _OUTCOME = re.compile(
     r"\b(?:election|race|vote|runoff|presidency|majority|seats?|title|final|match|game|contest|trophy|crown"
-    r"|gold|case"
-    r"|nomination|it|bill|law|act|measure|merger|takeover|deal|acquisition|strike|walkout|threshold|level"
+    r"|gold|case|nomination|it|bill|law|act|measure|merger|takeover|deal|acquisition|strike|walkout|threshold"
+    r"|level"
     r"|mark)\b",
     re.IGNORECASE,
 )
@@ -194,9 +188,8 @@ _BARE_MONTH = re.compile(
 )
 _NOUNS = (
     r"(?:since|after|following|in response to|thanks to|despite|with|in) (?:the|its|her|his"
-    r"|their) (?:\w+ ){0,2}"
-    r"(?:victory|win|defeat|triumph|loss|resignation|launch|release|signing|ruling|approval|rejection|passage"
-    r"|acquisition|takeover|collapse|bankruptcy|landfall)"
+    r"|their) (?:\w+ ){0,2}(?:victory|win|defeat|triumph|loss|resignation|launch|release|signing|ruling"
+    r"|approval|rejection|passage|acquisition|takeover|collapse|bankruptcy|landfall)"
 )
 _SAYS_SO = (
     r"resolve[ds] (?:to |as )?(?:yes|no)|declared (?:the )?winner|final score|full[- ]time|has won"
@@ -207,48 +200,41 @@ _SAYS_SO = (
 _ENDS: Mapping[str, str] = {
     r"wins?|beats?|defeat|elect\w+|champion|winner|nominee|victor|title|finals?|award|vs?": (
         r"won(?! over)|wins|beats?|defeat(?:ed|s)?|lost|loses|victory|triumph(?:ed|s)?|elected|crowned"
-        r"|clinched|prevail(?:ed|s)"
-        r"|lift(?:ed|s)|t(?:ook|akes)(?= (?:the|home|best|gold))|scored the winner|(?:is|are|became"
-        r"|named) (?:the )?(?:new )?"
-        r"(?:champions?|winners?|president|mayor|governor|prime minister)|knocked out|eliminated"
-        r"|\w+-elect|congratulat\w+|sworn in|takes office as"
+        r"|clinched|prevail(?:ed|s)|lift(?:ed|s)|t(?:ook|akes)(?= (?:the|home|best|gold))|scored the winner"
+        r"|(?:is|are|became|named) (?:the )?(?:new )?(?:champions?|winners?|president|mayor|governor"
+        r"|prime minister)|knocked out|eliminated|\w+-elect|congratulat\w+|sworn in|takes office as"
         r"|(?-i:[A-Z]\w+ \d{1,2}[,–-] ?(?:[A-Z]\w+ )?\d{1,2}\b)"
     ),
     r"pass|passes|approved?|adopt|enact|ratif\w+|law|bill|act|referendum|votes?|confirm\w*|impeach\w*": (
         r"pass(?:ed|es)|adopt(?:ed|s)|approv(?:ed|es)|reject(?:ed|s)|vot(?:ed|es) (?:for|against|down|to|by"
-        r"|in favou?r)"
-        r"|enacted|ratified|signed into law|became law|clear(?:ed|s)|defeat(?:ed|s)|turned down|confirmed"
-        r"|impeached"
+        r"|in favou?r)|enacted|ratified|signed into law|became law|clear(?:ed|s)|defeat(?:ed|s)|turned down"
+        r"|confirmed|impeached"
     ),
     r"cuts?|hikes?|raise|lower|rates?|bps|hold": (
-        r"cuts?|lower(?:ed|s)|reduced?|rais(?:ed|es)|hik(?:ed|es)|kept|keeps|held|holds|left|leaves"
-        r"|unchanged|trim(?:med|s)"
+        r"cuts?|lower(?:ed|s)|reduced?|rais(?:ed|es)|hik(?:ed|es)|kept|keeps|held|holds|left|leaves|unchanged"
+        r"|trim(?:med|s)"
     ),
     r"reach|hits?|above|below|exceeds?|close|price|over|under|at least|higher|inflation|cpi|gdp|between": (
         r"hits?|reach(?:ed|es)|topp?(?:ed|s)|broke|breaks|surpass(?:ed|es)|cross(?:ed|es)|closed|rose|rises"
-        r"|climb(?:ed|s)"
-        r"|jump(?:ed|s)|fell|falls|dropp?(?:ed|s)|c[ao]mes? in|stood at|settled|finished|pass(?:ed|es)"
-        r"|exceed(?:ed|s)"
+        r"|climb(?:ed|s)|jump(?:ed|s)|fell|falls|dropp?(?:ed|s)|c[ao]mes? in|stood at|settled|finished"
+        r"|pass(?:ed|es)|exceed(?:ed|s)"
     ),
     r"acqui\w+|buy|merge\w*|takeover|deal|sell|sale": (
         r"acquired|complet(?:ed|es)|closed the|bought|took over|taken over|now (?:part of|owned)|merged"
-        r"|finali[sz]ed"
-        r"|called off|abandon(?:ed|s)|walked away|blocked"
+        r"|finali[sz]ed|called off|abandon(?:ed|s)|walked away|blocked"
     ),
     r"resign|out|leave|step down|fired|remain|removed|cease|replace\w*|quit|ousted": (
         r"resign(?:ed|s)|stepp?(?:ed|s) down|quits?|succeed(?:ed|s)|replaced|ousted|removed|fired|dismissed"
-        r"|left office"
-        r"|successor|former|sworn in|handed over"
+        r"|left office|successor|former|sworn in|handed over"
     ),
     r"launch\w*|releas\w+|announce\w*|unveil|ship|fly|land|orbit|publish|introduce|debut": (
         r"launch(?:ed|es)|lift(?:ed|s)[ -]off|lift-?off|blasted off|reached orbit|successful launch"
-        r"|releas(?:ed|es)"
-        r"|unveil(?:ed|s)|introduced|debut(?:ed|s)|rolled out(?! to)|shipp?(?:ed|s)|went on sale|available"
+        r"|releas(?:ed|es)|unveil(?:ed|s)|introduced|debut(?:ed|s)|rolled out(?! to)|shipp?(?:ed|s)"
+        r"|went on sale|available"
     ),
     r"rules?|ruling|court|convict\w*|guilty|sentence\w*|acquit\w*|charge|indict\w*|verdict|uphold|overturn": (
         r"rul(?:ed|es)|sid(?:ed|es) with|upheld|overturn(?:ed|s)|struck down|revers(?:ed|es)|convicted"
-        r"|acquitted"
-        r"|found guilty|sentenced|charged|indicted|wrote for the majority"
+        r"|acquitted|found guilty|sentenced|charged|indicted|wrote for the majority"
     ),
     r"sign|treaty|agree\w*|ceasefire|peace|truce|accord": (
         r"sign(?:ed|s)|agreed|reached an?|struck a|concluded|sealed|collapsed|broke down|called off"
@@ -259,8 +245,7 @@ _ENDS: Mapping[str, str] = {
     ),
     r"end|ends|strikes?|shutdown|war|over|finish|resume|reopen": (
         r"ended|ends|(?:is|was|are) over|came to an end|called off|reopen(?:ed|s)|resum(?:ed|es)|back (?:at"
-        r"|to) work"
-        r"|settled|accepted"
+        r"|to) work|settled|accepted"
     ),
     r"hurricane|landfall|storm|earthquake|eruption|erupt|flood|snow|rain|temperature": (
         r"made landfall|came ashore|struck|hit|slammed|erupted"
@@ -360,11 +345,6 @@ def _folded(text: str) -> str:
     return small if len(small) == len(text) else "".join(x.lower()[:1] for x in text)
 
 
-_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
-_QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
-_SPACES = re.compile(r"[^\S\n]+")
-
-
 def _sentences(text: str) -> list[tuple[int, str]]:
     spans, begin = list[tuple[int, str]](), 0
     for match in _BREAK.finditer(text):
@@ -382,9 +362,6 @@ def _goes_on(text: str, begin: int, match: re.Match[str]) -> bool:
     return bool(_COUNTED.search(text, before, match.start()) and _MONTH.match(text, match.end()))
 
 
-_COUNTED, _MONTH = re.compile(r"\b\d{1,2}\.$"), re.compile(rf"(?:{'|'.join(MONTHS)})\b", re.IGNORECASE)
-
-
 def _pieces(text: str, begin: int, end: int) -> Iterator[tuple[int, str]]:
     """A sentence, or the pieces of a long one, which overlap."""
     for start in range(begin, max(begin + 1, end - OVERLAP), LONGEST - OVERLAP):
@@ -397,11 +374,7 @@ def _of_url(url: str, at: datetime) -> Iterator[AuditFinding]:
     for match in _URL_DAY.finditer(url):
         named, day = match["month"].casefold(), match["day"]
         month = int(named) if named.isdigit() else MONTHS.get(named, 0)
-        if (
-            not 1 <= month <= 12
-            or not 1 <= int(day or 1) <= 28 + 3 * bool(day)
-            or (not match["by"] and not day)
-        ):
+        if not (1 <= month <= 12 and 1 <= int(day or 1) <= 31 and (match["by"] or day)):
             continue
         if datetime(int(match["year"]), month, 1, tzinfo=UTC) + timedelta(days=int(day or 1) - 1) > at:
             in_path = url[: match.start()].endswith("/")
@@ -430,7 +403,8 @@ def _of_odds(part: _Part) -> Iterator[AuditFinding]:
 
 def _of_dates(part: _Part, at: datetime) -> Iterator[AuditFinding]:
     """Days later than an instant: of the page itself, or of what has happened by its words."""
-    later = (part.sentence(day.start) for day in written_dates(part.words, at) if day.last > at)
+    days = written_dates(part.words, at, at.year)
+    later = (part.sentence(day.start) for day in days if day.last > at)
     for sentence in dict.fromkeys(later):
         for day in written_dates(sentence, at):
             if day.last <= at or (not day.dated and day.at - at > SOON):
@@ -506,30 +480,24 @@ class _Asked:
 
 @lru_cache(maxsize=4096)  # every text of a round is held against the same questions
 def _asked(question: str) -> _Asked:
-    terms = [term for term in search_terms(question, MOST_TERMS) if term.kind != "year"]
+    ways: dict[Kind, list[tuple[str, ...]]] = {"name": [], "figure": [], "word": []}
+    for term in search_terms(question, MOST_TERMS):
+        ways.get(term.kind, []).append(term.ways)
     asking = [words for words in _ENDS if re.search(rf"\b(?:{words})\b", question, re.IGNORECASE)]
-    named = [re.compile("|".join(_name_ways(term.ways))) for term in terms if term.kind == "name"]
-    words = [term.ways[0] for term in terms if term.kind == "word"]
+    words = [each[0] for each in ways["word"]]
     plain = [word for word in words if not any(re.fullmatch(each, word, re.IGNORECASE) for each in asking)]
-    figures = ["|".join(map(_figure_way, term.ways)) for term in terms if term.kind == "figure"]
+    named = [re.compile("|".join(_name_ways(each))) for each in ways["name"]]
+    figures = ["|".join(map(_figure_way, each)) for each in ways["figure"]]
     stems = [rf"\b{re.escape(word[: max(STEM, len(word) - 3)])}" for word in words]
     others = [re.compile(each, re.IGNORECASE) for each in (*figures, *stems)]
-    if not named:
-        named, others = others, []
-    special = any(
-        map(str.isdigit, "".join(way for term in terms if term.kind == "name" for way in term.ways[:1]))
-    )
-    need = (
-        1
-        if special and len(named) == 1
-        else min(2, max(1, len(named) + len(figures) * bool(others) + len(plain) * bool(others)))
-    )
-    first = [term.ways for term in terms if term.kind == "name"] or [(word,) for word in words]
-    keys = {part.lower() for ways in first for way in ways for part in (way.split()[-1], way.split()[0])}
-    ends = "|".join([_SAYS_SO, *(_ENDS[words] for words in asking)])
-    return _Asked(
-        tuple(named), tuple(others), tuple(keys), need, re.compile(rf"\b(?:{ends})(?!\w)", re.IGNORECASE)
-    )
+    need = min(2, len(named) + len(figures) + len(plain)) if named else 1
+    if len(named) == 1 and any(map(str.isdigit, ways["name"][0][0])):
+        need = 1  # such a name is nobody else's
+    parts = [way.lower().split() for each in ways["name"] or ways["word"] for way in each]
+    keys = tuple(dict.fromkeys(key for each in parts for key in (each[-1], each[0])))
+    ends = re.compile(rf"\b(?:{'|'.join([_SAYS_SO, *(_ENDS[x] for x in asking)])})(?!\w)", re.IGNORECASE)
+    names, more = (named, others) if named else (others, [])
+    return _Asked(tuple(names), tuple(more), keys, need, ends)
 
 
 def _name_ways(ways: Iterable[str]) -> Iterator[str]:
@@ -554,15 +522,19 @@ def _figure_way(way: str) -> str:
 def _of_answer(part: _Part, title: str, question: str, at: datetime) -> Iterator[AuditFinding]:
     """A sentence that says how a question has ended."""
     asked = _asked(question)
-    if not any(key in part.folded for key in asked.keys):
-        return
-    judged = ""
-    for match in asked.ends.finditer(part.words):
-        if (sentence := part.sentence(match.start())) != judged:
-            judged = sentence
-            if _answers(sentence, title, asked, question, at):
-                yield AuditFinding("answer", sentence, part.place, question)
-                return
+    named = sorted({place for key in asked.keys for place in _places(key, part.folded)})
+    for sentence in dict.fromkeys(map(part.sentence, named)):
+        if _answers(sentence, title, asked, question, at):
+            yield AuditFinding("answer", sentence, part.place, question)
+            return
+
+
+def _places(key: str, text: str) -> Iterator[int]:
+    """Where a word stands in a text."""
+    place = text.find(key)
+    while place >= 0:
+        yield place
+        place = text.find(key, place + len(key))
 
 
 def _answers(sentence: str, title: str, asked: _Asked, question: str, at: datetime) -> bool:

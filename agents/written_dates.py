@@ -86,8 +86,10 @@ class WrittenDate:
     spans: bool
 
 
-def written_dates(text: str, around: datetime) -> list[WrittenDate]:
+def written_dates(text: str, around: datetime, since: int = 0) -> list[WrittenDate]:
     """Every day or time in a text, in the order in which they stand; `around` is when it is read.
+
+    Those of a year before `since` are left out.
 
     >>> read = datetime(2026, 3, 1, tzinfo=UTC)
     >>> [f"{x.first:%d %H:%M}" for x in written_dates("Nov. 3, 2026, 9:40 p.m. EST", read)]
@@ -101,6 +103,8 @@ def written_dates(text: str, around: datetime) -> list[WrittenDate]:
     taken = bytearray(len(text))
     for form in _FORMS if _HAS_YEAR.search(text) else _WITHOUT_YEAR:
         for match in form.finditer(text):
+            if len(match["year"] or "") == 4 and int(match["year"]) < since:
+                continue
             if any(taken[match.start() : match.end()]) or (written := _read(form, match, around)) is None:
                 continue
             taken[written.start : written.end] = b"\x01" * (written.end - written.start)

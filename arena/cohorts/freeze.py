@@ -100,8 +100,10 @@ def frozen_guard(config: Config) -> Guard:
     reads = config.evidence.source != NO_EVIDENCE or any(
         getattr(agent.settings, "tools", ()) for agent in config.agents
     )
-    if guard.suspects is not None or not reads:
-        return guard.model_copy(update={"suspects": guard.suspects if reads else None})
+    if not reads:
+        return guard.model_copy(update={"suspects": None})
+    if guard.suspects is not None:
+        return guard
     blind = any(getattr(agent.settings, "prices", "shown") != "shown" for agent in config.agents)
     suspects = "withheld" if blind or stamp_of(config) != "live" else "flagged"
     return guard.model_copy(update={"suspects": suspects})

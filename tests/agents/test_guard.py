@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.evidence import FoundArticle
-from agents.guard import DropReason, Guard, cutoff, dated, guard_articles, is_restricted
+from agents.guard import DropReason, Guard, Suspects, cutoff, dated, guard_articles, is_restricted
 from agents.text import one_line, tidy_lines
 from tests.builders import NOW, a_market
 
@@ -239,7 +239,11 @@ WRITTEN_LATER = found("2022-03-02", "Rain", text="It rained. The dam broke on 9 
 
 def test_suspects_are_withheld_or_flagged_and_kept_with_the_words_that_told() -> None:
     at = datetime(2022, 3, 10, tzinfo=UTC)
-    for rule, titles, reasons in (("withheld", [], {"dated later": 1}), ("flagged", ["Rain"], {})):
+    cases: list[tuple[Suspects, list[str], dict[DropReason, int]]] = [
+        ("withheld", [], {"dated later": 1}),
+        ("flagged", ["Rain"], {}),
+    ]
+    for rule, titles, reasons in cases:
         guarded = guard_articles([WRITTEN_LATER], MARKET, at, READ, Guard(suspects=rule))
         assert [article.title for article in guarded.articles] == titles
         assert guarded.dropped == reasons

@@ -1,5 +1,6 @@
 """A replay with articles from a folder: each is read when it was out, and none changes what was before."""
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -41,6 +42,8 @@ agents:
 """
 WORDS = "title: News of {day}\npublished: {day}\nsource: Paper\nmarkets: {markets}\n\nSomething of {day}.\n"
 BEFORE, AFTER = ("2026-01-02", "2026-01-16", "2026-01-17"), ("2026-01-18", "2026-02-06", "2026-02-20T10:00Z")
+LEAK = "It was over on 4 May 2027. So much"
+"""What an article of January can't know."""
 LAST = "2026-01-18"
 """The last decision time before which the later articles were not out: 00:00 of a Sunday."""
 
@@ -54,6 +57,8 @@ def played(folder: Path, *days: str) -> Any:
     (folder / "news").mkdir()
     (folder / "news" / "README.md").write_text("No article.\n", "utf-8")
     markets = ", ".join(f"simulator:{line}" for line in names(folder))
+    leak = WORDS.format(day=BEFORE[0], markets=markets).replace("News of", "Old").replace("Something", LEAK)
+    (folder / "news" / "leak.md").write_text(leak, "utf-8")
     for day in days:
         (folder / "news" / f"{day[:10]}.md").write_text(WORDS.format(day=day, markets=markets), "utf-8")
     return arena_json(folder, "replay", "spring", "--database", "arena.db")
@@ -100,6 +105,16 @@ def test_a_later_article_changes_nothing_that_was_decided_before(folders: tuple[
     until = f"{LAST}T00:00:00.000000Z"
     assert rows(early, DECIDED.format("<="), until) == rows(late, DECIDED.format("<="), until) != []
     assert rows(early, DECIDED.format(">"), until) != rows(late, DECIDED.format(">"), until)
+
+
+def test_an_article_that_knows_too_much_is_withheld_and_kept(folders: tuple[Path, Path]) -> None:
+    gatherings = [json.loads(text) for (text,) in rows(folders[1], "SELECT dropped FROM gathering")]
+    suspects = [each for gathering in gatherings for each in gathering["audit"]["suspects"]]
+    assert {(each["verdict"], each["words"], each["shown"]) for each in suspects} == {
+        ("dated later", "It was over on 4 May 2027.", False)
+    }
+    assert sum(gathering["dated later"] for gathering in gatherings) == len(suspects) > 0
+    assert rows(folders[1], "SELECT count(*) FROM article WHERE text LIKE ?", "%2027%") == [(0,)]
 
 
 def test_the_record_verifies_and_says_what_was_set_aside(folders: tuple[Path, Path]) -> None:

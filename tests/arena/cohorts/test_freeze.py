@@ -61,7 +61,8 @@ def test_suspects_are_withheld_but_where_a_live_market_s_price_is_seen(tmp_path:
     for text, suspects in (
         (CONFIG, None),
         (CONFIG + news, "withheld"),
-        (live + news, "flagged"),
+        (asked + news, "flagged"),
+        (live + news, "withheld"),  # its prompt tells no price
         (asked + blind, "withheld"),
         (live + chosen, "withheld"),
         (CONFIG + chosen.replace("withheld", "flagged"), "flagged"),
