@@ -60,7 +60,7 @@ def tables(page: AppTest) -> list[pd.DataFrame]:
 
 def markup(page: AppTest) -> list[str]:
     """What the page shows of our own markup, read as XML is: what is not escaped in it fails."""
-    shown = [json.loads(part.proto.json)["html"] for part in page.get("bidi_component")]
+    shown = [json.loads(part.proto.json)["html"].replace(JOINER, "") for part in page.get("bidi_component")]
     return [ET.tostring(ET.fromstring(f"<div>{html}</div>"), encoding="unicode") for html in shown]
 
 
