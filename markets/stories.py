@@ -41,6 +41,10 @@ _CONTEST = re.compile(
 _BEFORE = re.compile(r".+ (before [A-Z][\w-]*(?: [A-Z\d][\w-]*)*)\??$")
 """Not a date but something that may come at any time: all that it cuts off ends with it."""
 _MOST = re.compile(r"(?i)^(?:win|gain|have|get|take)s? (the most \S+ .+)$")
+_TITLE = re.compile(r"(?i)^be(?: named| the)+ (.+) (?:winner|champions?)\??$")
+_RANK = re.compile(r"(?i)\b(?:second|third|fourth|fifth|\d+(?:st|nd|rd|th))[- ](?=\w+est\b)")
+"""Who comes second hangs together with who comes first."""
+_SEASON = re.compile(r"\b20(\d\d)-(?:20)?(\d\d)\b(?!-)")
 _OFFICE = re.compile(
     r"(?i)^(?:(?:will|who will) the next (.+?) be\b.*"
     r"|.*\b(?:be|become|is)(?: named| elected)?(?: as)? the next (.+))$"
@@ -82,7 +86,7 @@ def subject(question: str, closes_at: datetime) -> str:
     >>> subject("Will there be no change in Fed rates after the April 2026 meeting?", june)
     'fed rates @2026-04 meeting'
     """
-    text, dates = _masked_dates(normalized(question), closes_at)
+    text, dates = _masked_dates(_RANK.sub("", _SEASON.sub(_last_year, normalized(question))), closes_at)
     masked = mask_amounts(text)
     key = key_words(_meeting(masked, dates) or _level(masked, dates) or _with_dates(_contest(masked), dates))
     return key if set(key.split()) - {BY, MUCH} else key_words(normalized(question))
@@ -125,8 +129,16 @@ def _contest(masked: str) -> str:
     contest = _CONTEST.match(masked)
     if contest is None:
         return masked
-    most = _MOST.match(contest[1])
-    return most[1] if most else contest[1]
+    if (most := _MOST.match(contest[1])) is not None:
+        return most[1]
+    title = _TITLE.match(contest[1])
+    return f"win the {title[1]}" if title else contest[1]
+
+
+def _last_year(season: re.Match[str]) -> str:
+    """A season by the year in which it ends; what only looks like one stays."""
+    follows = int(season[2]) == int(season[1]) + 1
+    return f"20{season[2]}" if follows else season[0]
 
 
 def _level(masked: str, dates: Mapping[str, str]) -> str:
