@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-from markets.ladders import DATES, MUCH, key_words, mask_amounts, normalized
+from markets.ladders import MONTHS, MUCH, key_words, mask_amounts, mask_dates, normalized
 from markets.model import NEVER, MarketId
 
 DATE, BY = "@date", "@by"
@@ -19,8 +19,7 @@ DATE, BY = "@date", "@by"
 MOST_WORDS = 6
 """So many words may name an asset."""
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = re.compile(rf"(?i)\b({'|'.join(_MONTHS)})[a-z]*\b")
+_MONTH = re.compile(rf"(?i)\b({'|'.join(MONTHS)})[a-z]*\b")
 _DAY = re.compile(r"(?i)(?<![\d:-])(\d{1,2})(?:st|nd|rd|th)?\b(?! ?[ap]\.?m|[:\d])")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _IN_FIGURES = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
@@ -165,9 +164,8 @@ def _masked_dates(text: str, closes_at: datetime) -> tuple[str, dict[str, str]]:
         dates[name] = _date(found[0].strip(), closes_at)
         return f" {name} "
 
-    for pattern in (*DATES, _NEAR):
-        text = pattern.sub(mark, text)
-    return " ".join(text.split()), dates
+    masked = _NEAR.sub(mark, mask_dates(text, mark))
+    return " ".join(masked.split()), dates
 
 
 def _date(said: str, closes_at: datetime) -> str:
@@ -196,7 +194,7 @@ def _in_words(said: str, year_of_close: int) -> tuple[str, str, str]:
         before = year is not None and said.casefold().startswith("before")
         return str((int(year[0]) if year else year_of_close) - before), "", ""
     day = _DAY.search(_YEAR.sub(" ", said))
-    number = _MONTHS.index(month[1].casefold()) + 1
+    number = MONTHS.index(month[1].casefold()) + 1
     return year[0] if year else str(year_of_close), f"{number:02}", f"{int(day[1]):02}" if day else ""
 
 
