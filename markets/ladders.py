@@ -44,6 +44,8 @@ _STOP = (
 )
 _CLOCK = r"\b\d{1,2}(?::\d\d ?(?i:[ap]\.?m\.?)?| ?(?i:[ap]\.?m\b\.?))(?: (?:ET|EST|EDT|PT|UTC|GMT)\b)?"
 
+_STRETCH = r"(?:year|quarter|month|week)"
+
 _FIGURES = tuple("0123456789")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DATES = (
@@ -52,12 +54,9 @@ _DATES = (
     (_FIGURES, rf"(?:{_LEAD}(?:{_PART})?|{_PART}){_YEAR}{_STOP}"),
     (
         ("this", "next"),
-        r"(?i:(?:\b(?:by|before|in|until) )?(?:the )?(?:end of )?(?:this|next) (?:year|quarter|month|week)\b)",
+        rf"(?i:(?:\b(?:by|before|in|until) )?(?:the )?(?:end of )?(?:this|next) {_STRETCH}\b)",
     ),
-    (
-        ("end",),
-        r"(?i:\b(?:by|before|at) (?:the )?(?:year[- ]end|end of (?:the )?(?:year|quarter|month|week))\b)",
-    ),
+    (("end",), rf"(?i:\b(?:by|before|at) (?:the )?(?:year[- ]end|end of (?:the )?{_STRETCH})\b)"),
     (_FIGURES, rf"(?:{_LEAD})?{_CLOCK}"),
 )
 

@@ -221,31 +221,40 @@ async def ask_in_parts(
     Where the first few names spoil it, and the last one too, it is the venue that is at fault: it is not
     asked for all the others.
     """
-    spoilt: dict[str, VenueError] = {}
-    answered = False
+    search = SpoiltNames(names)
+    records = await search.ask(ask, names) if names else []
+    if names and len(names) == len(search.errors):
+        raise search.errors[names[0]]
+    for name, error in search.errors.items():
+        words = f"asked for this one: {error.message}"
+        sorter.tell(RejectedRecord("market", error.code, words), name)
+    return records
 
-    async def part(some: Sequence[str]) -> list[object]:
-        nonlocal answered
+
+@dataclass(slots=True)
+class SpoiltNames:
+    """Which of some names spoil a question, and whether any question was answered yet."""
+
+    names: Sequence[str]
+    errors: dict[str, VenueError] = field(default_factory=dict)
+    answered: bool = False
+
+    async def ask(
+        self, ask: Callable[[Sequence[str]], Awaitable[list[object]]], some: Sequence[str]
+    ) -> list[object]:
+        """The records of some of the names."""
         try:
             records = await ask(some)
         except VenueError as error:
             if error.code not in SPOILT_CODES:
                 raise
             if len(some) == 1:
-                spoilt[some[0]] = error
-                if len(spoilt) == MOST_SPOILT and not answered:
-                    await ask(names[-1:])
+                self.errors[some[0]] = error
+                if len(self.errors) == MOST_SPOILT and not self.answered:
+                    await ask(self.names[-1:])
                 return []
         else:
-            answered = True
+            self.answered = True
             return records
         half = len(some) // 2
-        return [*await part(some[:half]), *await part(some[half:])]
-
-    records = await part(names) if names else []
-    if names and len(names) == len(spoilt):
-        raise spoilt[names[0]]
-    for name, error in spoilt.items():
-        words = f"asked for this one: {error.message}"
-        sorter.tell(RejectedRecord("market", error.code, words), name)
-    return records
+        return [*await self.ask(ask, some[:half]), *await self.ask(ask, some[half:])]
