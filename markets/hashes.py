@@ -47,6 +47,15 @@ def digest(value: Any) -> str:
     return hashlib.sha256(canonical(value).encode()).hexdigest()
 
 
+def texts_digest(value: Mapping[str, str]) -> str:
+    """`digest` of an object that has only texts, written at once: of a catalogue it has 50,000.
+
+    >>> texts_digest({"b": "\u20ac", "a": "x"}) == digest({"b": "\u20ac", "a": "x"})
+    True
+    """
+    return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
 def sha256(value: str) -> str:
     """SHA-256 of a text, in hexadecimal."""
     return hashlib.sha256(value.encode()).hexdigest()

@@ -63,7 +63,7 @@ class _Lines:
     """The lines of a bundle while they are gathered, those of each market together."""
 
     pages: list[str] = field(default_factory=list)
-    prices: io.StringIO = field(default_factory=lambda: _table(PRICES))
+    prices: list[str] = field(default_factory=lambda: [_table(PRICES).getvalue()])
     ends: io.StringIO = field(default_factory=lambda: _table(ENDS))
 
 
@@ -217,7 +217,7 @@ def _add(
         found.left_out["not recordable"] += 1
         return
     lines.pages += [json.dumps(page, ensure_ascii=False) for page in pages]
-    lines.prices.writelines(_price_lines(past.market.id, quotes))
+    lines.prices.append("".join(_price_lines(past.market.id, quotes)))
     csv.writer(lines.ends, lineterminator="\n").writerows(end)
     found.markets, found.prices = found.markets + 1, found.prices + len(quotes)
     found.resolutions += len(end)
@@ -238,8 +238,8 @@ def _figure(value: int | None) -> str:
 
 def _finish(folder: Path, venue: str, request: PastRequest, lines: _Lines, found: PastSummary) -> None:
     """Write the bundle, then that it is whole; the answers have done their work."""
-    texts = {MARKETS: "".join(f"{line}\n" for line in lines.pages), PRICES: lines.prices.getvalue(),
-             ENDS: lines.ends.getvalue()}  # fmt: skip
+    pages = "".join(f"{line}\n" for line in lines.pages)
+    texts = {MARKETS: pages, PRICES: "".join(lines.prices), ENDS: lines.ends.getvalue()}
     for name in texts:  # of a run that was killed here, whose answers are all on disk
         (folder / name).unlink(missing_ok=True)
     add_all(folder, {folder / name: text.encode() for name, text in texts.items()})

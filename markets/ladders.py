@@ -13,7 +13,7 @@ probabilities a contradiction. All others are of no known shape.
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -44,13 +44,20 @@ _STOP = (
 )
 _CLOCK = r"\b\d{1,2}(?::\d\d ?(?i:[ap]\.?m\.?)?| ?(?i:[ap]\.?m\b\.?))(?: (?:ET|EST|EDT|PT|UTC|GMT)\b)?"
 
+_STRETCH = r"(?:year|quarter|month|week)"
+
+_FIGURES = tuple("0123456789")
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DATES = (
-    rf"(?:{_LEAD})?(?:{_PART})?(?<![\w.-]){_DATE}",
-    rf"(?:{_LEAD}(?:{_PART})?|{_PART}|\b(?i:the|their|this|next|last) ){_MONTH}(?![\w'-])",
-    rf"(?:{_LEAD}(?:{_PART})?|{_PART}){_YEAR}{_STOP}",
-    r"(?i:(?:\b(?:by|before|in|until) )?(?:the )?(?:end of )?(?:this|next) (?:year|quarter|month|week)\b)",
-    r"(?i:\b(?:by|before|at) (?:the )?(?:year[- ]end|end of (?:the )?(?:year|quarter|month|week))\b)",
-    rf"(?:{_LEAD})?{_CLOCK}",
+    (_FIGURES, rf"(?:{_LEAD})?(?:{_PART})?(?<![\w.-]){_DATE}"),
+    (MONTHS, rf"(?:{_LEAD}(?:{_PART})?|{_PART}|\b(?i:the|their|this|next|last) ){_MONTH}(?![\w'-])"),
+    (_FIGURES, rf"(?:{_LEAD}(?:{_PART})?|{_PART}){_YEAR}{_STOP}"),
+    (
+        ("this", "next"),
+        rf"(?i:(?:\b(?:by|before|in|until) )?(?:the )?(?:end of )?(?:this|next) {_STRETCH}\b)",
+    ),
+    (("end",), rf"(?i:\b(?:by|before|at) (?:the )?(?:year[- ]end|end of (?:the )?{_STRETCH})\b)"),
+    (_FIGURES, rf"(?:{_LEAD})?{_CLOCK}"),
 )
 
 _N = r"(?<![\w$#.,/-])[+-]?\d+(?:,\d{3})*(?:\.\d+)?"
@@ -87,8 +94,8 @@ _AMOUNTS = (
     rf"(\b(?i:top) )\d+{_END}",
 )
 
-DATES = tuple(re.compile(pattern) for pattern in _DATES)
-"""How a question says a date, the surest first; with what leads to it."""
+_WHENS = tuple((some, re.compile(pattern)) for some, pattern in _DATES)
+"""How a question says a date, the surest first, with what leads to it; and what any such date has."""
 _MUCHES = tuple(re.compile(pattern) for pattern in _AMOUNTS)
 _SEVERAL = re.compile(
     rf"(?:\b(?:from|between) )?{WHEN}(?:[ ,-]*(?:to|and|through|at)? ?{WHEN})*", re.IGNORECASE
@@ -108,9 +115,7 @@ def event_key(question: str) -> str:
     'will meta close @much @when'
     """
     text = normalized(question)
-    masked = text
-    for pattern in DATES:
-        masked = pattern.sub(f" {WHEN} ", masked)
+    masked = mask_dates(text, f" {WHEN} ")
     masked = mask_amounts(_SEVERAL.sub(WHEN, " ".join(masked.split())))
     key = key_words(masked)
     return key if set(key.split()) - {WHEN, MUCH, ""} else key_words(text)
@@ -121,9 +126,18 @@ def normalized(question: str) -> str:
     return " ".join(unicodedata.normalize("NFC", question).translate(_LOOKS).split())
 
 
+def mask_dates(text: str, mark: str | Callable[[re.Match[str]], str]) -> str:
+    """A normalized question with its dates masked. To look for a word first is quicker than any pattern."""
+    for some, pattern in _WHENS:
+        folded = text.casefold()
+        if any(word in folded for word in some):
+            text = pattern.sub(mark, text)
+    return text
+
+
 def mask_amounts(text: str) -> str:
     """A normalized question with its amounts masked."""
-    for pattern in _MUCHES:
+    for pattern in _MUCHES if any(figure in text for figure in _FIGURES) else ():
         text = " ".join(pattern.sub(rf"\1 {MUCH} ", text).split())
     return text
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-from markets.ladders import DATES, MUCH, key_words, mask_amounts, normalized
+from markets.ladders import MONTHS, MUCH, key_words, mask_amounts, mask_dates, normalized
 from markets.model import NEVER, MarketId
 
 DATE, BY = "@date", "@by"
@@ -19,8 +19,7 @@ DATE, BY = "@date", "@by"
 MOST_WORDS = 6
 """So many words may name an asset."""
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = re.compile(rf"(?i)\b({'|'.join(_MONTHS)})[a-z]*\b")
+_MONTH = re.compile(rf"(?i)\b({'|'.join(MONTHS)})[a-z]*\b")
 _DAY = re.compile(r"(?i)(?<![\d:-])(\d{1,2})(?:st|nd|rd|th)?\b(?! ?[ap]\.?m|[:\d])")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _IN_FIGURES = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
@@ -41,6 +40,10 @@ _CONTEST = re.compile(
 _BEFORE = re.compile(r".+ (before [A-Z][\w-]*(?: [A-Z\d][\w-]*)*)\??$")
 """Not a date but something that may come at any time: all that it cuts off ends with it."""
 _MOST = re.compile(r"(?i)^(?:win|gain|have|get|take)s? (the most \S+ .+)$")
+_TITLE = re.compile(r"(?i)^be(?: named| the)+ (.+) (?:winner|champions?)\??$")
+_RANK = re.compile(r"(?i)\b(?:second|third|fourth|fifth|\d+(?:st|nd|rd|th))[- ](?=\w+est\b)")
+"""Who comes second hangs together with who comes first."""
+_SEASON = re.compile(r"\b20(\d\d)-(?:20)?(\d\d)\b(?!-)")
 _OFFICE = re.compile(
     r"(?i)^(?:(?:will|who will) the next (.+?) be\b.*"
     r"|.*\b(?:be|become|is)(?: named| elected)?(?: as)? the next (.+))$"
@@ -82,7 +85,7 @@ def subject(question: str, closes_at: datetime) -> str:
     >>> subject("Will there be no change in Fed rates after the April 2026 meeting?", june)
     'fed rates @2026-04 meeting'
     """
-    text, dates = _masked_dates(normalized(question), closes_at)
+    text, dates = _masked_dates(_RANK.sub("", _SEASON.sub(_last_year, normalized(question))), closes_at)
     masked = mask_amounts(text)
     key = key_words(_meeting(masked, dates) or _level(masked, dates) or _with_dates(_contest(masked), dates))
     return key if set(key.split()) - {BY, MUCH} else key_words(normalized(question))
@@ -125,8 +128,16 @@ def _contest(masked: str) -> str:
     contest = _CONTEST.match(masked)
     if contest is None:
         return masked
-    most = _MOST.match(contest[1])
-    return most[1] if most else contest[1]
+    if (most := _MOST.match(contest[1])) is not None:
+        return most[1]
+    title = _TITLE.match(contest[1])
+    return f"win the {title[1]}" if title else contest[1]
+
+
+def _last_year(season: re.Match[str]) -> str:
+    """A season by the year in which it ends; what only looks like one stays."""
+    follows = int(season[2]) == int(season[1]) + 1
+    return f"20{season[2]}" if follows else season[0]
 
 
 def _level(masked: str, dates: Mapping[str, str]) -> str:
@@ -153,9 +164,8 @@ def _masked_dates(text: str, closes_at: datetime) -> tuple[str, dict[str, str]]:
         dates[name] = _date(found[0].strip(), closes_at)
         return f" {name} "
 
-    for pattern in (*DATES, _NEAR):
-        text = pattern.sub(mark, text)
-    return " ".join(text.split()), dates
+    masked = _NEAR.sub(mark, mask_dates(text, mark))
+    return " ".join(masked.split()), dates
 
 
 def _date(said: str, closes_at: datetime) -> str:
@@ -184,7 +194,7 @@ def _in_words(said: str, year_of_close: int) -> tuple[str, str, str]:
         before = year is not None and said.casefold().startswith("before")
         return str((int(year[0]) if year else year_of_close) - before), "", ""
     day = _DAY.search(_YEAR.sub(" ", said))
-    number = _MONTHS.index(month[1].casefold()) + 1
+    number = MONTHS.index(month[1].casefold()) + 1
     return year[0] if year else str(year_of_close), f"{number:02}", f"{int(day[1]):02}" if day else ""
 
 

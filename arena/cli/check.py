@@ -303,11 +303,13 @@ def everything(config: "Config") -> dict[str, Any]:
 
 
 def untold(config: "Config") -> list[str]:
-    """The keys of the rule of whose figures the venue tells nothing."""
+    """The keys of the rule of whose figures the venue tells nothing, or that leave out all that it tells."""
     from markets.registry import load
 
     module = load("markets.venues", config.markets.venue, config.extensions("venues"))
-    return sorted(key for key in getattr(module, "UNTOLD", ()) if getattr(config.markets.universe, key))
+    rule = config.markets.universe
+    empty = ["price_only"] if getattr(module, "WITHOUT_SIDES", False) and not rule.price_only else []
+    return empty + sorted(key for key in getattr(module, "UNTOLD", ()) if getattr(rule, key))
 
 
 def summary(config: "Config", at: "datetime") -> dict[str, Any]:
@@ -446,14 +448,22 @@ def _warnings(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             "Warning",
             f"Waiting for a key: {keys}.\n→ set it here or in .env; an agent enters at the next round",
         )
+    yield from _untold(found)
+    if path := found["readable_env"]:
+        yield "Warning", f"Others on this machine can read the keys in {path}.\n→ chmod 600 {quote(path)}"
+
+
+def _untold(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The keys of the rule that the venue's lists don't answer."""
     for key in found["untold"]:
         none = key.startswith("min_") and not found["universe"].get("unknown_figures")
         hint = "set `unknown_figures: true`, or take the key out" if none else "take the key out"
         effect = "no market is ever on offer" if none else "it excludes nothing"
-        words = f"{found['venue']} does not tell what markets.{key} asks for: {effect}.\n→ {hint}"
-        yield "Warning", _capitalized(words)
-    if path := found["readable_env"]:
-        yield "Warning", f"Others on this machine can read the keys in {path}.\n→ chmod 600 {quote(path)}"
+        words = f"{found['venue']} does not tell what markets.{key} asks for: {effect}"
+        if key == "price_only":
+            words = f"{found['venue']} has no bid and no ask: no market is ever on offer"
+            hint = "set `price_only: true`"
+        yield "Warning", f"{_capitalized(words)}.\n→ {hint}"
 
 
 def _capitalized(text: str) -> str:

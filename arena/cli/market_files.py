@@ -124,7 +124,8 @@ def say(venue: str, found: "VenueSync") -> None:
     if found.trouble is not None:
         print(f"  resolutions could not be read: {found.trouble.message}")
     if found.quarantined:
-        print(f"  {len(found.quarantined):,} records were rejected: {program()} markets rejected says why")
+        rejected = count_text(len(found.quarantined), "rejected record")
+        print(f"  {rejected}: {program()} markets rejected says why")
     print(f"Next: {program()} markets list")
 
 

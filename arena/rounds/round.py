@@ -55,6 +55,8 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
         await settle_cohort(stored, at, world, record)
         snapshot = await take_snapshot(stored, at, world, record, number)
         taken, unread = new_settings(stored, number, world, record)
+        if not snapshot.shown:
+            unread = (*unread, f"no market was on offer: none of {stored.cohort.venue} passed the rule")
         place = stored.id, stored.cohort.number
         record.write(open_round, place, stored.entrant_ids, snapshot, number, taken, world.now())
         stored = replace(stored, cohort=with_replacements(stored.cohort, taken))

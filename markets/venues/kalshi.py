@@ -30,7 +30,7 @@ from markets.venues.wire.kalshi_records import (
     quote_with_book,
     resolution,
 )
-from markets.venues.wire.kalshi_requests import candle_quote, candles
+from markets.venues.wire.kalshi_requests import candle_end, candle_quote, candles
 from markets.venues.wire.order_books import book_gap
 from markets.venues.wire.paging import CatalogueReader, new_records
 
@@ -134,12 +134,17 @@ class Kalshi:
         return found
 
     async def history(self, market: MarketId, start: datetime, end: datetime, hours: int = 1) -> list[Quote]:
-        """A market's prices at the end of each hour, or of each day if that will do, between two instants."""
+        """A market's prices between two instants: the last known of every so many hours."""
         names = own_names(PREFIX, [market])
         raws = await candles(self._http, self._sorter, names[0], start, end, hours) if names else []
-        made = (self._sorter.made(partial(candle_quote, raw, names[0]), raw) for raw in raws)
-        quotes = [quote for quote in made if quote is not None and start <= quote.at <= end]
-        return sorted(quotes, key=lambda quote: quote.at)
+        quotes: dict[int, Quote] = {}
+        for raw in sorted(raws, key=candle_end, reverse=True):  # of hours: most of them need not be read
+            window = -(-candle_end(raw) // (hours * 3_600))
+            if window not in quotes:
+                quote = self._sorter.made(partial(candle_quote, raw, names[0]), raw)
+                if quote is not None and start <= quote.at < end and (quote.price or quote.bid or quote.ask):
+                    quotes[window] = quote
+        return sorted(quotes.values(), key=lambda quote: quote.at)
 
     async def close(self) -> None:
         """Let go of connections."""

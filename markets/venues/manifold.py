@@ -29,6 +29,8 @@ stamp = "live"
 PREFIX = "manifold:"
 UNTOLD = frozenset({"not_tags", "min_open_interest"})
 """Keys of a rule for figures that the venue's lists do not tell."""
+WITHOUT_SIDES = True
+"""Its prices have no bid and no ask, so a rule lets them in only with `price_only`."""
 MOST_PAGES = 2_000
 """Of a thousand records each: more markets or bets than there are."""
 

@@ -35,6 +35,11 @@ ONE_STORY = [
         "Will Trump nominate Judy Shelton as the next Fed chair?",
     ),
     ("Ethereum above 1,690 on June 10, 9AM ET?", "Ethereum Up or Down on June 10?"),
+    (
+        "Will Lyon win the 2025-26 Champions League?",
+        "Will a French team be the 2026 Champions League winner?",
+    ),
+    ("Will 2026 be the hottest year on record?", "Will 2026 be the third-hottest year on record?"),
 ]
 OTHER_STORIES = [
     ("Will the Lakers win the 2026 NBA Finals?", "Will the Lakers win the 2027 NBA Finals?"),

@@ -1,4 +1,4 @@
-"""Stories held against two hundred markets that were grouped by hand, a hundred of them blind.
+"""Stories held against three hundred markets that were grouped by hand, a hundred of them blind.
 
 `stories.csv` was checked by eye as the rule was made. `stories_blind.csv` was labelled from the questions
 alone, by somebody who had not seen the rule, from markets that the first file does not have: chosen by the
@@ -9,6 +9,10 @@ the others of its computed story are not those of its label. Blind, 8 of 100 wer
 deadline that is an event itself (2), the verb of "the most seats" (1), an asset's month within its year (2),
 two prizes of one evening (2), one year's films measured in two ways (1). The first two were mended, so that
 their three say nothing about questions to come.
+
+`stories_later.csv` has a hundred of the replay data's markets that neither has, chosen by the hash of their
+ids and labelled before the rule was run on them, by somebody who had read it. 4 were wrong, of two causes:
+a cup's winner that is asked for in two ways (3), the rank of a year's heat (1). Both were mended.
 """
 
 import csv
@@ -32,6 +36,7 @@ BLIND_LABELS = Path(__file__).parent / "stories_blind.csv"
 MOST_WRONG = 3
 BLIND_WRONG = 5
 """What is left of the eight; see above."""
+LATER_LABELS = Path(__file__).parent / "stories_later.csv"
 
 
 @pytest.fixture(scope="module")
@@ -55,18 +60,20 @@ def test_at_most_three_of_a_hundred_markets_are_in_a_wrong_story(computed: dict[
     assert len(wrong) <= MOST_WRONG, wrong
 
 
-def test_of_a_hundred_labelled_blind_no_more_are_wrong_than_were(
-    computed: dict[str, dict[str, str]],
+@pytest.mark.parametrize(("file", "most"), [(BLIND_LABELS, BLIND_WRONG), (LATER_LABELS, 0)])
+def test_of_a_hundred_labelled_later_no_more_are_wrong_than_were(
+    computed: dict[str, dict[str, str]], file: Path, most: int
 ) -> None:
-    judged, labelled = _labels(BLIND_LABELS)
-    seen_before = _labels(LABELS)[1].keys()
+    judged, labelled = _labels(file)
+    earlier = [LABELS, BLIND_LABELS][: 1 + (file == LATER_LABELS)]
+    seen_before = {who for labels in earlier for who in _labels(labels)[1]}
     fresh = {
         source: {m: story for m, story in found.items() if (source, m) not in seen_before and m[:2] != "0x"}
         for source, found in computed.items()
     }
     wrong = [who for who in judged if _mates(fresh[who[0]], who[1]) != _labelled_mates(labelled, who)]
     assert len(judged) == 100
-    assert len(wrong) <= BLIND_WRONG, wrong
+    assert len(wrong) <= most, wrong
 
 
 def _labels(file: Path) -> tuple[list[tuple[str, str]], dict[tuple[str, str], str]]:

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from math import inf
 from typing import Annotated, Literal, TypeVar
 
@@ -56,9 +57,16 @@ def amount(value: object) -> int:
     >>> amount("0.5400"), amount("10160.15")
     (540000, 10160150000)
     """
-    if not isinstance(value, str) or not _NUMBER.fullmatch(value):
+    if not isinstance(value, str):
         raise ValueError(f"{shown_value(value)} is not an amount")
-    return millionths(value)
+    return _amount(value)
+
+
+@lru_cache(maxsize=4_096)  # prices have few values
+def _amount(text: str) -> int:
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(f"{shown_value(text)} is not an amount")
+    return millionths(text)
 
 
 def number(value: object) -> int:

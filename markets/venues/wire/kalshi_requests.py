@@ -244,6 +244,12 @@ async def candles(
     return []
 
 
+def candle_end(raw: object) -> int:
+    """When a candle ends, in seconds since 1970; 0 where it doesn't say."""
+    at = raw.get("end_period_ts") if isinstance(raw, dict) else None
+    return at if type(at) is int else 0
+
+
 def candle_quote(raw: object, ticker: str) -> Quote:
     """The prices at the end of a candle's time."""
     candle = read(KalshiCandle, raw, "quote")

@@ -22,6 +22,8 @@ NOT_THERE = frozenset({"missing", "refused"})
 """How a venue that can be reached says that it won't answer this."""
 SPOILT_CODES = NOT_THERE | {"not_json", "too_large", "bad_page"}
 """How a venue answers a question that one of its names spoils for all."""
+MOST_SPOILT = 3
+"""After so many names that spoil a question, and none that doesn't, the venue may be at fault."""
 
 
 RESUMED_WITHIN = timedelta(minutes=15)
@@ -216,26 +218,43 @@ async def ask_in_parts(
     """The records of these names, asked for together; one that spoils the question is found and told.
 
     Where a question is refused, each half of it is asked by itself, down to the name that is at fault.
-    Where every name spoils it, it is the venue that is at fault.
+    Where the first few names spoil it, and the last one too, it is the venue that is at fault: it is not
+    asked for all the others.
     """
-    spoilt: list[VenueError] = []
+    search = SpoiltNames(names)
+    records = await search.ask(ask, names) if names else []
+    if names and len(names) == len(search.errors):
+        raise search.errors[names[0]]
+    for name, error in search.errors.items():
+        words = f"asked for this one: {error.message}"
+        sorter.tell(RejectedRecord("market", error.code, words), name)
+    return records
 
-    async def part(some: Sequence[str]) -> list[object]:
+
+@dataclass(slots=True)
+class SpoiltNames:
+    """Which of some names spoil a question, and whether any question was answered yet."""
+
+    names: Sequence[str]
+    errors: dict[str, VenueError] = field(default_factory=dict)
+    answered: bool = False
+
+    async def ask(
+        self, ask: Callable[[Sequence[str]], Awaitable[list[object]]], some: Sequence[str]
+    ) -> list[object]:
+        """The records of some of the names."""
         try:
-            return await ask(some)
+            records = await ask(some)
         except VenueError as error:
             if error.code not in SPOILT_CODES:
                 raise
             if len(some) == 1:
-                spoilt.append(error)
-                sorter.tell(
-                    RejectedRecord("market", error.code, f"asked for this one: {error.message}"), some[0]
-                )
+                self.errors[some[0]] = error
+                if len(self.errors) == MOST_SPOILT and not self.answered:
+                    await ask(self.names[-1:])
                 return []
+        else:
+            self.answered = True
+            return records
         half = len(some) // 2
-        return [*await part(some[:half]), *await part(some[half:])]
-
-    records = await part(names) if names else []
-    if names and len(names) == len(spoilt):
-        raise spoilt[0]
-    return records
+        return [*await self.ask(ask, some[:half]), *await self.ask(ask, some[half:])]

@@ -324,7 +324,7 @@ def market(page: PolymarketPage, rate: int, at: datetime) -> Market:
         raise RejectedRecord("market", "bad_tick", f"its prices go in steps of {decimal(tick)} dollars")
     return Market(
         id=MarketId(f"{PREFIX}{page.id}"),
-        event_id=f"{PREFIX}{page.events.event if page.events else f'alone-{page.id}'}",
+        event_id=_event_id(page.events.event) if page.events else f"{PREFIX}alone-{page.id}",
         question=question_of(page.question, page.outcomes),
         rules=page.description or page.question,
         category=category(page.tags) or page.category.lower() or "other",  # old pages have one in words
@@ -336,8 +336,18 @@ def market(page: PolymarketPage, rate: int, at: datetime) -> Market:
         story=story_of(page.events, page.game_id, page.end_date or NEVER),
         slug=page.slug,
         event_slug=page.events.slug if page.events else "",
-        tags=",".join(filter(is_name, page.tags)),
+        tags=_joined(page.tags),
     )
+
+
+@lru_cache(maxsize=4096)  # one text for all markets of an event
+def _event_id(name: str) -> str:
+    return f"{PREFIX}{name}"
+
+
+@lru_cache(maxsize=4096)
+def _joined(tags: tuple[str, ...]) -> str:
+    return ",".join(filter(is_name, tags))
 
 
 def story_of(event: PolymarketEvent | None, game: str, ends_at: datetime) -> str:

@@ -616,9 +616,19 @@ def test_history_is_what_was_bid_and_asked_and_never_of_later(
     assert [(quote.at - NOW, quote.bid, quote.ask, quote.mid) for quote in answer.said] == [
         (timedelta(hours=-2), usd("0.41"), usd("0.42"), usd("0.415")),
         (timedelta(hours=-1), usd("0.42"), usd("0.43"), usd("0.425")),
-        (timedelta(hours=0), usd("0.43"), usd("0.44"), usd("0.435")),
     ]
     assert [item.code for item in answer.aside] == ["no_price"]
+
+
+def test_of_the_hours_of_a_day_the_last_that_has_a_price_is_read(server: VenueServer) -> None:
+    hours = [a_candle(NOW - timedelta(hours=n), "0.4000", "0.4200", "close_dollars") for n in range(1, 49)]
+    hours[1]["yes_bid"] = {"close_dollars": "a lot"}
+    url = KalshiWire().serve(server)
+    server.route(f"{ROOT}/series/RAIN/markets/RAIN-26-A/candlesticks", {"candlesticks": hours})
+    asked = RAIN, NOW - timedelta(days=2), NOW
+    answer = kalshi(url, lambda venue: venue.history(*asked, hours=6))
+    ends = [-(-quote.at.timestamp() // (6 * 3_600)) for quote in answer.said]
+    assert len(set(ends)) == len(ends) == len({-(-at["end_period_ts"] // (6 * 3_600)) for at in hours})
 
 
 def test_history_of_years_is_asked_for_in_pieces(server: VenueServer) -> None:

@@ -738,6 +738,16 @@ def test_its_settings_say_where_it_is_and_how_often_it_is_asked() -> None:
     assert venue(settings).stamp == "live"
 
 
+def test_a_venue_that_is_down_is_not_asked_for_every_name(server: VenueServer) -> None:
+    url = PolymarketWire().serve(server)
+    server.fail(LISTS, HTML, forever=True)
+    asked = [MarketId(f"polymarket:{1_000 + n}") for n in range(100)]
+    with pytest.raises(VenueError) as raised:
+        polymarket(url, lambda venue: venue.listings(NOW, asked))
+    assert raised.value.code == "not_json"
+    assert server.counts[LISTS] <= 2 * 12
+
+
 def test_a_name_that_spoils_the_question_for_all_is_found_and_told(server: VenueServer) -> None:
     """Nobody has seen the venue do it; but one held market must not keep the others from being paid."""
     wire = PolymarketWire([a_market("1001"), a_market("1002")])
