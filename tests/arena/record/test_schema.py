@@ -1,6 +1,7 @@
 """The migrations make exactly the tables of the code, on both databases."""
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from sqlalchemy import CheckConstraint, Connection, inspect, make_url
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from arena.errors import ArenaError
+from arena.record.record import Record
 from arena.record.schema.database import (
     MIGRATIONS,
     connect,
@@ -64,6 +66,35 @@ def test_a_record_of_another_form_is_refused_before_anything_is_read_or_written(
         assert (told.value.code, "arena import FILE.zip" in told.value.hint) == ("former_record", True)
     with closing(sqlite3.connect(copy)) as driver:
         assert list(driver.iterdump()) == before
+
+
+SHOWN = (
+    "ALTER TABLE forecast RENAME TO other; CREATE VIEW forecast AS SELECT * FROM other",
+    "ALTER TABLE attempt DROP COLUMN note; ALTER TABLE attempt ADD COLUMN note TEXT AS ('fine')",
+)
+
+
+@pytest.mark.parametrize(("change", "what"), zip(SHOWN, ["forecast .* a view", "attempt.note .* computed"]))
+def test_what_shows_other_values_than_were_written_is_named_for_what_it_is(
+    copy: Path, change: str, what: str
+) -> None:
+    with closing(sqlite3.connect(copy)) as driver:
+        driver.executescript(change)
+    for opened in (lambda: upgrade(connect(copy)), lambda: connect(copy, read_only=True)):
+        with pytest.raises(ArenaError, match=what) as told:
+            opened()
+        assert told.value.code == "altered"
+
+
+def test_a_column_that_is_computed_on_a_server_is_named_too(new_database: Callable[[], str]) -> None:
+    address = new_database()
+    Record.open(address).close()
+    engine = connect(address)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE lease ADD COLUMN held text GENERATED ALWAYS AS (name) STORED")
+    engine.dispose()
+    with pytest.raises(ArenaError, match="lease.held of the record is computed"):
+        connect(address, read_only=True)
 
 
 def test_migrations_make_the_tables_of_the_code(tmp_path: Path) -> None:
