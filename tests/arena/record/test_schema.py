@@ -68,18 +68,20 @@ def test_a_record_of_another_form_is_refused_before_anything_is_read_or_written(
         assert list(driver.iterdump()) == before
 
 
-SHOWN = (
-    "ALTER TABLE forecast RENAME TO other; CREATE VIEW forecast AS SELECT * FROM other",
-    "ALTER TABLE attempt DROP COLUMN note; ALTER TABLE attempt ADD COLUMN note TEXT AS ('fine')",
-)
+SHOWN = {
+    "forecast of the record is a view": (
+        "ALTER TABLE forecast RENAME TO other; CREATE VIEW forecast AS SELECT * FROM other"
+    ),
+    "attempt.note of the record is computed": (
+        "ALTER TABLE attempt DROP COLUMN note; ALTER TABLE attempt ADD COLUMN note TEXT AS ('fine')"
+    ),
+}
 
 
-@pytest.mark.parametrize(("change", "what"), zip(SHOWN, ["forecast .* a view", "attempt.note .* computed"]))
-def test_what_shows_other_values_than_were_written_is_named_for_what_it_is(
-    copy: Path, change: str, what: str
-) -> None:
+@pytest.mark.parametrize("what", SHOWN)
+def test_what_shows_other_values_than_were_written_is_named_for_what_it_is(copy: Path, what: str) -> None:
     with closing(sqlite3.connect(copy)) as driver:
-        driver.executescript(change)
+        driver.executescript(SHOWN[what])
     for opened in (lambda: upgrade(connect(copy)), lambda: connect(copy, read_only=True)):
         with pytest.raises(ArenaError, match=what) as told:
             opened()
@@ -93,7 +95,7 @@ def test_a_column_that_is_computed_on_a_server_is_named_too(new_database: Callab
     with engine.begin() as connection:
         connection.exec_driver_sql("ALTER TABLE lease ADD COLUMN held text GENERATED ALWAYS AS (name) STORED")
     engine.dispose()
-    with pytest.raises(ArenaError, match="lease.held of the record is computed"):
+    with pytest.raises(ArenaError, match=r"lease\.held of the record is computed"):
         connect(address, read_only=True)
 
 
