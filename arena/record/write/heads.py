@@ -61,6 +61,9 @@ OF_ROUND: dict[str, AnySelect] = {
     .join(RoundRow, (RoundRow.cohort_id == EntrantRow.cohort_id) & (RoundRow.number == ReplacementRow.round))
     .where(RoundRow.id == ROUND_ID),
     "turn": _of_entrants(TurnRow),
+    "code": select(EntrantRow.position, TurnRow.code_version)
+    .select_from(joined(TurnRow, EntrantRow))
+    .where(TurnRow.round_id == ROUND_ID),
     "attempt": _of_entrants(AttemptRow, AttemptRow.number),
     "call": _of_entrants(CallRow, CallRow.stage, CallRow.sample, CallRow.attempt),
     "fill": select(EntrantRow.position, col(FillRow.position).label("place"), FillRow.hash)
