@@ -262,14 +262,14 @@ def check_room(deals: Sequence[CheckedFill], books: LedgerSums | None) -> Found:
 def _book_shares(quote: Row, frozen: FrozenCohort) -> int | None:
     """The shares on the thinner side of a quote's book, within reach of its best price."""
     book = json_in(quote["book"])
-    if not isinstance(book, dict) or not (book.get("asks") or book.get("bids")):
+    sides = _book(book, "asks", yes=True), _book(book, "bids", yes=False)
+    if not any(sides):
         return None
-    sides = []
-    for side, sign in (("asks", 1), ("bids", -1)):
-        levels = [(sign * price, shares) for price, shares in book.get(side) or ()]
-        reach = min((price for price, _ in levels), default=0) + frozen.worst_price
-        sides.append(sum(shares for price, shares in levels if price <= reach))
-    return min(sides)
+    reach = [min(side, default=0) + frozen.worst_price for side in sides]
+    return min(
+        sum(shares or 0 for price, shares in side.items() if price <= end)
+        for side, end in zip(sides, reach, strict=True)
+    )
 
 
 def _is_better(deal: CheckedFill, one: int, other: int) -> bool:
