@@ -68,6 +68,13 @@ def test_a_record_of_another_form_is_refused_before_anything_is_read_or_written(
         assert list(driver.iterdump()) == before
 
 
+def test_an_emptied_file_is_named_by_its_path(tmp_path: Path) -> None:
+    (path := tmp_path / "of one.db").touch()
+    with pytest.raises(ArenaError) as told:
+        connect(path, read_only=True)
+    assert told.value.message == f"there is no record at {path}"
+
+
 SHOWN = {
     "forecast of the record is a view": (
         "ALTER TABLE forecast RENAME TO other; CREATE VIEW forecast AS SELECT * FROM other"
