@@ -101,17 +101,26 @@ class Quote:
         """The mid; where there is none, the last trade."""
         return self.last if self.mid is None else self.mid
 
-    def depth(self, reach: int = ONE) -> int | None:
-        """What the thinner side of its book takes, to `reach` from the best price; None without a book.
+    @property
+    def depth(self) -> int | None:
+        """What the thinner side of its book takes, in millionths of dollars; None without a book.
 
-        In millionths of dollars: YES from those who ask, NO from those who bid.
+        YES from those who ask, NO from those who bid.
         """
         if not (self.bids or self.asks):
             return None
-        yes = [(level.price, level.shares) for level in self.asks]
-        no = [(ONE - level.price, level.shares) for level in self.bids]
-        ends = [(side, min(side, default=(0, 0))[0] + reach) for side in (yes, no)]
-        return min(sum(price * shares for price, shares in side if price <= end) // ONE for side, end in ends)
+        yes = sum(level.price * level.shares for level in self.asks)
+        no = sum((ONE - level.price) * level.shares for level in self.bids)
+        return min(yes, no) // ONE
+
+    def shares_within(self, reach: int) -> int | None:
+        """The shares on the thinner side of its book, to `reach` from its best price; None without a book."""
+        if not (self.bids or self.asks):
+            return None
+        ask = min((level.price for level in self.asks), default=0) + reach
+        bid = max((level.price for level in self.bids), default=0) - reach
+        asked = sum(level.shares for level in self.asks if level.price <= ask)
+        return min(asked, sum(level.shares for level in self.bids if level.price >= bid))
 
 
 @dataclass(frozen=True, slots=True)

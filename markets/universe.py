@@ -245,7 +245,7 @@ def _priced(quote: Quote, rule: Universe) -> bool:
         return rule.price_only
     if quote.bid is None or quote.ask is None or not 0 <= quote.ask - quote.bid <= rule.max_spread:
         return False
-    depth = quote.depth()
+    depth = quote.depth
     return depth is None or depth >= rule.min_depth
 
 

@@ -12,7 +12,7 @@ from markets.millionths import ONE
 from markets.model import Level, MarketId, Snapshot
 from portfolio.matching import Offers, OrderMatch, SnapshotOffers, match_levels, unmatched_text, whole_levels
 from portfolio.model import Action, Bet, Fill, Holdings, Lot, LotKey, Rejection, Sale, Side
-from portfolio.money import LARGEST, dollars, number, percent
+from portfolio.money import LARGEST, ceil_div, dollars, number, percent, worth
 from portfolio.rules import Rules
 
 T = TypeVar("T")
@@ -47,6 +47,7 @@ class Trader:
         self._gone: dict[BookSide, dict[int, int]] = {}
         self._capped = offers.rules.max_of_volume is not None
         self._traded_before, self._traded = holdings.traded, dict[MarketId, int]()
+        self._shares: dict[MarketId, int] = {}
 
     def trade(self, order: Order, base: int) -> Fill | Rejection:
         """Fill an order whose size is allowed."""
@@ -86,16 +87,19 @@ class Trader:
         )
 
     def _size_in_room(self, order: Order, offered: Offers) -> int:
-        """As much of an order as the rules allow at the market's volume: no cash beyond that moves."""
-        limits = self.offers.room(order.market_id)
-        if limits is None or not offered.levels:
+        """As much of an order as the rules allow at the market's volume, and at its book if there is one."""
+        room, market_id = self.offers.room(order.market_id), order.market_id
+        if room is None or not offered.levels:
             return order.size
-        left = min(limits[0], limits[1] - self._traded_before.get(order.market_id, 0))
-        room = max(0, left - self._traded.get(order.market_id, 0))
+        cash = min(room.decision, room.cohort - self._traded_before.get(market_id, 0))
+        cash = max(0, cash - self._traded.get(market_id, 0))
+        best, shares = offered.levels[0].price, None
+        if room.shares is not None:
+            shares = max(0, room.shares - self._shares.get(market_id, 0))
         if order.action == "buy":
-            return min(order.size, room)
-        best = offered.levels[0].price
-        return min(order.size, room * ONE // best) if best else order.size
+            return min(order.size, cash, cash if shares is None else worth(shares, best))
+        size = min(order.size, cash * ONE // best) if best else order.size
+        return size if shares is None else min(size, shares)
 
     def _rest(self, offered: Offers, order: Order) -> Offers:
         """What is offered less what this decision has taken."""
@@ -113,7 +117,11 @@ class Trader:
     def _take(self, order: Order, filled: OrderMatch) -> None:
         self._room -= filled.shares if order.action == "buy" else 0
         if self._capped:
-            self._traded[order.market_id] = self._traded.get(order.market_id, 0) + filled.amount
+            market_id, best = order.market_id, filled.levels[0].price
+            self._traded[market_id] = self._traded.get(market_id, 0) + filled.amount
+            # A purchase with its fee counts in full, or one in parts would get more shares than one alone.
+            counted = max(filled.shares, ceil_div(filled.amount * ONE, best) if best else 0)
+            self._shares[market_id] = self._shares.get(market_id, 0) + counted
         gone = self._gone.setdefault(_book_side(order), {})
         for level in filled.levels:
             price = _yes_price(level.price, order.side)

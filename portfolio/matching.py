@@ -66,6 +66,19 @@ class OrderMatch:
     left: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How much may be traded in a market: the cash that moves by a decision and over a cohort.
+
+    By a decision no more shares either than the thinner side of the book has, None where there is none: cash
+    alone would let a long shot be bought at a size that nobody answers for.
+    """
+
+    decision: int
+    cohort: int
+    shares: int | None
+
+
 class SnapshotOffers:
     """What a snapshot offers under the rules, worked out once for each thing that is asked for.
 
@@ -81,7 +94,7 @@ class SnapshotOffers:
         self._first = self.listings if first is None else {x.market.id: x for x in reversed(tuple(first))}
         self._offers: dict[tuple[MarketId, Side, Action], Offers | Rejection] = {}
         self._hashes: dict[MarketId, str] = {}
-        self._rooms: dict[MarketId, tuple[int, int] | None] = {}
+        self._rooms: dict[MarketId, Room | None] = {}
 
     def find(self, market_id: MarketId, side: Side, action: Action) -> Offers | Rejection:
         """What may be traded at on a side of a market, or why nothing may."""
@@ -93,32 +106,30 @@ class SnapshotOffers:
             )
         return self._offers[key]
 
-    def room(self, market_id: MarketId) -> tuple[int, int] | None:
-        """The cash that may move in a market by a decision, and over a cohort.
-
-        None is no limit: the rules have none, or the volume is unknown.
-        """
+    def room(self, market_id: MarketId) -> Room | None:
+        """How much may be traded in a market; None is no limit, by the rules or without a known volume."""
         if market_id not in self._rooms:
             self._rooms[market_id] = self._find_room(market_id)
         return self._rooms[market_id]
 
-    def _find_room(self, market_id: MarketId) -> tuple[int, int] | None:
-        """The cash that may move by a decision, and over a cohort."""
+    def _find_room(self, market_id: MarketId) -> Room | None:
         most, ever = self.rules.max_of_volume, self.rules.max_of_volume_cohort
         listing = self._first.get(market_id)
         quote = None if listing is None else listing.quote
         if most is None or ever is None or quote is None or quote.volume is None:
             return None
-        together, depth = worth(quote.volume, most), quote.depth(self.rules.worst_price)
-        return together if depth is None else min(together, depth), worth(quote.volume, ever)
+        shares = quote.shares_within(self.rules.worst_price)
+        return Room(worth(quote.volume, most), worth(quote.volume, ever), shares)
 
     def room_text(self, market_id: MarketId) -> str:
         """Why there is no more room in a market that has a limit."""
         most, ever = percent(self.rules.max_of_volume or 0), percent(self.rules.max_of_volume_cohort or 0)
         quote = self._first[market_id].quote
-        volume, depth = (quote.volume or 0, quote.depth(self.rules.worst_price)) if quote else (0, None)
+        volume, room = (quote.volume or 0) if quote else 0, self.room(market_id)
         text = f"a decision trades at most {most}, and a cohort {ever}, of its volume of {dollars(volume)}"
-        return text if depth is None else f"{text}; a decision at most the {dollars(depth)} in its book"
+        if room is None or room.shares is None:
+            return text
+        return f"{text}; a decision at most the {number(room.shares)} shares on the thinner side of its book"
 
     def quote_hash(self, market_id: MarketId, _quoted_at: datetime) -> str:
         """The hash of the quote of that time that a fill in this market is done on."""

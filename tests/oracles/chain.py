@@ -15,6 +15,7 @@ OF_ROUND = {
     "replacement": f"""SELECT e.position, x.hash FROM replacement AS x {PLACED.format("x")}
         JOIN round AS r ON r.cohort_id = e.cohort_id AND r.number = x.round WHERE r.id = ?""",
     "turn": f"SELECT e.position, t.hash FROM turn AS t {PLACED.format('t')} WHERE t.round_id = ?",
+    "code": f"SELECT e.position, t.code_version FROM turn AS t {PLACED.format('t')} WHERE t.round_id = ?",
     "call": f"""SELECT e.position, c.stage, c.sample, c.attempt, c.hash FROM call AS c {PLACED.format("c")}
         WHERE c.round_id = ?""",
     "attempt": f"""SELECT e.position, a.number, a.hash FROM attempt AS a {PLACED.format("a")}

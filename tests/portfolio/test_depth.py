@@ -1,16 +1,21 @@
-"""How much may be traded where a fill rule knows no depth: a part of the volume, and of the book."""
+"""How much may be traded where a fill rule knows no depth: a part of the volume, and what the book has."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from markets.model import Listing, Snapshot
+from markets.millionths import ONE
+from markets.model import Listing, Resolution, Snapshot
+from markets.simulation.settings import Settings, instant_of, seeded_chance
+from markets.simulation.world import build_world, listing_at
 from portfolio.execute import execute
-from portfolio.ledger import fold, post
+from portfolio.ledger import fold, post, settle
 from portfolio.model import Bet, Holdings, Lot, Sale, Side
-from portfolio.rules import NAMED, REALISTIC, REPLAY, SEED, Rules, changed_rules
+from portfolio.rules import NAMED, REALISTIC, REFERENCE, REPLAY, SEED, Rules, changed_rules
+from portfolio.sizing import quarter_kelly
 from portfolio.whatif import WhatIfStep
 from portfolio.whatif import replay as play_again
 from tests.builders import NOW, RAIN, a_listing, a_quote, a_snapshot, an_account, usd
@@ -22,6 +27,12 @@ CAPPED = [
     for fill in ("mid", "quote", "spread")
     for merge, base in ((True, "start"), (False, "running"))
 ]
+PARTED = changed_rules(REPLAY, {"merge": False})
+DEEP = {
+    **{fill: changed_rules(REALISTIC, {"fill": fill}) for fill in ("mid", "quote", "spread")},
+    "replay": REPLAY,
+    **{each.name: changed_rules(each, {"max_of_volume": 20_000}) for each in (SEED, REFERENCE)},
+}
 SIDE: st.SearchStrategy[Side] = st.sampled_from(("YES", "NO"))
 BET = st.tuples(SIDE, st.integers(1, usd(5_000)))
 SALE = st.tuples(SIDE, st.integers(1, 10**6))
@@ -94,11 +105,18 @@ def test_the_thinner_side_of_a_book_limits_a_decision_too() -> None:
     deep, thin = (("0.42", "9000"),), (("0.40", "500"), ("0.30", "9000"))
     snapshot = a_snapshot(a_listing("0.40", "0.42", bids=thin, asks=deep, volume="1000000"))
     (fill,), _ = execute([Bet(RAIN, "YES", usd(500))], [], an_account(), snapshot, REPLAY)
-    assert fill.amount == usd(300)  # NO from those who bid 40¢: 500 shares at 60¢
+    assert (fill.shares, fill.amount) == (usd(500), usd(210))  # as many as those who bid 40¢ want
     assert fill.left == (
-        "$200.00 was not spent: a decision trades at most 2%, and a cohort 10%, of its volume of "
-        "$1,000,000.00; a decision at most the $300.00 in its book"
+        "$290.00 was not spent: a decision trades at most 2%, and a cohort 10%, of its volume of "
+        "$1,000,000.00; a decision at most the 500 shares on the thinner side of its book"
     )
+    parts, _ = execute([Bet(RAIN, "YES", usd(50))] * 7, [], an_account(), snapshot, PARTED)
+    assert usd(500) - 9 <= sum(part.shares for part in parts) <= usd(500)
+    held = replace(an_account(), lots={(RAIN, "NO"): Lot(usd(900), usd(500))})
+    (sold, bought), _ = execute(
+        [Bet(RAIN, "YES", usd(500))], [Sale(RAIN, "NO", shares=usd(400))], held, snapshot, REPLAY
+    )
+    assert (sold.shares, bought.shares) == (usd(400), usd(100))
 
 
 @pytest.mark.parametrize(
@@ -132,3 +150,39 @@ def test_which_rules_are_deep() -> None:
     assert not frozen.keys() & {"max_of_volume", "max_of_volume_cohort"}, "as it was frozen before"
     assert Rules.model_validate(frozen) == SEED
     assert Holdings().traded == {}
+
+
+def weeks(seed: int) -> tuple[list[Snapshot], list[Resolution]]:
+    """What a made-up season offers week by week, and how its markets end."""
+    settings = Settings(seed=seed, weeks=10, markets=150, events=60)
+    chance = seeded_chance(seed)
+    world = build_world(settings, chance)
+    looks = [instant_of(settings.start + timedelta(weeks=week), 0) for week in range(settings.weeks)]
+    offered = [
+        [x for x in world.values() if x.market.opens_at <= at < x.market.closes_at - timedelta(weeks=1)]
+        for at in looks
+    ]
+    shown = [
+        Snapshot(at, tuple(listing_at(x, at, settings, chance) for x in lives))
+        for at, lives in zip(looks, offered, strict=True)
+    ]
+    return shown, [end for x in world.values() for end in x.resolutions(looks[-1] + timedelta(weeks=60))]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_who_always_says_half_wins_and_loses_little_where_rules_have_depth(seed: int) -> None:
+    """It bets on every long shot; with cash alone as the limit it lost all, or won more than it had."""
+    shown, ends = weeks(seed)
+    for name, rules in DEEP.items():
+        money = []
+        for first in range(4):
+            account = an_account(10_000)
+            for number, snapshot in list(enumerate(shown))[first::4]:
+                account = fold(settle(account, ends, snapshot.seen_at), account)
+                beliefs = {listing.market.id: ONE // 2 for listing in snapshot.shown}
+                bets = quarter_kelly(beliefs, account, snapshot, rules)
+                fills, _ = execute(bets, [], account, snapshot, rules)
+                account = fold(post(fills, account, snapshot.seen_at, f"fill:{number}"), account)
+            account = fold(settle(account, ends, shown[-1].seen_at + timedelta(weeks=60)), account)
+            money.append(account.cash)
+        assert usd(20_000) <= sum(money) <= usd(60_000), (name, money)

@@ -43,6 +43,19 @@ COLUMNS = {
         WHERE c.relkind = 'r' AND pg_table_is_visible(c.oid) AND a.attnum > 0 AND NOT a.attisdropped""",
 }
 """All columns of a database by their tables, whether or not they may be read."""
+PLANTED = {
+    "sqlite": """
+        SELECT name, '', 'a view' FROM sqlite_master WHERE type = 'view'
+        UNION ALL SELECT t.name, c.name, 'computed' FROM sqlite_master AS t
+        JOIN pragma_table_xinfo(t.name) AS c WHERE t.type = 'table' AND c.hidden > 1""",
+    "postgresql": """
+        SELECT relname, '', 'a view' FROM pg_class
+        WHERE relkind IN ('v', 'm') AND pg_table_is_visible(oid)
+        UNION ALL SELECT c.relname, a.attname, 'computed' FROM pg_attribute AS a
+        JOIN pg_class AS c ON c.oid = a.attrelid
+        WHERE a.attgenerated <> '' AND pg_table_is_visible(c.oid)""",
+}
+"""What shows other values than were written: views, and columns that are computed. No arena makes any."""
 UPGRADE_LOCK = 0x6172656E61
 """The lock under which a server's schema is changed."""
 TIMEOUTS = {
@@ -87,6 +100,14 @@ class FormerRecord(ArenaError):
         message = f"the record was written by {whose} (schema {schema}) and can't be read"
         hint = "`arena export FILE.zip` with its own version, then `arena import FILE.zip` with this one"
         super().__init__("former_record", message, hint)
+
+
+class AlteredRecord(ArenaError):
+    """Somebody has put something that shows other values in place of what an arena has made."""
+
+    def __init__(self, name: str, what: str):
+        message = f"{name} of the record is {what}: somebody has made it so, and no arena does"
+        super().__init__("altered", message, "find out what changed the record, and restore a backup")
 
 
 def url_of(database: str | Path) -> URL:
@@ -327,9 +348,14 @@ def _check_columns(connection: Connection, version: str) -> None:
     ours = {(name, column.name) for name, table in METADATA.tables.items() for column in table.c}
     found = connection.exec_driver_sql(COLUMNS[connection.dialect.name])
     there = {(table, column) for table, column in found}
-    if lost := sorted(ours - there):
+    lost, added = sorted(ours - there), sorted(each for each in there - ours if each[0] in METADATA.tables)
+    if lost or added:
+        for table, column, what in connection.exec_driver_sql(PLANTED[connection.dialect.name]):
+            if table in METADATA.tables:
+                raise AlteredRecord(f"{table}.{column}" if column else table, what)
+    if lost:
         raise FormerRecord(f"{version} without {'.'.join(lost[0])}")
-    if added := sorted(each for each in there - ours if each[0] in METADATA.tables):
+    if added:
         raise FormerRecord(f"{version} with {'.'.join(added[0])}", "another arena")
 
 

@@ -13,6 +13,7 @@ listed in it (`members`). By kind, what names a fact:
 
 - of the round: `evidence`, `replacement`, `turn`: nothing, or the agent's place; `tool`: SHA-256 of agent,
   tool and request; `attempt`: agent's place, number of the failure; `fill`: agent's place, its own place;
+  `code`: the agent's place, with the version of the arena that played its turn in place of a hash;
   `catalogue`: nothing, its hash is that of the sync from which a live round was drawn;
 - of the round, or listed: `snapshot`: nothing, or where nobody decided cohort and time; `call`: agent's
   place, stage, sample, attempt, and of a late one cohort and round;
@@ -82,6 +83,9 @@ OF_ROUND: dict[str, AnySelect] = {
     .join(RoundRow, (RoundRow.cohort_id == EntrantRow.cohort_id) & (RoundRow.number == ReplacementRow.round))
     .where(RoundRow.id == ROUND_ID),
     "turn": _of_entrants(TurnRow),
+    "code": select(EntrantRow.position, TurnRow.code_version)
+    .select_from(joined(TurnRow, EntrantRow))
+    .where(TurnRow.round_id == ROUND_ID),
     "attempt": _of_entrants(AttemptRow, AttemptRow.number),
     "call": _of_entrants(CallRow, CallRow.stage, CallRow.sample, CallRow.attempt),
     "fill": select(EntrantRow.position, col(FillRow.position).label("place"), FillRow.hash)

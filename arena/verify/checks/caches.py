@@ -11,8 +11,6 @@ from typing import Any
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.schema.scores import RollupRow
 from arena.scores.cache import CacheKind, as_json
-from arena.scores.comparisons import COMPARISONS, compute_comparisons
-from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard
 from arena.verify.differences import Difference, Found, Row
 from arena.verify.hashes import hash_of, json_in, json_of
 from arena.verify.reader import RecordReader, rows_of
@@ -26,8 +24,13 @@ WHY = "it is computed from the record"
 def check_caches(facts: RecordReader) -> Found:
     """Leaderboards and comparisons that are not what the record comes to."""
     kept, connection = {row["name"]: row for row in facts.rows(KEPT)}, facts.connection
+    if not kept:
+        return
+    from arena.scores.comparisons import COMPARISONS, compute_comparisons  # slow to load
+    from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard
+
     try:
-        numbers = [stored.cohort.number for stored in read_cohorts(connection)] if kept else []
+        numbers = [stored.cohort.number for stored in read_cohorts(connection)]
         for number in chain([None], numbers):
             if row := _current(facts, COMPARISONS, number, kept):
                 yield from _compared(row, as_json(COMPARISONS, compute_comparisons(connection, number)))

@@ -228,39 +228,48 @@ def _within_reach(deal: CheckedFill, depths: Offered) -> Found:
 
 def check_room(deals: Sequence[CheckedFill], books: LedgerSums | None) -> Found:
     """Fills of another size than the market's volume and its book, as first seen, leave to the agent."""
-    moved: dict[str, int] = defaultdict(int)
+    moved, dealt = defaultdict[str, int](int), defaultdict[str, int](int)
     for deal in deals:
-        fill, frozen = deal.fill, deal.frozen
-        before, market = moved[fill["market_id"]], fill["market_id"]
+        fill, frozen, market = deal.fill, deal.frozen, deal.fill["market_id"]
+        before, shares_before = moved[market], dealt[market]
+        price = deal.levels[0]["price"] if deal.levels else 0
         moved[market] += fill["amount"]
+        dealt[market] += max(fill["shares"], -(-fill["amount"] * ONE // price) if price else 0)
         ever = frozen and frozen.max_of_volume_cohort
         if frozen is None or ever is None or deal.first is None or deal.first["volume"] is None:
             continue
         ref = f"fill:{deal.round['number']}:{fill['position']}"
         traded = books.traded.get(ref, before) if books else before
-        room = max(
-            0, min(_together(deal.first, frozen) - before, deal.first["volume"] * ever // ONE - traded)
-        )
+        volume = deal.first["volume"]
+        together, shares = volume * (frozen.max_of_volume or 0) // ONE, _book_shares(deal.first, frozen)
+        room = max(0, min(together - before, volume * ever // ONE - traded))
+        left = None if shares is None else max(0, shares - shares_before)
         if fill["amount"] > room:
-            why = "no more may be traded at the volume that was known, and in its book"
-            yield fill.differs("amount", f"{room} or less", why)
+            yield fill.differs(
+                "amount", f"{room} or less", "no more may be traded at the volume that was known"
+            )
+        elif left is not None and fill["shares"] > left:
+            yield fill.differs("shares", f"{left} or less", "no more are on the thinner side of its book")
         elif frozen.fill in SINGLE_PRICED and deal.levels:
-            price, size = deal.levels[0]["price"], "amount" if deal.buys else "shares"
+            size = "amount" if deal.buys else "shares"
             most = room if deal.buys else room * ONE // price if price else fill["wanted"]
+            if left is not None:
+                most = min(most, left * price // ONE if deal.buys else left)
             expected = {size: (min(fill["wanted"], most), "it is all that may be traded")}
             yield from fill.check(expected)
 
 
-def _together(quote: Row, frozen: FrozenCohort) -> int:
-    """The cash that one turn may move in a market."""
-    most, book = quote["volume"] * (frozen.max_of_volume or 0) // ONE, json_in(quote["book"])
-    if not isinstance(book, dict) or not (book.get("asks") or book.get("bids")):
-        return int(most)
-    for side, of_yes in (("asks", True), ("bids", False)):
-        levels = [(price if of_yes else ONE - price, shares) for price, shares in book.get(side) or ()]
-        reach = min((price for price, _ in levels), default=0) + frozen.worst_price
-        most = min(most, sum(price * shares for price, shares in levels if price <= reach) // ONE)
-    return int(most)
+def _book_shares(quote: Row, frozen: FrozenCohort) -> int | None:
+    """The shares on the thinner side of a quote's book, within reach of its best price."""
+    book = json_in(quote["book"])
+    sides = _book(book, "asks", yes=True), _book(book, "bids", yes=False)
+    if not any(sides):
+        return None
+    reach = [min(side, default=0) + frozen.worst_price for side in sides]
+    return min(
+        sum(shares or 0 for price, shares in side.items() if price <= end)
+        for side, end in zip(sides, reach, strict=True)
+    )
 
 
 def _is_better(deal: CheckedFill, one: int, other: int) -> bool:

@@ -89,12 +89,15 @@ OF_ROUND = {
         POSITION,
     ),
     "turn": _of_agents(TurnRow),
+    "code": _facts(
+        joined(TurnRow, EntrantRow), TurnRow.round_id == ROUND, RowPart(TurnRow, "code_version"), POSITION
+    ),
     "call": _of_agents(CallRow, "stage", "sample", "attempt"),
     "attempt": _of_agents(AttemptRow, "number"),
     "fill": _of_agents(FillRow, "position", source=joined(FillRow, TurnRow, EntrantRow), of=TurnRow),
     "tool": _facts(ToolResultRow, ToolResultRow.round_id == ROUND, RowPart(ToolResultRow, "key", "hash")),
 }
-"""What a round consists of, by kind."""
+"""What a round consists of, by kind. `code` came later: heads of before are without it."""
 OF_NO_ROUND = joined(SnapshotRow, CohortRow).outerjoin(
     RoundRow.__table__, clause(RoundRow.snapshot_id == SnapshotRow.id)
 )
@@ -332,7 +335,7 @@ def _check_rounds(
         found = yield from _round_parts(facts, row["id"], place, late)
         if place in chain.rounds:
             yield from _check_parts(place, *chain.rounds.pop(place), found)
-        elif earlier.pop(place, None) != sha256_of([[kind, *found[kind]] for kind in sorted(found)]):
+        elif earlier.pop(place, None) not in (_round_hash(found), _round_hash(found, "code")):
             yield _uncovered("round", place)
     for kind, left in (("round", chain.rounds), ("round", earlier), ("call", late)):
         for key in left:
@@ -344,9 +347,14 @@ def _check_parts(place: Place, number: int, parts: Parts, found: Parts) -> Found
     """The kinds of which a round has others than its head says."""
     name = f"head {number}, cohort {place[0]}, round {place[1]}"
     for kind in OF_ROUND:
-        if found.get(kind) != parts.get(kind):
+        if found.get(kind) != parts.get(kind) and (kind != "code" or kind in parts):
             why = "so it is in the record: how many there are, and their hash"
             yield Difference("head", name, kind, parts.get(kind), found.get(kind), why)
+
+
+def _round_hash(found: Parts, *without: str) -> str:
+    """What a head lists of a round from before there was a chain."""
+    return sha256_of([[kind, *found[kind]] for kind in sorted(found.keys() - set(without))])
 
 
 def _round_parts(

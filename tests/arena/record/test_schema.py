@@ -1,6 +1,7 @@
 """The migrations make exactly the tables of the code, on both databases."""
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from sqlalchemy import CheckConstraint, Connection, inspect, make_url
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from arena.errors import ArenaError
+from arena.record.record import Record
 from arena.record.schema.database import (
     MIGRATIONS,
     connect,
@@ -64,6 +66,44 @@ def test_a_record_of_another_form_is_refused_before_anything_is_read_or_written(
         assert (told.value.code, "arena import FILE.zip" in told.value.hint) == ("former_record", True)
     with closing(sqlite3.connect(copy)) as driver:
         assert list(driver.iterdump()) == before
+
+
+def test_an_emptied_file_is_named_by_its_path(tmp_path: Path) -> None:
+    (path := tmp_path / "of one.db").touch()
+    with pytest.raises(ArenaError) as told:
+        connect(path, read_only=True)
+    assert told.value.message == f"there is no record at {path}"
+
+
+SHOWN = {
+    "forecast of the record is a view": (
+        "ALTER TABLE forecast RENAME TO other; CREATE VIEW forecast AS SELECT * FROM other"
+    ),
+    "attempt.note of the record is computed": (
+        "ALTER TABLE attempt DROP COLUMN note; ALTER TABLE attempt ADD COLUMN note TEXT AS ('fine')"
+    ),
+}
+
+
+@pytest.mark.parametrize("what", SHOWN)
+def test_what_shows_other_values_than_were_written_is_named_for_what_it_is(copy: Path, what: str) -> None:
+    with closing(sqlite3.connect(copy)) as driver:
+        driver.executescript(SHOWN[what])
+    for opened in (lambda: upgrade(connect(copy)), lambda: connect(copy, read_only=True)):
+        with pytest.raises(ArenaError, match=what) as told:
+            opened()
+        assert told.value.code == "altered"
+
+
+def test_a_column_that_is_computed_on_a_server_is_named_too(new_database: Callable[[], str]) -> None:
+    address = new_database()
+    Record.open(address).close()
+    engine = connect(address)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE lease ADD COLUMN held text GENERATED ALWAYS AS (name) STORED")
+    engine.dispose()
+    with pytest.raises(ArenaError, match=r"lease\.held of the record is computed"):
+        connect(address, read_only=True)
 
 
 def test_migrations_make_the_tables_of_the_code(tmp_path: Path) -> None:

@@ -352,6 +352,32 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     ),
     "the end of a cohort": one("cohort", "ended_at = '2026-02-04T00:00:00.000000Z'"),
     "a prompt": one("prompt", "text = text || ' Be bold.'"),
+    "the version that played": one("turn", "code_version = '9.9'"),
+    "a second chain": (
+        (
+            "INSERT INTO head SELECT NULL, number + 1000, cohort, round, at, parts, members, previous, hash "
+            "FROM head"
+        ),
+    ),
+    "letters that look alike": ("UPDATE entrant SET name = 'sh\u0430rp' WHERE name = 'sharp'",),
+    "a question in letters that look alike": one(
+        "market_version", "question = replace(question, 'a', '\u0430')"
+    ),
+    "a number as a text": one("forecast", "probability = '0970000'"),
+    "a reason with a hidden end": one("forecast", "reason = reason || char(0) || 'I knew'"),
+    "a prompt's spaces": one("prompt", "text = replace(text, ' ', char(160))"),
+    "a time in another form": one("snapshot", "at = replace(at, 'Z', '+00:00')"),
+    "orders that can be read in two ways": one(
+        "turn", 'wishes = replace(wishes, \'{"bets"\', \'{"bets":[],"bets"\')', of("sharp")
+    ),
+    "a market in capitals": one("market", "id = upper(id)"),
+    "what a model thought": one("call", "thinking = 'It has ended already.'"),
+    "orders of another agent": (
+        (
+            "UPDATE turn SET wishes = (SELECT x.wishes FROM turn AS x WHERE x.round_id = turn.round_id "
+            f"AND x.{of('random')}) WHERE {of('sharp')}"
+        ),
+    ),
 }
 OF_CACHES: dict[str, tuple[str, ...]] = {
     "a cached leaderboard": (
@@ -500,6 +526,11 @@ HARMLESS: dict[str, tuple[str, ...]] = {
     "a checkpoint": ("PRAGMA journal_mode = WAL", "PRAGMA wal_checkpoint(TRUNCATE)"),
     "vacuum by itself": ("PRAGMA auto_vacuum = FULL", "VACUUM"),
     "a version of somebody's": ("PRAGMA user_version = 7",),
+    "an application of somebody's": ("PRAGMA application_id = 7",),
+    "full-text search of somebody's": ("CREATE VIRTUAL TABLE mine USING fts5(words)",),
+    "an index over what is computed": ("CREATE INDEX mine ON turn (length(note), hash DESC)",),
+    "statistics of somebody's": ("ANALYZE", "UPDATE sqlite_stat1 SET stat = '9 9'"),
+    "an address that is asked": ("UPDATE entrant SET address = 'http://127.0.0.1:9'",),
     "claims that are over": ("DELETE FROM claim",),
     "incidents that are over": ("DELETE FROM incident",),
     "an empty cache": ("DELETE FROM rollup",),

@@ -157,7 +157,7 @@ CAPPED = {"max_of_volume": 20_000, "max_of_volume_cohort": 100_000}
         (20_000, CAPPED | {"max_of_volume": 10_000}, {("fill", "amount")}),
         (20_000, CAPPED | {"max_of_volume_cohort": 10_000}, {("fill", "amount")}),
         (90_000, CAPPED, set()),
-        (90_000, {}, {("fill", "amount")}),
+        (90_000, {}, {("fill", "shares")}),
         (None, {}, set()),
         (None, CAPPED, set()),
         (0, {}, {("fill", "amount")}),
@@ -171,7 +171,7 @@ def test_a_fill_of_more_or_less_than_the_depth_allows(
     bare = RULES.model_copy(update={"fill": "quote"})
     season.start(a_cohort(1, NOW, bare.model_copy(update=CAPPED), "ann"))
     shown, traded = the_book(SUN, NOW), None if volume is None else usd(volume)
-    assert shown.quote is not None  # its thinner side takes $328
+    assert shown.quote is not None  # its thinner side has 800 shares, for $328
     season.look(1, NOW, replace(shown, quote=replace(shown.quote, volume=traded)))
     turn = season.turn(
         1, "ann", decides(a_bet(500, market=SUN)), rules=bare.model_copy(update={"max_bet": 10**6} | changes)
