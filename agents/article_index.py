@@ -14,7 +14,7 @@ from agents.search_terms import PLAIN
 
 MOST_FOUND = 20
 MOST_WORDS = 12
-MOST_PLACES = 20_000
+MOST_PLACES = 15_000
 """Common words are left out of a search once rarer ones stand in so many articles; where all are common, it
 goes over the newest articles only, and over so few of what came later."""
 COLUMNS = "title, text, source UNINDEXED, url UNINDEXED, published UNINDEXED"

@@ -18,6 +18,7 @@ from arena.record.schema.database import open_read_only
 from dashboard.views.cohort import read_cohort_page
 from markets.hashes import digest
 from tests.bundles import simulated
+from tests.program.rehearsal import rows as record_rows
 from tests.program.running import AGREES, arena, arena_json, loaded
 from tests.provider.replies import GOOD, USAGE, Asked, completion, says
 from tests.provider.server import FaultyProvider, faulty
@@ -316,10 +317,13 @@ def test_budgets_hold_to_the_cent_and_what_was_paid_is_not_paid_again(
     assert provider.requests["curious"] - before == 16
 
 
+ANSWERED = "SELECT count(*), sum(cost) FROM call WHERE error_code IS NULL"
+LOST = "SELECT coalesce(sum(worst), 0) FROM reservation"
+
+
 def held(database: Path) -> tuple[int, int]:
     """Calls that were answered, and what may be spent: on calls, and on those that were lost."""
-    [(answered, cost)] = rows(database, "SELECT count(*), sum(cost) FROM call WHERE error_code IS NULL")
-    [(lost,)] = rows(database, "SELECT coalesce(sum(worst), 0) FROM reservation")
+    [(answered, cost)], [(lost,)] = rows(database, ANSWERED), rows(database, LOST)
     return answered, (cost or 0) + lost
 
 
@@ -379,16 +383,18 @@ def said(asked: Asked) -> str:
     return json.dumps([asked.body["messages"], asked.body["seed"]])
 
 
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_in_two_processes_at_once_budgets_hold_to_the_cent(
-    folder: Path, tmp_path: Path, provider: FaultyProvider
+    folder: Path, tmp_path: Path, provider: FaultyProvider, kind: str, request: pytest.FixtureRequest
 ) -> None:
     """Two cohorts are due, of which each process plays one; eight and a half calls are eight."""
+    database = "arena.db" if kind == "sqlite" else request.getfixturevalue("new_database")()
     (tmp_path / "news").symlink_to(folder / "news")
     model, begun = MODEL.format(name="curious", url=provider.url), len(provider.log)
     file = tmp_path / "config.yaml"
 
     def configure(dollars: str) -> None:
-        text = CONFIG.format(model=model, round="100", database="arena.db").replace("count: 1", "count: 2")
+        text = CONFIG.format(model=model, round="100", database=database).replace("count: 1", "count: 2")
         file.write_text(text.replace("{round: 100}", f"{{arena: {dollars}}}"), "utf-8")
 
     configure("0.10")
@@ -400,7 +406,9 @@ def test_in_two_processes_at_once_budgets_hold_to_the_cent(
     assert {process.wait() for process in processes} == {2}, "budgets stop somebody"
     provider.script("curious", curious)
     assert len(provider.log) - begun == 8
-    assert held(tmp_path / "arena.db") == (8, 1_600_000)
-    holders = rows(tmp_path / "arena.db", "SELECT count(DISTINCT holder) FROM claim")
-    assert holders[0][0] >= 2
+    [(answered, cost)] = record_rows(tmp_path, ANSWERED, database)
+    [(lost,)] = record_rows(tmp_path, LOST, database)
+    assert (answered, int(cost), int(lost)) == (8, 1_600_000, 0)
+    [(holders,)] = record_rows(tmp_path, "SELECT count(DISTINCT holder) FROM claim", database)
+    assert holders >= 2
     assert arena_json(tmp_path, "verify", "--all").items() >= AGREES.items()
