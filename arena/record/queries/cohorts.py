@@ -301,7 +301,13 @@ def next_cohort_number(connection: Connection) -> int:
 
 
 NEWEST_TIME = select(SnapshotRow.at).order_by(col(SnapshotRow.at).desc()).limit(1)
-NEWEST_TRADING_TIME = NEWEST_TIME.join(CohortRow).where(IS_TRADING)
+NEWEST_OF_EACH = (
+    select(func.max(SnapshotRow.at)).where(SnapshotRow.cohort_id == CohortRow.id).correlate(CohortRow)
+)
+NEWEST_TRADING_TIME = (
+    select(func.max(NEWEST_OF_EACH.scalar_subquery())).select_from(CohortRow).where(IS_TRADING)
+)
+"""By the index of each cohort: a year has many thousands of snapshots."""
 NEWEST_OF_COHORT = NEWEST_TIME.where(SnapshotRow.cohort_id == COHORT_ID)
 
 
@@ -312,8 +318,9 @@ def read_newest_time(connection: Connection, cohort_id: int | None = None) -> da
     return newest
 
 
-NEWEST_PLAYED = NEWEST_TRADING_TIME.where(
-    or_(col(CohortRow.ended_at).is_(None), column_of(SnapshotRow.at) <= column_of(CohortRow.ended_at))
+WENT_ON = or_(col(CohortRow.ended_at).is_(None), column_of(SnapshotRow.at) <= column_of(CohortRow.ended_at))
+NEWEST_PLAYED = (
+    select(func.max(NEWEST_OF_EACH.where(WENT_ON).scalar_subquery())).select_from(CohortRow).where(IS_TRADING)
 )
 
 
