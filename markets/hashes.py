@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 from pydantic import BaseModel
 
-from markets.model import Market, Quote
+from markets.model import Market, MarketId, Quote
 
 SIMPLE = frozenset((str, int, float, bool, type(None)))
 _ENCODER = json.JSONEncoder(
@@ -47,8 +47,8 @@ def digest(value: Any) -> str:
     return hashlib.sha256(canonical(value).encode()).hexdigest()
 
 
-def texts_digest[Key: str](value: Mapping[Key, str]) -> str:
-    """`digest` of an object that has only texts, written at once: of a catalogue it has 50,000.
+def texts_digest(value: Mapping[MarketId, str]) -> str:
+    """`digest` of texts by market, written at once: of a catalogue it has 50,000.
 
     >>> texts_digest({"b": "\u20ac", "a": "x"}) == digest({"b": "\u20ac", "a": "x"})
     True
