@@ -47,7 +47,7 @@ def digest(value: Any) -> str:
     return hashlib.sha256(canonical(value).encode()).hexdigest()
 
 
-def texts_digest(value: Mapping[str, str]) -> str:
+def texts_digest(value: Mapping[Any, str]) -> str:
     """`digest` of an object that has only texts, written at once: of a catalogue it has 50,000.
 
     >>> texts_digest({"b": "\u20ac", "a": "x"}) == digest({"b": "\u20ac", "a": "x"})
