@@ -40,11 +40,12 @@ NEAR = 80
 """A figure within so many characters of a market's name, or of a word for bets, is taken for its price."""
 _FIGURES = re.compile(
     r"(?:\d+(?:\.\d+)?\s?(?:%|percent|per cent|pct|cents?|¢|points?)"
-    r"|(?<!\d)\d{1,3}(?:[/–-]|\s(?:to|in)\s)\d{1,3}|[+−-]\d{3,}|0?\.\d+|\d+\.\d\d)(?!\d)",
+    r"|(?<!\d)\d{1,3}(?:[/–-]|\s(?:to|in)\s|-(?:to|in)-)\d{1,3}|[+−-]\d{3,}|0?\.\d+|\d+\.\d\d)(?!\d)",
     re.IGNORECASE,
 )
 _PRICED_AT = re.compile(
-    r"\b(?:polymarket|kalshi|predictit|manifold markets?|metaculus|betfair|smarkets|fedwatch|bet365|betmgm"
+    r"\b(?:polymarket|kalshi|predictit|manifold (?:markets?|users?|traders?)|metaculus|betfair|smarkets"
+    r"|fedwatch|bet365|betmgm"
     r"|draftkings|fanduel|ladbrokes|paddy power|william hill|prediction markets?|betting|bettors?|punters?"
     r"|bookmakers?|bookies|oddsmakers?|sportsbooks?|moneyline|odds|traders? (?:see|price|put))\b",
     re.IGNORECASE,
@@ -153,6 +154,8 @@ def tells_odds(text: str) -> bool:
     """Whether a text names a market or bets with a figure beside it that may be a price.
 
     >>> tells_odds("Polymarket odds put a Fed cut at 97 %"), tells_odds("Bookies make Arsenal 5/2 favourites")
+    (True, True)
+    >>> tells_odds("Bettors give the Chiefs 3-to-1"), tells_odds("Manifold users are at 0.83")
     (True, True)
     >>> tells_odds("Kalshi raises $2 billion in 2026"), tells_odds("Inflation falls to 3 percent")
     (False, False)
