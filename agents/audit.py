@@ -44,7 +44,7 @@ COMING_MONTHS = 3
 """A month without a year is over, unless it is this one or one of the next."""
 _FIGURES = re.compile(
     r"(?:\d+(?:\.\d+)?\s?(?:%|percent|per cent|pct|cents?|¢|points?)"
-    r"|(?<!\d)\d{1,3}(?:[/–-]|\s(?:to|in)\s)\d{1,3}|[+−-]\d{3,}|0?\.\d+|\d+\.\d\d?|one in \w+)(?!\d"
+    r"|(?<!\d)\d{1,3}(?:[/–-]|\s(?:to|in)\s|-(?:to|in)-)\d{1,3}|[+−-]\d{3,}|0?\.\d+|\d+\.\d\d?|one in \w+)(?!\d"
     r"|\s?(?:[bmt]n|[mbtr]+illion|thousand)\b)",
     re.IGNORECASE,
 )
@@ -325,6 +325,8 @@ def tells_odds(text: str) -> bool:
     """Whether a text names a market or bets with a figure beside it that may be a price.
 
     >>> tells_odds("Polymarket odds put a Fed cut at 97 %"), tells_odds("Bookies make Arsenal 5/2 favourites")
+    (True, True)
+    >>> tells_odds("Bettors give the Chiefs 3-to-1"), tells_odds("Manifold users are at 0.83")
     (True, True)
     >>> tells_odds("Kalshi raises $2 billion in 2026"), tells_odds("Inflation falls to 3 percent")
     (False, False)
