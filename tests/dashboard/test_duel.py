@@ -60,6 +60,8 @@ def test_the_command_says_the_chance_that_the_page_goes_by(
     demo = shared("demo", tmp_path_factory)
     page = opened("duel", demo, monkeypatch, a="oracle", b="random")
     told = CliRunner().invoke(app, ["duel", "oracle", "random", "--database", str(demo)])
+    assert "is better than" in words(page)
+    assert "“Proven” on the leaderboard asks for more" in words(page)
     figures = dict(tiles(page))
     after = figures["p (Holm-adjusted)"]
     assert f"by Holm: p {after if after.startswith('<') else f'= {after}'}, " in told.output

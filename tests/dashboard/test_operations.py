@@ -82,6 +82,7 @@ def test_only_one_kind_of_what_was_set_aside_may_be_asked_for(
 def test_a_quiet_record_says_what_to_do_next(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("operations", empty, monkeypatch)
     assert "no cohort has started yet" in words(page)
+    assert "No scheduler is running, so nothing goes on by itself" in words(page)
     assert "spent today" in {label for label, _ in tiles(page)}
     assert "arena round plays one" in words(page)
     assert "arena db backup makes one" in words(page)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import dashboard
+from dashboard.record import SeasonOverview
 
 CSS = (Path(dashboard.__file__).parent / "assets" / "arena.css").read_text("utf-8")
 PAIRS = re.findall(r"--(\w+): light-dark\((#\w+), (#\w+)\)", CSS)
@@ -79,3 +80,14 @@ def test_no_colour_is_given_at_some_widths_alone() -> None:
     assert ".tiles" in within
     assert not re.search(r"\b(fill|stroke|background|color-scheme)\s*:", within)
     assert {".light.ok", ".turn-failed"} <= {*re.findall(r"\.light\.ok|\.turn-failed", everywhere)}
+
+
+def test_an_agent_keeps_its_colour_and_no_two_of_a_chart_share_one() -> None:
+    rules = (("market", "market"), ("constant", "constant"), ("kelly", "kelly"))
+    known = SeasonOverview((), (*rules, ("sharp", "llm")), {})
+    later = SeasonOverview((), (*known.agents, ("hasty", "llm")), {})
+    for one in (known, later):
+        assert one.colours(["kelly", "sharp"]) == {"kelly": "c8", "sharp": "c1"}
+        assert one.colours(["constant"]) == {"constant": "c6"}
+    many = SeasonOverview((), tuple((f"model-{n}", "llm") for n in range(12)), {})
+    assert [*many.colours(["model-0", "model-8", "model-9"]).values()] == ["c1", "c2", "c3"]
