@@ -266,10 +266,11 @@ def _book_shares(quote: Row, frozen: FrozenCohort) -> int | None:
     if not any(sides):
         return None
     reach = [min(side, default=0) + frozen.worst_price for side in sides]
-    return min(
+    near = (
         sum(shares or 0 for price, shares in side.items() if price <= end)
         for side, end in zip(sides, reach, strict=True)
     )
+    return min(near)
 
 
 def _is_better(deal: CheckedFill, one: int, other: int) -> bool:
