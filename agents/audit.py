@@ -44,8 +44,8 @@ COMING_MONTHS = 3
 """A month without a year is over, unless it is this one or one of the next."""
 _FIGURES = re.compile(
     r"(?:\d+(?:\.\d+)?\s?(?:%|percent|per cent|pct|cents?|¢|points?)"
-    r"|(?<!\d)\d{1,3}(?:[/–-]|\s(?:to|in)\s|-(?:to|in)-)\d{1,3}|[+−-]\d{3,}|0?\.\d+|\d+\.\d\d?|one in \w+)(?!\d"
-    r"|\s?(?:[bmt]n|[mbtr]+illion|thousand)\b)",
+    r"|(?<!\d)\d{1,3}(?:[/–-]|\s(?:to|in)\s|-(?:to|in)-)\d{1,3}|[+−-]\d{3,}|0?\.\d+|\d+\.\d\d?|one in \w+)"
+    r"(?!\d|\s?(?:[bmt]n|[mbtr]+illion|thousand)\b)",
     re.IGNORECASE,
 )
 _PRICED_AT = re.compile(
