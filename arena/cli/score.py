@@ -260,7 +260,15 @@ def score(
     table = table_of(files, named, bench)
     if by is not None and table.category is None:
         raise ArenaError("no_category", f"{table.name} has no column category", "add it, or leave out --by")
-    choices = ScoreChoices(tuple(outside or ()), against, adjusted, provisional, community, parts, rule.value)
+    choices = ScoreChoices(
+        table.outside if outside is None else tuple(outside),
+        against,
+        adjusted,
+        provisional,
+        community,
+        parts,
+        rule.value,
+    )
     found = score_file(table, mode.value, by_category=by is not None, choices=choices)
     chosen.answer(as_data(found), say, found, choices, chosen.table)
 
@@ -281,8 +289,12 @@ def table_of(files: Sequence[Path], named: dict[str, str], bench: BenchSets) -> 
     from arena.scores.files.forecasts import COLUMNS, REQUIRED_COLUMNS, check_forecasts, read_forecasts
 
     if len(files) == 1 and is_export_at(files[0]):
-        columns, as_of = forecasts_of_export(files[0])
+        columns, as_of, baselines = forecasts_of_export(files[0])
         table = check_forecasts(cells_of(str(files[0]), columns, REQUIRED_COLUMNS, COLUMNS))
+        outside = tuple(name for name in baselines if name in table.forecasters)
+        if outside and len(table.forecasters) > len(outside) + 1:
+            words = f"outside, as on the leaderboard: {', '.join(outside)}"
+            table = replace(table, outside=outside, notes=(*table.notes, words))
         return table if as_of is None else replace(table, as_of=as_of.timestamp())
     texts = [(str(file), text_of(file)) for file in files]
     if bench.questions or bench.resolutions or all(is_bench(text) for _, text in texts):

@@ -10,8 +10,10 @@ from typing import Any
 from arena.exports.computed_tables import SCORE_COLUMNS
 from arena.exports.fact_tables import FACT
 from arena.exports.forms import form_of
+from arena.exports.forms.cells import bad_file
 from arena.exports.manifest import ExportManifest, is_export, is_zipped_export, open_export
 from arena.exports.table import ExportColumn
+from arena.scores.metaculus_scores import BASELINES
 from markets.millionths import ONE
 
 Row = Mapping[str, Any]
@@ -24,14 +26,16 @@ def is_export_at(place: Path) -> bool:
     return is_export(place) if place.is_dir() else place.is_file() and is_zipped_export(place)
 
 
-def forecasts_of_export(place: Path) -> tuple[Columns, datetime | None]:
-    """A row for every forecast that an agent stated, or skipped, of a market it was shown; as of when it is.
+def forecasts_of_export(place: Path) -> tuple[Columns, datetime | None, tuple[str, ...]]:
+    """A row for every forecast that an agent stated, or skipped, of a market it was shown.
+
+    Beside it as of when that is, and the baselines, whom nobody is compared with.
 
     A market's life begins when it was first shown, and ends when it closed or its end was known; it is an
     event of its own, unless pages name its story or its event. Cohorts that decide at the same instant are
     told apart by a microsecond.
     """
-    with TemporaryDirectory() as spare, open_export(place, Path(spare)) as (folder, manifest):
+    with TemporaryDirectory() as spare, open_export(place, Path(spare), whole=False) as (folder, manifest):
         pages = {row["market_id"]: row for row in _rows(folder, manifest, "market_pages")}
         instants = {
             (row["cohort"], row["round"]): row["at"] + timedelta(microseconds=row["cohort"])
@@ -42,6 +46,8 @@ def forecasts_of_export(place: Path) -> tuple[Columns, datetime | None]:
             known = ends.get(row["market_id"], row)["known_at"]
             ends[row["market_id"]] = {**row, "known_at": known}
         as_of = max((row["at"] for row in _rows(folder, manifest, "snapshots")), default=None)
+        entrants = _rows(folder, manifest, "entrants")
+        baselines = sorted({row["agent"] for row in entrants if row["kind"] in BASELINES})
         scores = _rows(folder, manifest, "scores", SCORE_COLUMNS)
         stated = [row for row in scores if row["reading"] == "stated"]
         times = [instants[row["cohort"], row["round"]] for row in stated]
@@ -63,7 +69,7 @@ def forecasts_of_export(place: Path) -> tuple[Columns, datetime | None]:
         for name, time in zip(("open", "close", "scheduled_close"), life, strict=True):
             found[name].append(time.isoformat())
         found["resolved"].append("" if end is None else max(end["known_at"], life[2]).isoformat())
-    return dict(found), as_of
+    return dict(found), as_of, tuple(baselines)
 
 
 def _lives(
@@ -91,5 +97,8 @@ def _rows(
     """The rows of a table, by the names of its columns."""
     form = form_of(manifest.form)
     every = FACT[name].sheet.columns if columns is None else columns
-    for row in form.read(folder / f"{name}{form.ending}", every):
+    file = f"{name}{form.ending}"
+    if file not in manifest.files:
+        raise bad_file(file, "the export doesn't have it, and forecasts are scored with it")
+    for row in form.read(folder / file, every):
         yield dict(zip((column.name for column in every), row, strict=True))

@@ -151,13 +151,20 @@ BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, 
 
 
 @contextmanager
-def open_export(place: Path, spare: Path) -> Iterator[tuple[Path, ExportManifest]]:
-    """The folder of an export, and its manifest, both checked; a ZIP is unpacked into a spare folder."""
+def open_export(place: Path, spare: Path, *, whole: bool) -> Iterator[tuple[Path, ExportManifest]]:
+    """The folder of an export, and its manifest, both checked; a ZIP is unpacked into a spare folder.
+
+    An export of a part of a record is refused where a `whole` one is needed.
+    """
     if place.is_dir():
         folder, manifest = place, _check_folder(place)
+        if whole:
+            _refuse_part(manifest)
     elif zipfile.is_zipfile(place):
         with _open_zip(place) as archive:
             folder, manifest = spare, _check_zip(archive)
+            if whole:
+                _refuse_part(manifest)
             _unpack(archive, manifest, spare)
     else:
         why = "is neither a folder nor a ZIP" if place.exists() else "is not there"
@@ -196,7 +203,7 @@ def _check_zip(archive: zipfile.ZipFile) -> ExportManifest:
 
 
 def _check_manifest(file: IO[bytes], names: Set[str]) -> ExportManifest:
-    """The manifest, if these are the files that it names, and together they can be imported."""
+    """The manifest, if these are the files that it names."""
     data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         raise bad_file(NAME, f"it is larger than {MOST_BYTES:,} bytes, so it is not an export")
@@ -205,7 +212,6 @@ def _check_manifest(file: IO[bytes], names: Set[str]) -> ExportManifest:
         raise bad_file(name, f"missing, though {NAME} lists it")
     for name in sorted(there - manifest.files.keys()):
         raise bad_file(name, f"unexpected file: {NAME} doesn't list it")
-    _refuse_part(manifest)
     return manifest
 
 

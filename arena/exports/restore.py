@@ -239,7 +239,7 @@ def _move(made: Path, file: Path) -> None:
 def _restore_into(
     place: Path, spare: Path, database: str, progress: Progress, is_ours: bool = False
 ) -> ExportManifest:
-    with open_export(place, spare) as (folder, manifest):
+    with open_export(place, spare, whole=True) as (folder, manifest):
         engine = connect(database)
         if is_ours:  # nobody else sees the file until it is whole and on the disk
             event.listen(engine, "connect", _write_once)

@@ -39,7 +39,7 @@ def board(season: Path) -> Any:
 
 
 def test_an_export_is_scored_as_the_record_is(season: Path, board: Any) -> None:
-    """The same verdict, Brier scores, skills and intervals as on the leaderboard."""
+    """The same verdict, Brier scores, skills, intervals and peer scores as on the leaderboard."""
     asked(season, "export", str(season / "out"))
     found = asked(season, "score", str(season / "out"))
     assert found["sentence"].split(". ")[0] == board["sentence"].split(". ")[0]
@@ -50,6 +50,13 @@ def test_an_export_is_scored_as_the_record_is(season: Path, board: Any) -> None:
         if line["ranked"]:
             for name in ("skill", "skill_low", "skill_high", "events_effective", "evidence"):
                 assert row[name] == pytest.approx(line[name], abs=1e-9), name
+
+    asked(season, "export", "--cohort", "1", str(season / "first"))
+    first = {row["forecaster"]: row for row in asked(season, "score", str(season / "first"))["rows"]}
+    for told in asked(season, "leaderboard", "--metaculus", "--cohort", "1")["metaculus"]:
+        for name in ("peer", "baseline", "relative"):
+            if told["agent"] in first:
+                assert first[told["agent"]][name] == pytest.approx(told[name], abs=1e-6), name
 
 
 def test_a_cohort_is_a_tournament(season: Path) -> None:

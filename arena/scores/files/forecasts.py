@@ -60,8 +60,8 @@ class ForecastTable:
     has no such column, and `dated` says whether they are dates or plain numbers. `event_column` says whether
     events come from the file: else a question is its own. `forms` are the questions that are not of yes or
     no, `ignored` the columns that were not read, and `notes` what else was left out. `as_of` is the newest
-    time of a record that goes on: what counts only later is open in it. Rows are sorted by question,
-    forecaster and time.
+    time of a record that goes on: what counts only later is open in it. Nobody is compared with those
+    `outside`, unless others are named. Rows are sorted by question, forecaster and time.
     """
 
     name: str
@@ -89,6 +89,7 @@ class ForecastTable:
     ignored: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     as_of: float = math.inf
+    outside: tuple[str, ...] = ()
 
     def where(self, wanted: Flags) -> "ForecastTable":
         """The rows that are wanted; without a copy where all are."""
