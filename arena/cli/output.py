@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import fields, is_dataclass
@@ -52,11 +53,14 @@ def prints_aside() -> redirect_stdout[TextIO]:
 @contextmanager
 def interruptible(message: str | Callable[[], str], hint: str) -> Iterator[None]:
     """Ctrl-C ends the work within as an error, which says what became of it."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        words = message if isinstance(message, str) else message()
-        raise ArenaError("interrupted", words, hint, status=130) from None
+    with warnings.catch_warnings():
+        # A call that is cut before it has begun is no mistake.
+        warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
+        try:
+            yield
+        except KeyboardInterrupt:
+            words = message if isinstance(message, str) else message()
+            raise ArenaError("interrupted", words, hint, status=130) from None
 
 
 def print_error(error: ArenaError, as_json: bool) -> None:

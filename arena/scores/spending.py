@@ -119,12 +119,12 @@ def _alike(one: Sequence[tuple[int, Entrant]], other: Sequence[tuple[int, Entran
 
 
 def spending_sentences(found: DuelSpending) -> list[str]:
-    """What each cost and what it brought; nothing of two that ask no model."""
+    """What each cost and, unless it was free, what that brought; nothing of two that ask no model."""
     if not any(x.usd is None or x.usd or x.tools for x in (found.a, found.b)):
         return []
     cost = f"Cost: {_cost_text(found.a)}; {_cost_text(found.b)}."
-    skills = "; ".join(f"{x.agent} {_number(x.skill_per_dollar)}" for x in (found.a, found.b))
-    return [cost, f"Skill per dollar: {skills}.", *_tools_sentence(found)]
+    bought = "; ".join(f"{x.agent} {_number(x.skill_per_dollar)}" for x in (found.a, found.b) if x.usd != 0)
+    return [cost, f"Skill per dollar: {bought}.", *_tools_sentence(found)] if bought else [cost]
 
 
 def _tools_sentence(found: DuelSpending) -> list[str]:
