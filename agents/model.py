@@ -430,7 +430,7 @@ class ModelSettings(Settings):
     )
     """Dollars per million tokens, if litellm has no price: `{input: 1, output: 4}`."""
     max_cost: float | None = Field(default=None, exclude_if=is_none, ge=0, le=100_000)
-    """The most a call can cost, in dollars, where `extra` adds what has no known bound, such as searches."""
+    """The most a call can cost, in dollars, where `extra` adds what has no known bound."""
     released: date | None = None
     """The day the model was released."""
     extra: dict[str, JsonValue] = Field(default_factory=dict)

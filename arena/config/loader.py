@@ -126,15 +126,15 @@ def _with_limits(agents: Mapping[int, AgentConfig], markets: int) -> dict[int, A
 
 def _check_prices(document: Document, agents: Mapping[int, AgentConfig], sections: FixedSections) -> None:
     """A budget can only be kept where prices are known, and all that an option can add to them."""
-    from agents.model_table.cost import price_for, unbounded_option
+    from agents.model_table.cost import own_search, price_for, unbounded_option
     from agents.providers import near_model
 
     if not sections.budget.limits:
         return
     for place, agent in agents.items():
         settings = model_settings(agent.settings)
-        if settings is None or settings.max_cost is not None:
-            continue
+        if settings is None or settings.max_cost is not None or own_search(settings):
+            continue  # a search of the provider's own is refused below
         if (name := unbounded_option(settings)) is not None:
             key = ("agents", place, "model") if name == "model" else ("agents", place, "extra", name)
             value = settings.model if name == "model" else settings.extra.get(name)
@@ -171,11 +171,13 @@ def _check_tools(document: Document, agents: Mapping[int, AgentConfig], sections
                 words = f"{name} needs a source of articles. Set evidence.from to folder or gdelt"
                 document.add(key, name, "evidence.from: folder or gdelt", words)
         model = model_settings(settings)
-        if blind and model is not None and (option := own_search(model)):
-            words = (
-                f"{option} lets the provider search by itself, and find prices, which {agent.name} must not "
-            )
-            words += "see. Remove it, and give it `tools: [search, read]`"
+        if model is None or not (option := own_search(model)):
+            continue
+        if blind or sections.budget.limits:
+            hidden = f"and find prices, which {agent.name} must not see"
+            why = hidden if blind else "at a cost that no budget bounds"
+            words = f"{option} lets the provider search by itself, {why}. Remove it, and give it "
+            words += "`tools: [search, read]`"
             document.add(("agents", place), option, "tools: [search, read]", words)
 
 

@@ -254,7 +254,11 @@ def _holders(folder: Path) -> set[str]:
 
 
 def under_budget(agents: Sequence[tuple[str, str]], budget: float = BUDGET) -> tuple[float, bool]:
-    """Dollars charged where two processes may spend so much on two cohorts; whether they did so at once."""
+    """Dollars charged where two processes may spend so much on two cohorts; whether they did so at once.
+
+    A provider's own search is refused with a budget, so nobody searches.
+    """
+    agents = [(wire, mode) for wire, mode in agents if MODES[mode].settings != SEARCH]
     with TemporaryDirectory() as name, wires() as server:
         folder, begun, both = Path(name), Event(), Event()
         _write(folder, server, agents, "budget: {arena: 0.000001}\n")

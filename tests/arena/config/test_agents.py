@@ -266,14 +266,14 @@ def test_with_a_budget_every_model_has_a_known_price(tmp_path: Path) -> None:
 
 
 def test_with_a_budget_nothing_may_cost_without_a_bound(tmp_path: Path) -> None:
-    search = "extra: {web_search_options: {}}"
+    unbounded = "extra: {code_interpreter: {}}"
     lineup = with_agents(
-        f"{{model: openai/gpt-5.6, name: searching, {search}}}",
-        f"{{model: openai/gpt-5.6, name: stated, max_cost: 1.5, {search}}}",
+        f"{{model: openai/gpt-5.6, name: dear, {unbounded}}}",
+        f"{{model: openai/gpt-5.6, name: stated, max_cost: 1.5, {unbounded}}}",
         "{model: anthropic/claude-opus-5-5, extra: {speed: fast, top_k: 5}}",
     )
     (error,) = mistakes(tmp_path, "budget: {day: 5}\n" + lineup)
-    assert (error.line, error.key) == (5, "agents[0].extra.web_search_options")
+    assert (error.line, error.key) == (5, "agents[0].extra.code_interpreter")
     assert error.message.endswith("Add `max_cost: …` beside it, the most that a call can cost in dollars "
                                   "(budgets then reserve that), or remove it")  # fmt: skip
     assert len(load(write(tmp_path, lineup)).agents) == 3
@@ -298,8 +298,6 @@ OWN_SEARCHES = (
     "groq/compound",
 )
 """Every way to have a provider search by itself."""
-ONE_FEE = ("gpt-4o-search-preview",)
-"""It searches once a question, for a fee that is known."""
 
 
 @pytest.mark.parametrize("model", OWN_SEARCHES)
@@ -311,9 +309,8 @@ def test_a_providers_own_search_is_refused_without_prices_and_with_a_budget(
     assert "lets the provider search by itself, and find prices, which a must not see" in blind.message
     lineup = with_agents(f"{{model: {model}, name: a, {price}}}")
     assert load(write(tmp_path, lineup)).agents[0].name == "a"
-    if not model.endswith(ONE_FEE):
-        (dear,) = mistakes(tmp_path, "budget: {day: 5}\n" + lineup)
-        assert "has no known bound, so the budget can't be enforced" in dear.message
+    dear = mistakes(tmp_path, "budget: {day: 5}\n" + lineup.replace("name: a,", "name: a, max_cost: 1,"))
+    assert "lets the provider search by itself, at a cost that no budget bounds" in dear[0].message
 
 
 @pytest.mark.parametrize(
