@@ -115,6 +115,7 @@ def test_stopped_killed_and_cut_off_they_play_each_turn_once(tmp_path: Path, for
             dead = timer()
             time.sleep(2 * LATENCY)  # what they had asked is answered, whether they hear it or not
             expire(plain, str(stopped.pid), "claim", "reservation")
+            expire(plain, str(killed.pid), "reservation")  # it may have held every place at the provider
             until(lambda: len(there.log) >= 2 * PER_PROVIDER, "calls of the others")
             server.stop()
             server.start()
