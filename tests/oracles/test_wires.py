@@ -8,7 +8,7 @@ import pytest
 from tests.oracles.wires import MODES, TARIFFS, Tariff, names, rows, under_budget
 
 THOROUGH = os.environ.get("THOROUGH") == "1"
-SAMPLE = names() if THOROUGH else names(("cached", "searches", "broken"))
+SAMPLE = names() if THOROUGH else names(("cached", "searches", "broken", "priority"))
 
 
 def test_what_is_booked_is_what_is_charged() -> None:
