@@ -335,7 +335,7 @@ def _cells(values: Sequence[Any], column: HtmlColumn) -> list[Markup]:
 
 def _look(value: Any, column: HtmlColumn) -> str:
     if isinstance(value, HtmlCell):
-        return f" {value.look}"
+        return f" {escape(value.look)}"
     return "" if column.format != "gain" or not value else " gain" if value > 0 else " loss"
 
 

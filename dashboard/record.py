@@ -92,7 +92,10 @@ def kept(
     *asked: Asked.args,
     **more: Asked.kwargs,
 ) -> Answer:
-    """What a reader finds in the record, kept until the record, or what is asked, is another."""
+    """What a reader finds in the record, kept until the record, or what is asked, is another.
+
+    Readers are told apart by their names, so none may be a lambda.
+    """
     return cast(Answer, _kept(record, read, asked, more))
 
 

@@ -50,13 +50,13 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
     at = stored.cohort.calendar.time(number)
     await finish_earlier_rounds(stored, at, world, record)
     again, taken = record.read(read_taken_at, stored.id, at) is not None, list[Replacement]()
-    unread: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     if not again:
         await settle_cohort(stored, at, world, record)
         snapshot = await take_snapshot(stored, at, world, record, number)
-        taken, unread = new_settings(stored, number, world, record)
+        taken, notes = new_settings(stored, number, world, record)
         if not snapshot.shown:
-            unread = (*unread, f"no market was on offer: none of {stored.cohort.venue} passed the rule")
+            notes = (*notes, f"no market was on offer: none of {stored.cohort.venue} passed the rule")
         place = stored.id, stored.cohort.number
         record.write(open_round, place, stored.entrant_ids, snapshot, number, taken, world.now())
         stored = replace(stored, cohort=with_replacements(stored.cohort, taken))
@@ -65,7 +65,7 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
     late = is_late(stored.cohort, seen_at, world.now()) or (newer is not None and newer > at)
     trouble = () if round.done or late else await gather_evidence(stored, round, world, record)
     turns = [] if round.done else await finish_round(stored, round, world, record, late, again)
-    report = round_report(stored, round, turns, record, (*unread, *trouble))
+    report = round_report(stored, round, turns, record, (*notes, *trouble))
     return replace(report, replaced=tuple(map(replacement_words, taken)))
 
 

@@ -10,9 +10,19 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const link = event.target.closest("a[href]:not([target])");
     if (!sorted(place, event) && link && event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)) {
       event.preventDefault();
-      setTriggerValue("open", link.getAttribute("href"));
+      const href = link.getAttribute("href");
+      setTriggerValue("open", href);
+      leadOn(href, location.href);
     }
   };
+}
+
+// A page that is drawn anew at the instant of a click may lose it: after five seconds the browser goes by itself.
+function leadOn(href, from, looks = 20) {
+  const to = new URL(href, from).href;
+  if (location.href !== from || to === from) return;
+  if (looks) setTimeout(leadOn, 250, href, from, looks - 1);
+  else location.assign(to);
 }
 
 // For tables, wherever they stand.

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import WebSocketRoute, expect
 
 from arena.record.schema.database import connect, reading
 from arena.scores.leaderboard import compute_leaderboard
@@ -53,3 +53,23 @@ def test_curves_have_ranges_and_the_line_up_is_told(served: Served, watched: Wat
     expect(page.get_by_role("img", name="Profit or loss of each agent")).to_be_visible()
     page.get_by_text("How this cohort plays").click()
     assert rows_of(page, -1)[0] == "market"
+
+
+def test_a_click_that_the_server_never_hears_of_leads_on_all_the_same(
+    served: Served, watched: Watched
+) -> None:
+    """What the first page says to the server from then on is lost; the next page has a line of its own."""
+    page, lost = watched.page, list[str | bytes]()
+
+    def line(browser: WebSocketRoute) -> None:
+        is_first, server = not lines, browser.connect_to_server()
+        lines.append(browser)
+        browser.on_message(lambda said: lost.append(said) if is_first and deaf else server.send(said))
+
+    lines, deaf = list[WebSocketRoute](), list[bool]()
+    page.route_web_socket("**/_stcore/stream*", line)
+    open_at(page, f"{served.address}/leaderboard", "Leaderboard")
+    deaf.append(True)
+    follow(page, 0, leads=rf"/agent\?agent={rows_of(page)[0]}$")
+    settled(page)
+    assert (len(lines), bool(lost)) == (2, True)

@@ -100,17 +100,9 @@ def back(page: Page) -> None:
 
 
 def follow(page: Page, row: int, leads: str, table: int = 0) -> None:
-    """Click the link of a table's row, counted from 0, and be where it leads.
-
-    A page that is drawn anew at that instant may lose a click, as it does one of a person's.
-    """
-    link = names_of(page, table).nth(row).get_by_role("link")
-    link.click()
-    try:
-        expect(page).to_have_url(re.compile(leads), timeout=PATIENCE / 3)
-    except AssertionError:
-        link.click(timeout=PATIENCE)
-        expect(page).to_have_url(re.compile(leads), timeout=PATIENCE)
+    """Click the link of a table's row, counted from 0, and be where it leads."""
+    names_of(page, table).nth(row).get_by_role("link").click()
+    expect(page).to_have_url(re.compile(leads), timeout=PATIENCE)
 
 
 def rows_of(page: Page, place: int = 0) -> list[str]:
