@@ -9,7 +9,7 @@ bets. The sentence that gave the verdict is kept with it, and judged again it gi
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -17,6 +17,7 @@ from itertools import chain, islice
 from operator import itemgetter
 from typing import Literal
 
+from agents import audit_words as say
 from agents.search_terms import COMMON, JOINING, SHORTEST, Kind, search_terms
 from agents.written_dates import MONTHS, WrittenDate, written_dates
 
@@ -42,220 +43,8 @@ OVERLAP = 100
 FEW_LETTERS, FEW_WORDS = 25, 4
 COMING_MONTHS = 3
 """A month without a year is over, unless it is this one or one of the next."""
-_FIGURES = re.compile(
-    r"(?:\d+(?:\.\d+)?\s?(?:%|percent|per cent|pct|cents?|¢|points?)"
-    r"|(?<!\d)\d{1,3}(?:[/–-]|\s(?:to|in)\s|-(?:to|in)-)\d{1,3}|[+−-]\d{3,}|0?\.\d+|\d+\.\d\d?|one in \w+)"
-    r"(?!\d|\s?(?:[bmt]n|[mbtr]+illion|thousand)\b)",
-    re.IGNORECASE,
-)
-_PRICED_AT = re.compile(
-    r"\b(?:polymarket|kalshi|predictit|(?:on|by) manifold\b"
-    r"|manifold (?:markets?|has|gives|puts|sees|traders|users)|metaculus|betfair|smarkets|fedwatch|bet365"
-    r"|betmgm|draftkings|fanduel|ladbrokes|paddy power|william hill|prediction markets?|betting|bettors?"
-    r"|punters?|bookmakers?|bookies|oddsmakers?|sportsbooks?|moneyline|odds|implied probability"
-    r"|traders? (?:see|price|put|give)|(?:swaps?|futures|options) (?:imply|price in|put|give))\b"
-)
-_STAMP = re.compile(
-    r"\b(?:(?P<far>(?:last|latest) (?:updated?|modified|edited|revised|reviewed|changed?)|updated?:|updated"
-    r"|modified|edited|editor's note|aktualisiert|mis à jour|actualizad[oa]|aggiornato)|amended|revised"
-    r"|reviewed|corrected|correction|re-?published|published|posted|issued|retrieved|accessed"
-    r"|archived|generated|crawled|as of)\b",
-    re.IGNORECASE,
-)
 FAR, ADJACENT = 60, 12
-"""How far before a date such a word may stand: one that only pages bear, and one that means more."""
-_DATELINE = re.compile(r"\(?[A-Z][\w .'-]{1,30}(?:, [A-Z][\w .'-]{1,20})?,?\s$")
-_DASH = re.compile(r"[.,]?\s?(?:\([\w /]+\)\s?)?[—–-]\s")
-_CHANGED = re.compile(r".{0,20}\b(?:updated|modified|edited)\b", re.IGNORECASE)
-_SAID_ON = re.compile(r"\b(?:said|says|told|announced|reported|wrote) (?:\w+ )?on $", re.IGNORECASE)
-_FOR = re.compile(r"\bfor (?:the )?$", re.IGNORECASE)
-_INFINITIVE = re.compile(
-    r"\b(?:promis|agree|vow|pledg|plan|decid|want|hop|aim|intend|prepar|offer|ask|order|invit"
-    r"|urg)\w* (?:\w+ ){0,3}to [a-z]+(?: \w+){0,4} (?:by|until|before|on|in) $"
-)
-_INVERTED = re.compile(r"[\"']?(?:Had|Should|Were|If|Unless|Once|When|Whenever|Whoever|Most)\b")
-_LIVE_PAGE = re.compile(
-    r"\b(?:live[ -]?blog|as it happened|minute[- ]by[- ]minute|this page (?:refreshes|updates|reloads)"
-    r"|(?:follow|join) (?:our|the) live|refresh for|live updates?)\b"
-)
-_LIVE_TITLE = re.compile(
-    r"\blive (?:report|ticker|scores?|feed|stream|results?|coverage)\b|\blatest updates?\b|^live\b|[:"
-    r"|–—-] ?live$",
-    re.IGNORECASE,
-)
-_LIVE_URL = re.compile(r"/live(?:blog|-?updates?)?(?:/|$)|live-?blog|-live-updates", re.IGNORECASE)
-_URL_DAY = re.compile(
-    r"(?<![\d])(?P<year>20\d\d)(?P<by>[/_-]?)(?P<month>\d\d"
-    r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)"
-    r"(?:(?P=by)(?P<day>\d\d))?(?![\da-z])",
-    re.IGNORECASE,
-)
-_BREAK = re.compile(r"(?<=[.!?…])[\"'”’)\]]{0,3}\s+(?=[\"'“‘(\[]{0,2}[A-Z0-9])|\n\s*")
-_SHORT = re.compile(
-    r"\b(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|mr|mrs|ms|dr|st|vs|no|prof|gen|sen|rep|gov"
-    r"|[a-z])\.$",
-    re.IGNORECASE,
-)
-_COUNTED, _MONTH = re.compile(r"\b\d{1,2}\.$"), re.compile(rf"(?:{'|'.join(MONTHS)})\b", re.IGNORECASE)
-_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
-_QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
-_SPACES = re.compile(r"[^\S\n]+")
-_CLAUSE = re.compile(
-    r"[,;:()—–]\s|\s[–—-]\s|\b(?:but|while|which|who|although|though|because|so that|and then)\b",
-    re.IGNORECASE,
-)
-_COMING = re.compile(
-    r"\b(?:will|would|shall|should|(?-i:may)|might|could|can|must|won't|going to|set (?:to|for)|due"
-    r"|schedul\w+|plan(?:s|ned)?|planning|expect\w*|anticipat\w+|propos\w+|upcoming|forthcoming|next|deadline"
-    r"|no later than|expir\w+|takes? (?:effect|place|office)|(?:is|are|was|were) to|to be|hopes?|aims?"
-    r"|targets?|intends?|if|unless|agreed to|vowed to|promised to|pledged to|called (?:an?|the|early|for)"
-    r"|fixed|moved|postponed|delayed"
-    r"|brought forward|invit\w+|ahead of|not before)\b",
-    re.IGNORECASE,
-)
-_IRREGULAR = (
-    "was|were|had|did|been|won|lost|came|went|took|gave|made|began|rose|fell|met|sold|bought|hit|kept|left"
-    "|led|held"
-    "|beat|spoke|saw|broke|struck|sent|ran|became|grew|drew|threw|stood|paid|put|quit|shut|swept|fought"
-    "|withdrew"
-    "|wrote|heard|found|lay|sat|rode|flew|sank|burnt|built|chose|spent|felt|got|knew"
-)
-_PAST = re.compile(
-    rf"\b(?:{_IRREGULAR}"
-    rf"|(?<!\bthe )(?<!\ba )(?<!\ban )(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bits )(?<!\btheir )"
-    r"(?!need|feed|speed|indeed|hundred|united|sacred|naked|hatred|embed|schedul|expect|plann|propos"
-    r"|said)[a-z]{2,}ed)\b"
-)
-_EARLIER = re.compile(
-    r"\b(?:\w+ (?:years?|months?|weeks?|days?|decades?|seasons?) (?:ago|before|earlier)"
-    r"|last (?:year|month|week|spring|summer|autumn|fall|winter|season|time|election|final|january|february"
-    r"|march|april|may|june|july|august|september|october|november|december)|previous(?:ly)?"
-    r"|earlier (?:this|in|on)|formerly|once|ever|since (?:19|20)\d\d"
-    r"|(?:two|three|four|five|six|seven|eight|nine|ten|twelve|\d+) times|twice|for the first time in"
-    r"|(?:second|third|fourth) time"
-    r"|had (?:\w+ )?(?:been|\w{2,}(?:ed|en|wn)|won|cut|kept|held|left|hit|lost|met|set)"
-    r"|in (?:spring|summer|autumn|winter)|defending|outgoing|incumbent|in a row|record of)\b",
-    re.IGNORECASE,
-)
-_STAGE = re.compile(
-    r"\b(?:first round|first leg|group stage|round of \d+|quarter-?finals?|semi-?finals?|league|friendly"
-    r"|debate|endorsement|last (?:eight|four|sixteen)"
-    r"|primar(?:y|ies)|qualif\w+|lower house|committee|(?:district|lower|appeals) court|preliminary)\b",
-    re.IGNORECASE,
-)
-"""What comes before that which is asked, unless it is asked itself."""
-_OPEN = re.compile(
-    r"\b(?:if|unless|whether|when|whenever|whoever|will|would|could|(?-i:may)|might|should|can|must|expect\w*"
-    r"|likely|unlikely|probab\w+|predict\w*|forecasts?|hopes?|hoping|wants?|chances?|poised|set to|going to"
-    r"|thinks?|believes?|plans?|were it|polls?|surveys?|nominat\w+|candidates?|not|never|nobody|no one|none"
-    r"|yet to|without|cannot|until|in case|who wins|favou?r(?:ed|ites?))\b"
-    r"|n't\b|n’t\b",
-    re.IGNORECASE,
-)
-_TRANSITIVE = re.compile(
-    r"(?:won|wins|beats?|defeat(?:ed|s)|lost|loses|lift(?:ed|s)|took|takes|clinched|elected|pass(?:ed|es)"
-    r"|adopt(?:ed|s)|approv(?:ed|es)|reject(?:ed|s)|clear(?:ed|s)|cuts?|lower(?:ed|s)|rais(?:ed|es)"
-    r"|hik(?:ed|es)|kept|keeps|held|holds|left|hits?|reach(?:ed|es)|topp?(?:ed|s)|broke|breaks|acquired"
-    r"|bought|complet(?:ed|es)|replaced|succeed(?:ed|s)|fired|launch(?:ed|es)|releas(?:ed|es)|unveil(?:ed|s)"
-    r"|sign(?:ed|s)|rul(?:ed|es)|sid(?:ed|es) with|upheld"
-    r"|ended|ends)$",
-    re.IGNORECASE,
-)
-_OBJECT = re.compile(
-    r" (?:(?:for|to|against|in favou?r of) )?(?=(?:the|an?|h[ie][sr]|its|their|another|two|three|\w+'s)\b"
-    r"|[A-Z])(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)(.{1,60}?)(?= (?:of|for|in|at|on|with|by|from"
-    r"|after|to|and|as|when)\b|[,;:()]|[.!?\"']*$)"
-)
-_OUTCOME = re.compile(
-    r"\b(?:election|race|vote|runoff|presidency|majority|seats?|title|final|match|game|contest|trophy|crown"
-    r"|gold|case|nomination|it|bill|law|act|measure|merger|takeover|deal|acquisition|strike|walkout|threshold"
-    r"|level"
-    r"|mark)\b",
-    re.IGNORECASE,
-)
-_OTHERS = re.compile(
-    r"(?:'s (?:\w+ )?|\b)(?:predecessor|deputy|rivals?|opponents?|allies|ally|adviser|brother|sister|wife"
-    r"|husband|son"
-    r"|daughter|subsidiary|spokes\w+|neighbour\w*)\b",
-    re.IGNORECASE,
-)
-_HABIT, _PLURAL = re.compile(r"\b(?:is|are|be|being) $", re.IGNORECASE), re.compile(r" (?:are|were)\b")
-_HARD = re.compile(r";|\b(?:but|while|although|though|whereas)\b")
-_BARE_MONTH = re.compile(
-    r"\b(?:in|of|for|during|by) (january|february|march|april|may|june|july|august|september|october|november"
-    r"|december)\b(?! \d)",
-    re.IGNORECASE,
-)
-_NOUNS = (
-    r"(?:since|after|following|in response to|thanks to|despite|with|in) (?:the|its|her|his"
-    r"|their) (?:\w+ ){0,2}(?:victory|win|defeat|triumph|loss|resignation|launch|release|signing|ruling"
-    r"|approval|rejection|passage|acquisition|takeover|collapse|bankruptcy|landfall)"
-)
-_SAYS_SO = (
-    r"resolve[ds] (?:to |as )?(?:yes|no)|declared (?:the )?winner|final score|full[- ]time|has won"
-    r"|was (?:re-?)?elected"
-    r"|conceded|officially (?:over|confirmed)|" + _NOUNS
-)
-"""What says of any question that it has ended."""
-_ENDS: Mapping[str, str] = {
-    r"wins?|beats?|defeat|elect\w+|champion|winner|nominee|victor|title|finals?|award|vs?": (
-        r"won(?! over)|wins|beats?|defeat(?:ed|s)?|lost|loses|victory|triumph(?:ed|s)?|elected|crowned"
-        r"|clinched|prevail(?:ed|s)|lift(?:ed|s)|t(?:ook|akes)(?= (?:the|home|best|gold))|scored the winner"
-        r"|(?:is|are|became|named) (?:the )?(?:new )?(?:champions?|winners?|president|mayor|governor"
-        r"|prime minister)|knocked out|eliminated|\w+-elect|congratulat\w+|sworn in|takes office as"
-        r"|(?-i:[A-Z]\w+ \d{1,2}[,–-] ?(?:[A-Z]\w+ )?\d{1,2}\b)"
-    ),
-    r"pass|passes|approved?|adopt|enact|ratif\w+|law|bill|act|referendum|votes?|confirm\w*|impeach\w*": (
-        r"pass(?:ed|es)|adopt(?:ed|s)|approv(?:ed|es)|reject(?:ed|s)|vot(?:ed|es) (?:for|against|down|to|by"
-        r"|in favou?r)|enacted|ratified|signed into law|became law|clear(?:ed|s)|defeat(?:ed|s)|turned down"
-        r"|confirmed|impeached"
-    ),
-    r"cuts?|hikes?|raise|lower|rates?|bps|hold": (
-        r"cuts?|lower(?:ed|s)|reduced?|rais(?:ed|es)|hik(?:ed|es)|kept|keeps|held|holds|left|leaves|unchanged"
-        r"|trim(?:med|s)"
-    ),
-    r"reach|hits?|above|below|exceeds?|close|price|over|under|at least|higher|inflation|cpi|gdp|between": (
-        r"hits?|reach(?:ed|es)|topp?(?:ed|s)|broke|breaks|surpass(?:ed|es)|cross(?:ed|es)|closed|rose|rises"
-        r"|climb(?:ed|s)|jump(?:ed|s)|fell|falls|dropp?(?:ed|s)|c[ao]mes? in|stood at|settled|finished"
-        r"|pass(?:ed|es)|exceed(?:ed|s)"
-    ),
-    r"acqui\w+|buy|merge\w*|takeover|deal|sell|sale": (
-        r"acquired|complet(?:ed|es)|closed the|bought|took over|taken over|now (?:part of|owned)|merged"
-        r"|finali[sz]ed|called off|abandon(?:ed|s)|walked away|blocked"
-    ),
-    r"resign|out|leave|step down|fired|remain|removed|cease|replace\w*|quit|ousted": (
-        r"resign(?:ed|s)|stepp?(?:ed|s) down|quits?|succeed(?:ed|s)|replaced|ousted|removed|fired|dismissed"
-        r"|left office|successor|former|sworn in|handed over"
-    ),
-    r"launch\w*|releas\w+|announce\w*|unveil|ship|fly|land|orbit|publish|introduce|debut": (
-        r"launch(?:ed|es)|lift(?:ed|s)[ -]off|lift-?off|blasted off|reached orbit|successful launch"
-        r"|releas(?:ed|es)|unveil(?:ed|s)|introduced|debut(?:ed|s)|rolled out(?! to)|shipp?(?:ed|s)"
-        r"|went on sale|available"
-    ),
-    r"rules?|ruling|court|convict\w*|guilty|sentence\w*|acquit\w*|charge|indict\w*|verdict|uphold|overturn": (
-        r"rul(?:ed|es)|sid(?:ed|es) with|upheld|overturn(?:ed|s)|struck down|revers(?:ed|es)|convicted"
-        r"|acquitted|found guilty|sentenced|charged|indicted|wrote for the majority"
-    ),
-    r"sign|treaty|agree\w*|ceasefire|peace|truce|accord": (
-        r"sign(?:ed|s)|agreed|reached an?|struck a|concluded|sealed|collapsed|broke down|called off"
-        r"|took effect"
-    ),
-    r"file|bankruptcy|default|ipo|sue|list": (
-        r"fil(?:ed|es)|went bankrupt|defaulted|declared bankruptcy|went public|sued|listed"
-    ),
-    r"end|ends|strikes?|shutdown|war|over|finish|resume|reopen": (
-        r"ended|ends|(?:is|was|are) over|came to an end|called off|reopen(?:ed|s)|resum(?:ed|es)|back (?:at"
-        r"|to) work|settled|accepted"
-    ),
-    r"hurricane|landfall|storm|earthquake|eruption|erupt|flood|snow|rain|temperature": (
-        r"made landfall|came ashore|struck|hit|slammed|erupted"
-    ),
-    r"attack|invade|strikes?|annex|capture|bomb|missiles?|troops": (
-        r"attacked|invaded|struck|bombed|captured|seized|annexed|fired"
-    ),
-    r"meet|visit|attend|talks?|summit|debate": r"met|visited|attended|shook hands|held talks",
-}
-"""By words of a question, the words that say how such a one ended."""
+"""How far before a date a word of `STAMP` may stand: one that only pages bear, and one that means more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,8 +126,8 @@ def tells_odds(text: str) -> bool:
 def _plain(text: str) -> str:
     """A text without what people don't see: width and form of letters, other spaces than single ones."""
     if not text.isascii():
-        text = _UNSEEN.sub("", unicodedata.normalize("NFKC", text[:MOST_JUDGED])).translate(_QUOTES)
-    return _SPACES.sub(" ", text[:MOST_JUDGED])
+        text = say.UNSEEN.sub("", unicodedata.normalize("NFKC", text[:MOST_JUDGED])).translate(say.QUOTES)
+    return say.SPACES.sub(" ", text[:MOST_JUDGED])
 
 
 def _folded(text: str) -> str:
@@ -349,7 +138,7 @@ def _folded(text: str) -> str:
 
 def _sentences(text: str) -> list[tuple[int, str]]:
     spans, begin = list[tuple[int, str]](), 0
-    for match in _BREAK.finditer(text):
+    for match in say.BREAK.finditer(text):
         if match[0].startswith("\n") or not _goes_on(text, begin, match):
             spans += _pieces(text, begin, match.start())
             begin = match.end()
@@ -359,9 +148,9 @@ def _sentences(text: str) -> list[tuple[int, str]]:
 def _goes_on(text: str, begin: int, match: re.Match[str]) -> bool:
     """Whether a full stop only shortens a word, or counts a day before its month."""
     before = max(begin, match.start() - 8)
-    if _SHORT.search(text, before, match.start()):
+    if say.SHORT.search(text, before, match.start()):
         return True
-    return bool(_COUNTED.search(text, before, match.start()) and _MONTH.match(text, match.end()))
+    return bool(say.COUNTED.search(text, before, match.start()) and say.MONTH.match(text, match.end()))
 
 
 def _pieces(text: str, begin: int, end: int) -> Iterator[tuple[int, str]]:
@@ -373,7 +162,7 @@ def _pieces(text: str, begin: int, end: int) -> Iterator[tuple[int, str]]:
 
 def _of_url(url: str, at: datetime) -> Iterator[AuditFinding]:
     """An address with a later day in its path, or of a page that is written while something happens."""
-    for match in _URL_DAY.finditer(url):
+    for match in say.URL_DAY.finditer(url):
         named, day = match["month"].casefold(), match["day"]
         month = int(named) if named.isdigit() else MONTHS.get(named, 0)
         if not (1 <= month <= 12 and 1 <= int(day or 1) <= 31 and (match["by"] or day)):
@@ -381,14 +170,14 @@ def _of_url(url: str, at: datetime) -> Iterator[AuditFinding]:
         if datetime(int(match["year"]), month, 1, tzinfo=UTC) + timedelta(days=int(day or 1) - 1) > at:
             in_path = url[: match.start()].endswith("/")
             yield AuditFinding("dated later" if in_path else "unsure", url, "url")
-    if _LIVE_URL.search(url):
+    if say.LIVE_URL.search(url):
         yield AuditFinding("unsure", url, "url")
 
 
 def _of_live(part: _Part) -> Iterator[AuditFinding]:
     """A page that is written while something happens, whatever day it bears."""
-    match = _LIVE_PAGE.search(part.folded) or (
-        _LIVE_TITLE.search(part.words) if part.place == "title" else None
+    match = say.LIVE_PAGE.search(part.folded) or (
+        say.LIVE_TITLE.search(part.words) if part.place == "title" else None
     )
     if match is not None:
         yield AuditFinding("unsure", part.sentence(match.start()), part.place)
@@ -396,9 +185,9 @@ def _of_live(part: _Part) -> Iterator[AuditFinding]:
 
 def _of_odds(part: _Part) -> Iterator[AuditFinding]:
     """The price of a bet, with what stands around it."""
-    for match in _PRICED_AT.finditer(part.folded):
+    for match in say.PRICED_AT.finditer(part.folded):
         begin, end = max(0, match.start() - NEAR), match.end() + NEAR
-        if _FIGURES.search(part.folded, begin, end):
+        if say.FIGURES.search(part.folded, begin, end):
             yield AuditFinding("odds", part.words[begin:end], part.place)
             return
 
@@ -420,10 +209,10 @@ def _of_dates(part: _Part, at: datetime) -> Iterator[AuditFinding]:
 def _is_of_page(sentence: str, day: WrittenDate) -> bool:
     """Whether a day is that on which a page was written, changed or read."""
     before, after = sentence[max(0, day.start - FAR) : day.start], sentence[day.end :]
-    for word in _STAMP.finditer(before):
-        if (word["far"] or len(before) - word.end() <= ADJACENT) and not _COMING.search(before):
+    for word in say.STAMP.finditer(before):
+        if (word["far"] or len(before) - word.end() <= ADJACENT) and not say.COMING.search(before):
             return True
-    if _CHANGED.match(after) or (_DATELINE.fullmatch(before) and _DASH.match(after)):
+    if say.CHANGED.match(after) or (say.DATELINE.fullmatch(before) and say.DASH.match(after)):
         return True
     letters = sum(map(str.isalpha, before)) + sum(map(str.isalpha, after))
     return day.timed and letters <= FEW_LETTERS
@@ -432,17 +221,17 @@ def _is_of_page(sentence: str, day: WrittenDate) -> bool:
 def _has_happened(sentence: str, day: WrittenDate) -> bool:
     """Whether what a sentence tells of a day is over, by its verbs."""
     before = sentence[: day.start]
-    if _SAID_ON.search(before):
+    if say.SAID_ON.search(before):
         return True
-    if (_FOR.search(before) and not day.spans) or _INFINITIVE.search(before):
+    if (say.FOR.search(before) and not day.spans) or say.INFINITIVE.search(before):
         return False
     clause = _clause(sentence, day.start, day.end)
-    return bool(_PAST.search(clause)) and not _COMING.search(clause)
+    return bool(say.PAST.search(clause)) and not say.COMING.search(clause)
 
 
 def _clause(sentence: str, start: int, end: int) -> str:
     """The part of a sentence around a place; with the part beside it, where it says nothing more."""
-    inside = (match for match in _CLAUSE.finditer(sentence) if not start <= match.start() < end)
+    inside = (match for match in say.CLAUSE.finditer(sentence) if not start <= match.start() < end)
     cuts = [0, *(match.end() for match in inside), len(sentence)]
     place = bisect_right(cuts, start, 0, len(cuts) - 1) - 1
     low, high = cuts[place], cuts[place + 1]
@@ -474,8 +263,8 @@ class _Asked:
 
     def of_something_else(self, match: re.Match[str]) -> bool:
         """Whether what ended, by the words after a verb, is something that isn't asked."""
-        thing = _OBJECT.match(match.string, match.end()) if _TRANSITIVE.search(match[0]) else None
-        if thing is None or _OUTCOME.search(thing[1]):
+        thing = say.OBJECT.match(match.string, match.end()) if say.TRANSITIVE.search(match[0]) else None
+        if thing is None or say.OUTCOME.search(thing[1]):
             return False
         return not any(term.search(thing[1]) for term in (*self.names, *self.others))
 
@@ -485,7 +274,7 @@ def _asked(question: str) -> _Asked:
     ways: dict[Kind, list[tuple[str, ...]]] = {"name": [], "figure": [], "word": []}
     for term in search_terms(question, MOST_TERMS):
         ways.get(term.kind, []).append(term.ways)
-    asking = [words for words in _ENDS if re.search(rf"\b(?:{words})\b", question, re.IGNORECASE)]
+    asking = [words for words in say.ENDS if re.search(rf"\b(?:{words})\b", question, re.IGNORECASE)]
     words = [each[0] for each in ways["word"]]
     plain = [word for word in words if not any(re.fullmatch(each, word, re.IGNORECASE) for each in asking)]
     named = [re.compile("|".join(_name_ways(each))) for each in ways["name"]]
@@ -497,7 +286,10 @@ def _asked(question: str) -> _Asked:
         need = 1  # such a name is nobody else's
     parts = [way.lower().split() for each in ways["name"] or ways["word"] for way in each]
     keys = tuple(dict.fromkeys(key for each in parts for key in (each[-1], each[0])))
-    ends = re.compile(rf"\b(?:{'|'.join([_SAYS_SO, *(_ENDS[x] for x in asking)])})(?!\w)", re.IGNORECASE)
+    ends = re.compile(
+        rf"\b(?:{'|'.join([say.SAYS_SO, *(say.ENDS[x] for x in asking)])})(?!\w)",
+        re.IGNORECASE,
+    )
     names, more = (named, others) if named else (others, [])
     return _Asked(tuple(names), tuple(more), keys, need, ends)
 
@@ -540,19 +332,19 @@ def _places(key: str, text: str) -> Iterator[int]:
 
 
 def _answers(sentence: str, title: str, asked: _Asked, question: str, at: datetime) -> bool:
-    if sentence.endswith("?") or _INVERTED.match(sentence):
+    if sentence.endswith("?") or say.INVERTED.match(sentence):
         return False
-    if any(stage[0].casefold() not in question.casefold() for stage in _STAGE.finditer(sentence)):
+    if any(stage[0].casefold() not in question.casefold() for stage in say.STAGE.finditer(sentence)):
         return False
     if _is_dated_before(sentence, question, at):
         return False
     for match in islice(asked.ends.finditer(sentence), MOST_ENDS):
         clause = _clause(sentence, match.start(), match.end())
-        if _HABIT.search(sentence, 0, match.start()) or _PLURAL.match(sentence, match.end()):
+        if say.HABIT.search(sentence, 0, match.start()) or say.PLURAL.match(sentence, match.end()):
             continue
-        if _EARLIER.search(clause) or _OPEN.search(clause) or _OTHERS.search(clause):
+        if say.EARLIER.search(clause) or say.OPEN.search(clause) or say.OTHERS.search(clause):
             continue
-        if asked.is_told(_between(_HARD, sentence, match), title) and not asked.of_something_else(match):
+        if asked.is_told(_between(say.HARD, sentence, match), title) and not asked.of_something_else(match):
             return True
     return False
 
@@ -576,7 +368,7 @@ def _is_dated_before(sentence: str, question: str, at: datetime) -> bool:
     asked_of = _days_of(question, at)
     if any(day.last <= at and day.at not in asked_of for day in written_dates(sentence, at)):
         return True
-    for match in _BARE_MONTH.finditer(sentence):
+    for match in say.BARE_MONTH.finditer(sentence):
         ahead = (MONTHS[match[1].casefold()] - at.month) % 12
         if ahead > COMING_MONTHS and match[1].casefold() not in question.casefold():
             return True
