@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 
+PYTHON_ONLY = {"python_only": True}
+"""Marks, as a field's `json_schema_extra`, a setting that is given in Python and is no key of a config."""
+
 
 class UnknownExtension(LookupError):
     """No file of that name in any of the folders looked at."""

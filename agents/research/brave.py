@@ -1,7 +1,7 @@
 """Brave: news of the whole web, searched by words, with a key of your own.
 
 Its articles have a title, an address and a description, and the time at which Brave dates the page. The key
-is in the environment variable that `key_env` names. Not yet run live.
+is in the environment variable BRAVE_SEARCH_API_KEY. Not yet run live.
 """
 
 import asyncio
@@ -15,31 +15,32 @@ from agents.evidence import FoundArticle, ResearchError
 from agents.guard import cutoff
 from agents.search_terms import search_terms
 from markets.model import Market
+from markets.registry import PYTHON_ONLY
 from markets.venue import Report, VenueError, ignore_report
 from markets.venues.wire.fields import MaybeText, RecordSorter, RejectedRecord, Text, WireRecord, read
 from markets.venues.wire.http import HttpClient, Sleep
 
+KEY = "BRAVE_SEARCH_API_KEY"
+"""The environment variable that holds the key."""
 HINT = "check evidence.brave.url, your key and your network, or try again later"
 
 
 class Settings(BaseModel):
-    """Brave's address, the key's variable, request rate and search."""
+    """Brave's address, request rate and how far back it looks."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     url: str = Field("https://api.search.brave.com/res/v1", exclude=True)
     """The address of Brave's API."""
-    key_env: str = Field("BRAVE_SEARCH_API_KEY", exclude=True)
-    """The environment variable that holds the key (not the key itself)."""
     per_second: float = Field(1.0, gt=0, exclude=True)
     """Requests per second."""
-    timeout: float = Field(20.0, gt=0, exclude=True)
+    timeout: float = Field(20.0, gt=0, exclude=True, json_schema_extra=PYTHON_ONLY)
     """How many seconds to wait for an answer."""
     days: int = Field(30, ge=1, le=365)
     """How far back it looks, in days."""
-    words: int = Field(4, ge=1, le=10)
+    words: int = Field(4, ge=1, le=10, json_schema_extra=PYTHON_ONLY)
     """How many terms of a market's question to search for."""
-    records: int = Field(20, ge=1, le=50)
+    records: int = Field(20, ge=1, le=50, json_schema_extra=PYTHON_ONLY)
     """How many articles to request at once."""
 
 
@@ -87,7 +88,7 @@ class Brave:
                 "/news/search", q=query, count=self._settings.records, freshness=days
             )
         except VenueError as error:
-            refused = f"Brave refuses the key in {self._settings.key_env}, or the search: "
+            refused = f"Brave refuses the key in {KEY}, or the search: "
             words = refused * (error.code == "refused") + error.message
             raise ResearchError(error.code, words, HINT) from error
         listed = answer.get("results") if isinstance(answer, dict) else None
@@ -100,8 +101,8 @@ class Brave:
         """The client, once there is a key."""
         settings = self._settings
         if self._http is None:
-            if not (key := os.environ.get(settings.key_env)):
-                words = f"the environment variable {settings.key_env} is not set"
+            if not (key := os.environ.get(KEY)):
+                words = f"the environment variable {KEY} is not set"
                 raise ResearchError("no_key", words, "put the key there, or in .env beside the config")
             self._http = HttpClient(
                 settings.url,

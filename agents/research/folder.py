@@ -16,6 +16,7 @@ from agents.article_index import ArticleIndex
 from agents.evidence import FoundArticle, ResearchError
 from agents.search_terms import keywords, words
 from markets.model import Market
+from markets.registry import PYTHON_ONLY
 from markets.venue import QuarantinedRecord, Report, ignore_report
 
 SUFFIXES = (".md", ".txt")
@@ -28,7 +29,7 @@ MOST_WORDS = 8
 
 
 class Settings(BaseModel):
-    """The folder of articles, and how many of a question's words one must contain.
+    """The folder of articles.
 
     The path is not frozen with a cohort: articles may move, and new ones arrive every day.
     """
@@ -37,7 +38,7 @@ class Settings(BaseModel):
 
     path: Path = Field(default=Path("news"), exclude=True)
     """The folder, relative to the config's."""
-    words: int = Field(default=2, ge=1, le=MOST_WORDS)
+    words: int = Field(default=2, ge=1, le=MOST_WORDS, json_schema_extra=PYTHON_ONLY)
     """How many of a question's keywords an article must contain."""
 
 

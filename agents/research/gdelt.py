@@ -21,6 +21,7 @@ from agents.guard import cutoff
 from agents.search_terms import SearchTerm, broader_terms, search_terms
 from agents.text import one_line
 from markets.model import Market
+from markets.registry import PYTHON_ONLY
 from markets.venue import Report, VenueError, ignore_report
 from markets.venues.wire.fields import MaybeText, RecordSorter, RejectedRecord, Text, WireRecord, read
 from markets.venues.wire.http import HttpClient, RequestError, parse_json
@@ -32,21 +33,21 @@ _BACKSLASH = re.compile(r"\\\\|\\(?![\"/bfnrt]|u[0-9a-fA-F]{4})")
 
 
 class Settings(BaseModel):
-    """GDELT's address, request rate and search: how far back, and with how many keywords."""
+    """GDELT's address, how far back it is searched, and in which language."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     url: str = Field("https://api.gdeltproject.org/api/v2/doc", exclude=True)
     """The address of GDELT's API."""
-    per_second: float = Field(0.2, gt=0, exclude=True)
+    per_second: float = Field(0.2, gt=0, exclude=True, json_schema_extra=PYTHON_ONLY)
     """Requests per second; GDELT asks for one every five seconds."""
-    timeout: float = Field(20.0, gt=0, exclude=True)
+    timeout: float = Field(20.0, gt=0, exclude=True, json_schema_extra=PYTHON_ONLY)
     """How many seconds to wait for an answer."""
     days: int = Field(30, ge=1, le=90)
     """How far back it looks, in days."""
-    words: int = Field(4, ge=1, le=10)
+    words: int = Field(4, ge=1, le=10, json_schema_extra=PYTHON_ONLY)
     """How many terms of a question to search for: names and phrases, tickers, figures, years, other words."""
-    records: int = Field(50, ge=1, le=250)
+    records: int = Field(50, ge=1, le=250, json_schema_extra=PYTHON_ONLY)
     """How many articles to request per market."""
     language: str = Field("english", pattern="^[a-z]*$")
     """The language of the articles; empty for any."""

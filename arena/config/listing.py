@@ -17,7 +17,7 @@ from arena.config.field_types import as_plain
 from arena.config.lineup import NOT_SHARED
 from arena.config.model import Config
 from arena.config.sections import FixedSections, RulesBlock
-from arena.config.validation import describe_keys
+from arena.config.validation import describe_keys, python_only
 from markets.registry import load
 
 ASK = """\
@@ -54,12 +54,12 @@ class SectionRows:
 
 def key_rows(model: type[BaseModel], skip: tuple[str, ...] = ()) -> tuple[KeyRow, ...]:
     """The keys of a model in their order, without those that are blocks of their own."""
-    takes, rows = describe_keys(model), []
+    takes, rows, hidden = describe_keys(model), [], {*skip, *python_only(model)}
     for name, field in model.model_fields.items():
         key = field.alias or name
         extra = field.json_schema_extra
         inline = isinstance(extra, dict) and extra.get("inline")  # a block that is told of in one line
-        if key in skip or (section_of(field.annotation) and not inline):
+        if key in hidden or (section_of(field.annotation) and not inline):
             continue
         words, unit = takes[key]
         value = None if field.is_required() else field.get_default(call_default_factory=True)
@@ -149,9 +149,11 @@ def effective(config: Config) -> dict[str, Any]:
 
 def settings_data(model: BaseModel) -> dict[str, Any]:
     """A block's settings as a config has them."""
-    takes, found = describe_keys(type(model)), {}
+    takes, found, hidden = describe_keys(type(model)), {}, python_only(type(model))
     for name, field in type(model).model_fields.items():
         key, value = field.alias or name, getattr(model, name)
+        if name in hidden:
+            continue
         plain = settings_data(value) if isinstance(value, BaseModel) else as_plain(value, takes[key][1])
         if plain not in (None, "", {}):
             found[key] = plain

@@ -151,12 +151,6 @@ class RulesBlock(ConfigSection):
     """The largest bet, as a share of the cash; larger ones are rejected."""
     cap: Literal["bet", "decision"] | None = None
     """What `max_bet` limits: each bet, or all bets of a decision together."""
-    base: Literal["start", "running"] | None = None
-    """The cash it is measured by: at the start of the decision, or at each bet."""
-    merge: bool | None = None
-    """Whether bets on one market and side count as one."""
-    extremes: bool | None = None
-    """Whether fills at mid may also be at $1.00 and $0.00."""
     worst_price: PriceGap | None = None
     """How far above the best price a bet may walk the book."""
     max_spread: PriceGap | None = None

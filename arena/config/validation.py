@@ -9,6 +9,7 @@ from pydantic_core import ErrorDetails
 
 from arena.config.document import Document
 from arena.config.errors import Key, quoted_value, suggestion
+from markets.registry import PYTHON_ONLY
 
 Model = TypeVar("Model", bound=BaseModel)
 Schema = dict[str, Any]
@@ -33,12 +34,16 @@ def validate(
     Values are taken as strictly as JSON's: "5" is text and no number. `also` are further keys that
     are known at this place.
     """
+    no_keys = python_only(model) & (data.keys() if isinstance(data, dict) else set())
+    for name in no_keys:
+        _note_unknown(_schema_of(model), (name,), document, at, also)
     try:
-        return model.model_validate_json(json.dumps(data), strict=True)
+        made = model.model_validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
         for detail in error.errors(include_url=False):
             _note(model, detail, document, at, also)
         return None
+    return None if no_keys else made
 
 
 def describe_keys(model: type[BaseModel]) -> dict[str, tuple[str, str]]:
@@ -60,9 +65,7 @@ def _note(
     key = (*at, *inner)
     schema = _schema_of(model)
     if detail["type"] == "extra_forbidden":
-        known = [*_properties(schema, inner[:-1]), *(also if len(inner) == 1 else ())]
-        meant, words = suggestion(str(inner[-1]), sorted(known))
-        document.add(key, str(inner[-1]), meant, f"unknown key. {words}")
+        _note_unknown(schema, inner, document, at, also)
         return
     meant, told = _meant(detail, schema), detail.get("ctx", {})
     key = (*key, told["at"]) if "at" in told else key
@@ -78,6 +81,17 @@ def _note(
     document.add(key, found, meant, told.get("words") or words)
 
 
+def _note_unknown(schema: Schema, inner: Key, document: Document, at: Key, also: tuple[str, ...]) -> None:
+    known = [*_properties(schema, inner[:-1]), *(also if len(inner) == 1 else ())]
+    meant, words = suggestion(str(inner[-1]), sorted(known))
+    document.add((*at, *inner), str(inner[-1]), meant, f"unknown key. {words}")
+
+
+def python_only(model: type[BaseModel]) -> set[str]:
+    """The fields of a model that are no keys of a config."""
+    return {name for name, field in model.model_fields.items() if field.json_schema_extra == PYTHON_ONLY}
+
+
 def _place(value: Any, loc: tuple[str | int, ...]) -> Key:
     """Pydantic's location without what isn't in the file: names of types, keys of what is no block."""
     place: Key = ()
@@ -91,9 +105,12 @@ def _place(value: Any, loc: tuple[str | int, ...]) -> Key:
 
 def _schema_of(model: type[BaseModel]) -> Schema:
     try:
-        return model.model_json_schema()
+        schema = model.model_json_schema()
     except PydanticInvalidForJsonSchema:  # an extension's own type: pydantic's words must do
         return {}
+    for name in python_only(model):
+        del schema["properties"][name]
+    return schema
 
 
 def _meant(detail: ErrorDetails, schema: Schema) -> str:

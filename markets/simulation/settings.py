@@ -15,6 +15,7 @@ from pydantic import (
 )
 
 from markets.hashes import digest
+from markets.registry import PYTHON_ONLY
 
 Chance = Callable[[str, date], random.Random]
 """The random numbers for a purpose on a day."""
@@ -49,25 +50,25 @@ class PlainSettings(BaseModel):
     events: int = Field(default=60, ge=1)
     """How many events they belong to."""
 
-    event_start: float = Field(default=0.6, ge=0, le=100)
+    event_start: float = Field(default=0.6, ge=0, le=100, json_schema_extra=PYTHON_ONLY)
     """How far apart events start."""
-    event_step: float = Field(default=0.07, ge=0, le=100)
+    event_step: float = Field(default=0.07, ge=0, le=100, json_schema_extra=PYTHON_ONLY)
     """How far an event moves in a day."""
-    own_start: float = Field(default=1.0, ge=0, le=100)
+    own_start: float = Field(default=1.0, ge=0, le=100, json_schema_extra=PYTHON_ONLY)
     """How far apart the markets of an event start."""
-    own_step: float = Field(default=0.07, ge=0, le=100)
+    own_step: float = Field(default=0.07, ge=0, le=100, json_schema_extra=PYTHON_ONLY)
     """How far a market moves in a day, beside its event."""
 
     price_noise: float = Field(default=0.43, ge=0, le=100)
     """How far off the market price is."""
-    price_memory: float = Field(default=0.75, ge=0, lt=1)
+    price_memory: float = Field(default=0.75, ge=0, lt=1, json_schema_extra=PYTHON_ONLY)
     """How much of a price's error is left a day later."""
-    price_shrink: float = Field(default=0.86, gt=0, le=1)
+    price_shrink: float = Field(default=0.86, gt=0, le=1, json_schema_extra=PYTHON_ONLY)
     """The share of the truth's log-odds that the price keeps; below 1 it is less extreme."""
-    evidence_rate: float = Field(default=0.4, ge=0, le=1)
+    evidence_rate: float = Field(default=0.4, ge=0, le=1, json_schema_extra=PYTHON_ONLY)
     """The chance that a day brings a piece of evidence on a market."""
 
-    spread: int = Field(default=6, ge=1, le=20)
+    spread: int = Field(default=6, ge=1, le=20, json_schema_extra=PYTHON_ONLY)
     """The most ticks between bid and ask."""
     fee_rate: int = Field(default=20_000, ge=0)
     """The venue's fee rate, in millionths."""
@@ -89,13 +90,13 @@ class Settings(PlainSettings):
     """The share of events whose markets are thresholds, less likely one by one."""
     jump_rate: float = Field(default=0, ge=0, le=1)
     """The chance that a day brings news that makes an event jump."""
-    jump_size: float = Field(default=1.5, ge=0, le=100)
+    jump_size: float = Field(default=1.5, ge=0, le=100, json_schema_extra=PYTHON_ONLY)
     """How far such news moves it, in log-odds."""
     fraction_share: float = Field(default=0, ge=0, le=1)
     """The share of markets that pay a fraction to each side."""
     delay_share: float = Field(default=0, ge=0, le=1)
     """The share of markets resolved days after the close, not hours."""
-    delay_days: int = Field(default=21, ge=1, le=1_000)
+    delay_days: int = Field(default=21, ge=1, le=1_000, json_schema_extra=PYTHON_ONLY)
     """The most days this takes."""
     corrected_share: float = Field(default=0, ge=0, le=1)
     """The share of markets whose first resolution is wrong and later corrected."""
@@ -105,7 +106,7 @@ class Settings(PlainSettings):
     """The chance that a market has no quote on a day."""
     outage_rate: float = Field(default=0, ge=0, le=1)
     """The chance that a day starts an outage of the whole venue."""
-    outage_hours: int = Field(default=12, ge=1, le=1_000)
+    outage_hours: int = Field(default=12, ge=1, le=1_000, json_schema_extra=PYTHON_ONLY)
     """The most hours an outage lasts."""
 
     @model_validator(mode="after")

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from markets.garbage_collection import gc_paused
 from markets.model import NEVER, Listing, MarketId, Quote, Resolution
 from markets.past import PastMarket, PastRequest, PastSelection
+from markets.registry import PYTHON_ONLY
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, ignore_report
 from markets.venues.wire import kalshi_records as wire
 from markets.venues.wire import kalshi_requests as asking
@@ -43,7 +44,7 @@ UNTOLD = frozenset({"min_liquidity"})
 
 
 class Settings(BaseModel):
-    """Kalshi's address, request rate and catalogue size."""
+    """Kalshi's address and request rate."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
@@ -51,9 +52,9 @@ class Settings(BaseModel):
     """The address of its API."""
     per_second: float = Field(10.0, gt=0, exclude=True)
     """The most requests per second."""
-    timeout: float = Field(20.0, gt=0, exclude=True)
+    timeout: float = Field(20.0, gt=0, exclude=True, json_schema_extra=PYTHON_ONLY)
     """How many seconds to wait for an answer."""
-    pages: int = Field(500, gt=0, exclude=True)
+    pages: int = Field(500, gt=0, exclude=True, json_schema_extra=PYTHON_ONLY)
     """The most pages of a catalogue to read: one that has more is incomplete, and nothing is made of it."""
 
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from markets.garbage_collection import gc_paused
 from markets.model import Listing, MarketId, Quote, Resolution
 from markets.past import PastMarket, PastRequest, PastSelection
+from markets.registry import PYTHON_ONLY
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, VenueError, ignore_report
 from markets.venues.wire import manifold_records as wire
 from markets.venues.wire import manifold_requests as asking
@@ -44,7 +45,7 @@ class Settings(BaseModel):
     """The address of its API."""
     per_second: float = Field(5.0, gt=0, exclude=True)
     """The most requests per second."""
-    timeout: float = Field(20.0, gt=0, exclude=True)
+    timeout: float = Field(20.0, gt=0, exclude=True, json_schema_extra=PYTHON_ONLY)
     """How many seconds to wait for an answer."""
     newest: int = Field(20_000, gt=0, exclude=True)
     """How many of its newest markets to read; where it has more, that is told."""

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from markets.garbage_collection import gc_paused
 from markets.model import NEVER, Listing, Market, MarketId, Quote, Resolution
 from markets.past import PastMarket, PastRequest, PastSelection
+from markets.registry import PYTHON_ONLY
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, ignore_report
 from markets.venues.wire import polymarket_records as wire
 from markets.venues.wire import polymarket_requests as asking
@@ -36,7 +37,7 @@ UNTOLD = frozenset({"min_open_interest"})
 
 
 class Settings(BaseModel):
-    """The addresses of Polymarket's two services, their request rate and catalogue size."""
+    """The addresses of Polymarket's two services, and their request rate."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
@@ -46,9 +47,9 @@ class Settings(BaseModel):
     """The service with books and prices."""
     per_second: float = Field(5.0, gt=0, exclude=True)
     """The most requests per second to each of the two."""
-    timeout: float = Field(20.0, gt=0, exclude=True)
+    timeout: float = Field(20.0, gt=0, exclude=True, json_schema_extra=PYTHON_ONLY)
     """How many seconds to wait for an answer."""
-    pages: int = Field(1_000, gt=0, exclude=True)
+    pages: int = Field(1_000, gt=0, exclude=True, json_schema_extra=PYTHON_ONLY)
     """The most pages of a catalogue to read: one that has more is incomplete, and nothing is made of it."""
 
 

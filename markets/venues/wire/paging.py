@@ -70,7 +70,9 @@ async def new_records(
         yield list(fresh.values())
         if cursor is None:
             return
-    raise incomplete(f"there are more pages after page {most:,}", "raise the venue's `pages` in the config")
+    raise incomplete(
+        f"there are more pages after page {most:,}", "name its markets, events or tags in the config"
+    )
 
 
 def incomplete(why: str, hint: str = "") -> VenueError:

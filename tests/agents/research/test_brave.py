@@ -112,8 +112,6 @@ def test_without_a_key_nobody_is_asked(server: VenueServer, monkeypatch: pytest.
     ) as caught:
         search(server)
     assert (caught.value.code, server.log) == ("no_key", [])
-    monkeypatch.setenv("MINE", KEY)
-    assert search(server, key_env="MINE") == ([FOUND], [])
 
 
 @pytest.mark.parametrize("code", [401, 403, 422])

@@ -51,16 +51,16 @@ def config(evidence: str) -> str:
 def test_the_block_says_where_articles_come_from_and_which_are_shown(tmp_path: Path) -> None:
     (tmp_path / "press").mkdir()
     rule = "per_market: 2, characters: 80, restricted: [x.example]"
-    read = load(write(tmp_path, config(f"{{from: folder, {rule}, folder: {{path: press, words: 3}}}}")))
-    assert read.evidence_settings == folder.Settings(path=Path("press"), words=3)
+    read = load(write(tmp_path, config(f"{{from: folder, {rule}, folder: {{path: press}}}}")))
+    assert read.evidence_settings == folder.Settings(path=Path("press"))
     assert read.evidence.guard == Guard(per_market=2, characters=80, restricted=("x.example",))
 
 
 def test_what_is_frozen_is_what_is_searched_for_and_not_where(tmp_path: Path) -> None:
-    (tmp_path / "press").mkdir()
-    read = load(write(tmp_path, config("{from: folder, per_market: 2, folder: {path: press, words: 3}}")))
+    read = load(write(tmp_path, config("{from: gdelt, per_market: 2, gdelt: {days: 3}}")))
     cohort, _ = freeze_cohort(read, 1, SUNDAY)
-    assert (cohort.evidence, cohort.evidence_settings) == ("folder", {"words": 3})
+    frozen = {"days": 3, "words": 4, "records": 50, "language": "english"}
+    assert (cohort.evidence, cohort.evidence_settings) == ("gdelt", frozen)
     record = Record.open(str(tmp_path / "arena.db"))
     begin_due_cohort(SUNDAY, plan_of(read, SUNDAY), record)
     assert [stored.cohort for stored in record.cohorts()] == [cohort]

@@ -34,6 +34,8 @@ MISTAKES = {
     'markets.min_dept: unknown key. Did you mean "min_depth"?': "min_dept: 5",
     "markets.simulator: exclusive_share and ladder_share are parts of all events: together at most 1":
         "simulator: {exclusive_share: 0.6, ladder_share: 0.6}",
+    "markets.simulator.price_shrink: unknown key. Did you mean \"price_noise\"?":
+        "simulator: {price_shrink: 0.8}",
     "markets.simulator: start is 9999-01-01: it lies between 1900-01-01 and 2900-01-01":
         "simulator: {start: 9999-01-01}",
 }  # fmt: skip
