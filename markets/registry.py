@@ -6,8 +6,9 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
-PYTHON_ONLY = {"python_only": True}
+PYTHON_ONLY: dict[str, Any] = {"python_only": True}
 """Marks, as a field's `json_schema_extra`, a setting that is given in Python and is no key of a config."""
 
 
