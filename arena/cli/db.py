@@ -31,34 +31,44 @@ FOLDER, KEEP = Path("backups"), 14
 @command()
 def backup(
     chosen: Options,
-    file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="A new file; by default one in the backup folder.")
+    place: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FILE|URL]",
+            help="A new file, or an empty database; by default a file in the backup folder.",
+        ),
     ] = None,
 ) -> None:
     """Copy the record as of this instant, even while it is played, and verify the copy.
 
-    Without FILE it goes to backup.folder, named by the time in UTC, and all but the newest backup.keep are
-    deleted there. A backup is one SQLite file, also of a PostgreSQL record. It gets its name only after all
-    of it has been verified.
+    Without a place it goes to backup.folder, named by the time in UTC, and all but the newest backup.keep
+    are deleted there. A backup is one SQLite file, also of a PostgreSQL record. It gets its name only after
+    all of it has been verified.
 
-    Example: arena db backup
+    With a URL the record moves to another database, such as one on PostgreSQL: the copy is kept only if its
+    state hash is the same too. Stop arena run first, and then name it as `database` in the config.
+
+    Example: arena db backup postgresql+psycopg://user@host/name
 
     Next: arena db restore FILE
     """
+    if place is not None and "://" in place:
+        copy_to(chosen, place)
+        return
     from arena.clock import now
     from arena.record.files.backup import backup as make
     from arena.record.files.backup import backup_to
     from arena.record.schema.database import open_read_only
     from arena.verify.content import verified_content
 
-    address, (folder, keep) = chosen.record(), place(chosen)
+    address, (folder, keep) = chosen.record(), place_of(chosen)
     with (
         interruptible("stopped; no backup was made", "the same command makes one"),
         open_read_only(address, older=True) as engine,
         stages() as told,
     ):
-        if file:
-            made = backup_to(engine, file, verified_content, told)
+        if place:
+            made = backup_to(engine, Path(place), verified_content, told)
         else:
             made = make(engine, folder, keep, now(), verified_content, told)
     data = {"file": made.path, "bytes": made.size, "gone": made.gone}
@@ -70,7 +80,7 @@ def backup(
     chosen.answer(data | content_data(made.content), print, "\n".join(lines))
 
 
-def place(chosen: Options) -> tuple[Path, int]:
+def place_of(chosen: Options) -> tuple[Path, int]:
     """The folder that backups go to, and how many of them stay."""
     config = chosen.known()
     return (FOLDER, KEEP) if config is None else (config.backups, config.backup.keep)
@@ -150,7 +160,7 @@ def upgrade(
     from arena.record.schema.database import upgrade as bring_up
     from arena.verify.content import verified_content
 
-    address, (folder, keep), saved = chosen.record(), place(chosen), None
+    address, (folder, keep), saved = chosen.record(), place_of(chosen), None
     with open_read_only(address, older=True) as engine, stages() as told:
         with reading(engine) as connection:
             version = schema_version(connection)
@@ -184,20 +194,8 @@ def _upgrade_queue(address: str) -> bool:
     return upgrade_queue(address)
 
 
-@command()
-def copy(
-    chosen: Options,
-    to: Annotated[str, typer.Argument(metavar="TO", help="A new file, or the URL of an empty database.")],
-) -> None:
-    """Copy the whole record to another database: from SQLite to PostgreSQL, or back.
-
-    The copy is verified and its state hash compared; unless both match, nothing is kept. The record itself is
-    not changed. Stop arena run first, and afterwards name the copy as `database` in the config.
-
-    Example: arena db copy postgresql+psycopg://user@host/name
-
-    Next: arena verify --database TO
-    """
+def copy_to(chosen: Options, to: str) -> None:
+    """Copy the whole record to another database, and verify it there."""
     from arena.record.files.move import move_record
     from arena.record.schema.database import open_read_only, url_of
     from arena.record.schema.database_errors import record_name
@@ -285,5 +283,4 @@ db = typer.Typer(help=HELP, no_args_is_help=True)
 db.command()(backup)
 db.command()(restore)
 db.command()(upgrade)
-db.command()(copy)
 db.command()(prune)

@@ -115,17 +115,34 @@ def fetch(
     folder: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="Also write the file there.")
     ] = None,
+    resolutions: Annotated[
+        bool, typer.Option("--resolutions", help="Fetch the resolutions of all rounds that are kept instead.")
+    ] = False,
     clock: ClockFile = None,
 ) -> None:
-    """Keep a round's question set in the record, byte for byte, with its SHA-256.
+    """Keep a round's question set, or all resolutions, in the record, byte for byte, with its SHA-256.
 
     DIR has the files as they are published; an address has question_sets/ and resolution_sets/ below it.
-    A set that was changed becomes a new version. What is not whole and valid is not kept.
+    A file that was changed becomes a new version. What is not whole and valid is not kept.
+
+    With --resolutions: markets that are open yet are in them with the crowd's probability of the day before,
+    and what came to something else than was said before is named. The first of a round come some ten days
+    after it was due.
 
     Example: arena forecastbench fetch --due 2026-03-01 --from datasets
 
     Next: arena forecastbench run
     """
+    if resolutions:
+        if due is not None or folder is not None:
+            raise ArenaError(
+                "two_questions",
+                "--resolutions are of all rounds, and go into the record alone",
+                "leave out --due and -o",
+                status=64,
+            )
+        fetch_resolutions(chosen, source, clock)
+        return
     from arena.rounds.benchmark_rounds import PUBLISHED, FileSource, fetch_questions
     from arena.scores.files.forecastbench import coverage, is_day, read_question_set, strictly
 
@@ -237,17 +254,8 @@ def answers_of(chosen: Options, asked: "QuestionSet", agent: str, cohort: int | 
     return newest.filed.file, answers_csv(newest)
 
 
-@command()
-def resolve(chosen: Options, source: From = None, clock: ClockFile = None) -> None:
-    """Keep the resolutions of all rounds in the record; a file that changed becomes a new version.
-
-    Markets that are open yet are in it with the crowd's probability of the day before. What came to something
-    else than was said before is named. The first resolutions of a round come some ten days after it was due.
-
-    Example: arena forecastbench resolve --from datasets
-
-    Next: arena forecastbench board FILE...
-    """
+def fetch_resolutions(chosen: Options, source: str | None, clock: Path | None) -> None:
+    """Keep the resolutions of all rounds in the record, and say what is new in them."""
     from arena.rounds.benchmark_rounds import PUBLISHED, FileSource, resolve_rounds
 
     with chosen.writing() as record, progress("Fetching resolutions"):
@@ -436,7 +444,9 @@ def gathered(
     filed += [one for one in recorded if one.due in dues]
     if not filed:
         what = "there is nothing to score: no agent has answered a round of which resolutions are kept"
-        raise ArenaError("nothing", what, "arena forecastbench run, then resolve; or name files of forecasts")
+        raise ArenaError(
+            "nothing", what, "arena forecastbench run, then fetch --resolutions; or name files of forecasts"
+        )
     return gather(filed, sets, resolved, mode, median)
 
 
@@ -700,5 +710,4 @@ forecastbench.command()(fetch)
 forecastbench.command()(run)
 forecastbench.command()(file)
 forecastbench.command()(check)
-forecastbench.command()(resolve)
 forecastbench.command()(board)

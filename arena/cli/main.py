@@ -35,7 +35,7 @@ from arena.cli.round import round as play_round
 from arena.cli.run import run, worker
 from arena.cli.schema import schema
 from arena.cli.score import score, tournament
-from arena.cli.status import status, watch
+from arena.cli.status import status
 from arena.cli.verify import verify
 from arena.cli.whatif import whatif
 from arena.errors import ArenaError
@@ -43,6 +43,13 @@ from arena.errors import ArenaError
 UsageError: Any = typer.BadParameter.__base__
 """What Typer raises where a command line is wrong."""
 USAGE = 64
+FORMER = {
+    "arena cohorts resume": "arena cohorts pause N --resume",
+    "arena db copy": "arena db backup URL",
+    "arena forecastbench resolve": "arena forecastbench fetch --resolutions",
+    "arena watch": "arena status --incidents, and its test arena status --test-webhook",
+}
+"""What commands that are no more are called now."""
 PACKAGES = ("markets", "portfolio", "agents", "dashboard")
 
 
@@ -82,8 +89,9 @@ class Commands(TyperGroup):
             if "--json" not in words and context and type(error).__name__ == "NoArgsIsHelpError":
                 print(context.get_help())
             else:
-                hint = f"see {context.command_path} --help" if context else ""
-                print_error(ArenaError("usage", usage_text(error.format_message()), hint), "--json" in words)
+                message = usage_text(error.format_message())
+                hint = usage_hint(message, context.command_path) if context else ""
+                print_error(ArenaError("usage", message, hint), "--json" in words)
         except typer.Abort:
             sys.exit(130)
         sys.exit(USAGE)
@@ -123,6 +131,17 @@ def usage_text(message: str) -> str:
     return re.sub("Input should be a valid integer.*", "expected a whole number", message).replace(
         "Input should be", "expected"
     )
+
+
+def usage_hint(message: str, typed: str) -> str:
+    """Where to look, or what a command that was typed is called now.
+
+    >>> usage_hint("No such command 'copy'.", "arena db")
+    'it is now arena db backup URL'
+    """
+    gone = re.match("No such command '(.+?)'", message)
+    named = FORMER.get(f"{typed} {gone[1]}") if gone else None
+    return f"it is now {named}" if named else f"see {typed} --help"
 
 
 app = typer.Typer(
@@ -169,7 +188,6 @@ app.command()(run)
 app.command("round")(play_round)
 app.command()(status)
 app.command()(worker)
-app.command()(watch)
 app.add_typer(agents, name="agents")
 app.add_typer(cohorts, name="cohorts")
 app.add_typer(markets, name="markets")

@@ -1,4 +1,4 @@
-"""`arena status` and `arena watch`: how the arena stands, and what an operator should hear of."""
+"""`arena status`: how the arena stands, and what an operator should hear of."""
 
 import os
 from collections import Counter
@@ -186,17 +186,41 @@ def status(
         Path | None,
         typer.Option("--clock", metavar="FILE", help="For a rehearsal: take the time from its clock."),
     ] = None,
+    incidents: Annotated[
+        bool, typer.Option("--incidents", help="List incidents instead, and whether the webhook has each.")
+    ] = False,
+    limit: Annotated[int, typer.Option(help="List at most so many incidents.", min=1)] = 20,
+    test_webhook: Annotated[
+        bool, typer.Option("--test-webhook", help="Send a test message to the config's webhook instead.")
+    ] = False,
 ) -> None:
     """Show how the arena stands: is it running, what is due, what it cost, what is old or broken.
 
     It begins with what is to be done today, each with its command, then says how its health is and why:
     ok; waiting, for something that comes by itself; late with a round; or trouble that needs you. The
-    exit status is always 0.
+    exit status is 0.
+
+    With --incidents: what happened, newest first. `arena run` posts each to `watch.webhook` once: failed
+    rounds, budgets, outages, cohorts that end. One that continues, such as an outage, is marked as ongoing
+    until it is over.
+
+    With --test-webhook a message is sent whose event is `test`, and nothing is recorded. The address is
+    never shown whole, for it may be a secret. The exit status is 1 if the message did not arrive.
 
     Example: arena status --json
 
-    Next: arena watch shows recent incidents.
+    Next: arena status --incidents
     """
+    if incidents and test_webhook:
+        raise ArenaError(
+            "two_questions", "--incidents and --test-webhook can't be combined", "leave out one", status=64
+        )
+    if test_webhook:
+        send_test(chosen)
+        return
+    if incidents:
+        list_incidents(chosen, limit)
+        return
     from arena.clock import PretendedClock, SystemClock
     from arena.operations.status import read_status_by_config, status_data
     from arena.operations.today import read_tasks, task_data
@@ -211,29 +235,8 @@ def status(
     chosen.answer(today | status_data(found), print_status, found, tasks)
 
 
-@command()
-def watch(
-    chosen: Options,
-    limit: Annotated[int, typer.Option(help="Show at most so many.", min=1)] = 20,
-    test: Annotated[
-        bool, typer.Option("--test", help="Send a test message to the config's webhook instead.")
-    ] = False,
-) -> None:
-    """List incidents, newest first, and whether the webhook has been told of each.
-
-    `arena run` posts each to `watch.webhook` once: failed rounds, budgets, outages, cohorts that end. One
-    that continues, such as an outage, is marked as ongoing until it is over.
-
-    With --test a message is sent whose event is `test`, and nothing is recorded. The address is never shown
-    whole, for it may be a secret. The exit status is 1 if the message did not arrive.
-
-    Example: arena watch --limit 5
-
-    Next: arena watch --test
-    """
-    if test:
-        send_test(chosen)
-        return
+def list_incidents(chosen: Options, limit: int) -> None:
+    """List incidents, newest first, and whether the webhook has been told of each."""
     from arena.operations.status import incident_data
     from arena.record.write.operations import read_recent_incidents
 

@@ -313,5 +313,5 @@ def _refuse_hidden(connection: Connection) -> None:
     hidden = select(ReplacementRow.id).where(col(ReplacementRow.settings).contains(HIDDEN))
     if connection.scalar(hidden) is not None:
         message = "settings that an agent took later are sealed with a credential, which the export hides"
-        hint = "move the record itself, by `arena db copy` or a backup; nothing was changed here"
+        hint = "move the record itself, by `arena db backup`; nothing was changed here"
         raise ArenaError("hidden_credential", message, hint)

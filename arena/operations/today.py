@@ -51,8 +51,8 @@ COMMANDS: Mapping[str, str] = {
     "verify_failed": "verify --all",
     "heads_unpublished": "config",
     "site_unpublished": "publish",
-    "ping_failed": "watch",
-    "job_failing": "watch",
+    "ping_failed": "status --incidents",
+    "job_failing": "status --incidents",
 }
 """The command that helps against a reason, or shows more of it, by its code; `{}` is whom it is about."""
 

@@ -282,7 +282,7 @@ def test_a_site_that_cannot_be_published_stops_no_round_and_is_an_incident(tmp_p
     done = json.loads(arena(tmp_path, "run", "--once", "--json").stdout)
     assert done["rounds"] == 1
     assert done["failed"] > 0
-    found = json.loads(arena(tmp_path, "watch", "--json").stdout)["incidents"]
+    found = json.loads(arena(tmp_path, "status", "--incidents", "--json").stdout)["incidents"]
     assert [one["kind"] for one in found if one["kind"].startswith("site")] == ["site_unpublished"]
     (tmp_path / "site" / "mine.html").unlink()
     assert PublishedSite(tmp_path / "site").publish(tmp_path / "season.db")["written"] > 0

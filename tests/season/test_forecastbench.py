@@ -196,7 +196,7 @@ def test_a_round_there_and_back(tmp_path: Path, provider: FaultyProvider) -> Non
     (tmp_path / "clock").write_text("2026-03-12T00:00Z\n")
     for version, changes in enumerate(({}, {"m0": 0.6}, {"d3": 0.0}), 1):
         resolved(tmp_path, **changes)
-        (one,) = arena_json("forecastbench", "resolve", *FROM)["rounds"]
+        (one,) = arena_json("forecastbench", "fetch", "--resolutions", *FROM)["rounds"]
         assert (one["version"], one["is_new"], len(one["corrected"])) == (version, True, 2 * (version == 3))
     board = ("forecastbench", "board", "--mode", "paper")
     rows = {one["forecaster"]: one for one in arena_json(*board, filed, "--agents")["rows"]}
@@ -315,7 +315,7 @@ def test_the_papers_crowd_there_and_back(tmp_path: Path, provider: FaultyProvide
 
     (tmp_path / "clock").write_text("2026-03-12T00:00Z\n")
     resolved(tmp_path)
-    arena_json("forecastbench", "resolve", *FROM)
+    arena_json("forecastbench", "fetch", "--resolutions", *FROM)
     filed = []
     for number, (method, pool) in enumerate(POOLS.items(), 1):
         naming = ("--as", "us", "--model", method, "--n", str(number), "-o", "filed")

@@ -54,7 +54,7 @@ def test_where_no_model_has_a_key_a_cohort_starts_only_if_asked_for(
     )
     assert "ANN_KEY or BOB_KEY" in refused["mend"]
     assert arena_json(folder, "check")["next_command"] == "round --baselines"
-    assert arena_json(folder, "watch")["incidents"] == []
+    assert arena_json(folder, "status", "--incidents")["incidents"] == []
     assert arena(folder, *words, "--baselines").returncode == 0
     assert [one["cohort"] for one in arena_json(folder, "cohorts", "list")["cohorts"]] == [1]
 
@@ -76,7 +76,7 @@ def test_an_agent_waits_and_enters_once_its_key_is_there(folder: Path) -> None:
     (folder / ".env").write_text("ANN_KEY=ann-key\n", "utf-8")
     third = arena_json(folder, "round", **BOB)
     assert set(statuses(third).values()) == {"played"}
-    incidents = arena_json(folder, "watch")["incidents"]
+    incidents = arena_json(folder, "status", "--incidents")["incidents"]
     told = [(x["kind"], x["data"]["agent"]) for x in incidents if x["kind"] != "cost_unknown"]
     assert sorted(told) == [
         (kind, name) for kind in ("agent_entered", "agent_waiting") for name in ("ann", "kelly")

@@ -127,8 +127,10 @@ def test_of_a_record_that_can_not_be_upgraded_nothing_is_touched(
 
 
 def test_a_copy_says_both_places_and_the_hash(here: Path) -> None:
-    done = told("copy", "new.db")
+    done = told("backup", "sqlite:///new.db")
     assert (done["from"], done["to"]) == (str(here / "season.db"), "new.db")
     assert told("backup", "--database", "new.db", "mine.db")["state_hash"] == done["state_hash"]
-    assert told("copy", "new.db", status=1)["error"]["code"] == "exists"
-    assert run("copy", "newer.db").output.startswith(f"newer.db holds all of {here / 'season.db'}: verified")
+    assert told("backup", "sqlite:///new.db", status=1)["error"]["code"] == "exists"
+    assert run("backup", "sqlite:///newer.db").output.startswith(
+        f"newer.db holds all of {here / 'season.db'}: verified"
+    )

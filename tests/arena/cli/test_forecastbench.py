@@ -277,11 +277,11 @@ def test_a_round_is_kept_byte_for_byte_and_corrections_are_new_versions(tmp_path
     assert kept["sha256"] == hashlib.sha256(bytes_).hexdigest()
     assert kept["rows"] == {"market": 20, "dataset": 20}
     assert answer("fetch", "--due", "2026-03-01", *place)["new"] is False
-    (first,) = answer("resolve", *place)["rounds"]
+    (first,) = answer("fetch", "--resolutions", *place)["rounds"]
     assert {key: first[key] for key in ("version", "dataset", "market", "open", "priced_at")} == {
         "version": 1, "dataset": 20, "market": 19, "open": 1, "priced_at": "2026-03-20",
     }  # fmt: skip
-    assert answer("resolve", *place)["rounds"][0]["is_new"] is False
+    assert answer("fetch", "--resolutions", *place)["rounds"][0]["is_new"] is False
 
     resolved = json.loads((tmp_path / "r.json").read_text())
     rows = resolved["resolutions"]
@@ -289,7 +289,7 @@ def test_a_round_is_kept_byte_for_byte_and_corrections_are_new_versions(tmp_path
     rows[20]["resolution_date"] = "2026-03-21"
     del rows[-1]
     write(tmp_path, "r.json", resolved)
-    (second,) = answer("resolve", *keep(tmp_path))["rounds"]
+    (second,) = answer("fetch", "--resolutions", *keep(tmp_path))["rounds"]
     assert (second["version"], second["moved"], second["added"], second["gone"]) == (2, 1, 0, 1)
     assert second["corrected"] == ["fred d0 at 2026-03-08: 0 → 1"]
 
@@ -316,7 +316,7 @@ def test_what_is_not_there_to_keep(tmp_path: Path) -> None:
         (["fetch", "--due", "March"], "'March' is not a day"),
         (["fetch"], "has no question set"),
         (["fetch", "--due", "2026-03-01"], "has no question set due 2026-03-01"),
-        (["resolve"], "the record has no question set"),
+        (["fetch", "--resolutions"], "the record has no question set"),
         (["fetch", "--from", tmp_path / "absent"], "there is no folder"),
     ):
         done = run(*given, *place) if "--from" not in given else run(*given, *place[:2])
@@ -402,7 +402,9 @@ def test_published_files_come_over_the_network(tmp_path: Path) -> None:
         done, kept = over_http(tmp_path, {LATEST: [latest], SET: [Reply(gzip.compress(asked))]}, *given)
         assert (done.exit_code, kept, json.loads(done.stdout)["new"]) == (0, 1, False)
     resolved = Reply((tmp_path / "r.json").read_bytes())
-    done, kept = over_http(tmp_path, {RESOLVED: [Reply(b"", 503, {"Retry-After": "0"}), resolved]}, "resolve")
+    done, kept = over_http(
+        tmp_path, {RESOLVED: [Reply(b"", 503, {"Retry-After": "0"}), resolved]}, "fetch", "--resolutions"
+    )
     assert (done.exit_code, kept) == (0, 2), done.output
 
 
@@ -454,7 +456,7 @@ def test_one_bad_file_keeps_no_other_round_from_being_resolved(tmp_path: Path) -
         resolved = json.loads((tmp_path / "r.json").read_text()) | {"forecast_due_date": good}
         write(tmp_path / "published/resolution_sets", f"{good}_resolution_set.json", resolved)
         write(tmp_path / "published/resolution_sets", f"{bad}_resolution_set.json", [])
-        done = run("resolve", *place)
+        done = run("fetch", "--resolutions", *place)
         assert (done.exit_code, "other rounds resolved: 1" in done.stderr) == (1, True), done.output
         assert f"{bad}_resolution_set.json: it has no list" in done.stderr
     with closing(sqlite3.connect(tmp_path / "arena.db")) as database:

@@ -13,7 +13,7 @@ import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from arena.cli.main import app
+from arena.cli.main import FORMER, app
 from arena.cli.output import progress
 from tests.program.running import loaded
 
@@ -90,6 +90,15 @@ def test_another_package_called_agents_is_noticed(tmp_path: Path, flag: list[str
     assert done.returncode == 1
     assert said.splitlines()[0] == f"another package named agents is installed here ({other})"
     assert flag or "→ install paper-arena in an environment of its own: uv tool install paper-arena" in said
+
+
+@pytest.mark.parametrize(("typed", "now"), FORMER.items())
+def test_a_command_of_before_says_what_it_is_called_now(typed: str, now: str, tmp_path: Path) -> None:
+    done = arena(*typed.split()[1:], "--json", cwd=tmp_path)
+    assert (done.returncode, json.loads(done.stdout)["error"]["hint"]) == (64, f"it is now {now}")
+    words = now.partition(",")[0].split()[1:]
+    is_known = arena(*(word for word in words if word.islower()), "--help", cwd=tmp_path)
+    assert is_known.returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -386,7 +386,9 @@ def test_the_page_shows_a_message_and_lists_what_every_other_holds() -> None:
 def test_the_command_sends_a_test_and_shows_no_address(tmp_path: Path) -> None:
     with serving(Receiver(OK, Answer(b"", 500))) as receiver:
         path = write(tmp_path, SMALL + f"watch: {{webhook: '{receiver.url}/{CANARY}'}}\n")
-        good, bad = (CliRunner().invoke(app, ["watch", "--test", "--config", str(path)]) for _ in range(2))
+        good, bad = (
+            CliRunner().invoke(app, ["status", "--test-webhook", "--config", str(path)]) for _ in range(2)
+        )
     assert (good.exit_code, bad.exit_code) == (0, 1)
     assert f"{receiver.url} accepted the message (status 200)" in good.output
     assert "has an internal error (status 500)" in bad.output
@@ -396,7 +398,7 @@ def test_the_command_sends_a_test_and_shows_no_address(tmp_path: Path) -> None:
 
 def test_the_command_says_where_there_is_no_webhook(tmp_path: Path) -> None:
     path = write(tmp_path, SMALL)
-    told = CliRunner().invoke(app, ["watch", "--test", "--json", "--config", str(path)])
+    told = CliRunner().invoke(app, ["status", "--test-webhook", "--json", "--config", str(path)])
     assert told.exit_code == 1
     assert json.loads(told.output)["error"]["code"] == "no_webhook"
 
@@ -404,10 +406,10 @@ def test_the_command_says_where_there_is_no_webhook(tmp_path: Path) -> None:
 def test_the_command_lists_what_has_happened(record: Record, tmp_path: Path) -> None:
     note_venue(record, "sky", NOW, DOWN)
     database = ["--database", str(tmp_path / "arena.db")]
-    told = CliRunner().invoke(app, ["watch", *database])
+    told = CliRunner().invoke(app, ["status", "--incidents", *database])
     assert (
         told.output
         == "2026-01-04 12:00 UTC  sky does not answer: timeout (venue_down, not sent yet, ongoing)\n"
     )
-    found = json.loads(CliRunner().invoke(app, ["watch", "--json", *database]).output)
+    found = json.loads(CliRunner().invoke(app, ["status", "--incidents", "--json", *database]).output)
     assert found["incidents"][0]["data"]["code"] == "timeout"

@@ -559,6 +559,6 @@ def test_a_copy_a_dump_a_backup_and_an_import_are_the_same(season: Path, tmp_pat
     files = str(tmp_path / "season.zip")
     arena_json(tmp_path, "export", files, "--database", str(season))
     arena_json(tmp_path, "import", files, "--database", "import.db")
-    arena_json(tmp_path, "db", "copy", "copy.db", "--database", str(season))
+    arena_json(tmp_path, "db", "backup", "sqlite:///copy.db", "--database", str(season))
     for name in ("dump", "online", "import", "copy"):
         assert found_in(tmp_path / f"{name}.db").listed == [], name
