@@ -95,7 +95,7 @@ def test_another_package_called_agents_is_noticed(tmp_path: Path, flag: list[str
 @pytest.mark.parametrize(("typed", "now"), FORMER.items())
 def test_a_command_of_before_says_what_it_is_called_now(typed: str, now: str, tmp_path: Path) -> None:
     done = arena(*typed.split()[1:], "--json", cwd=tmp_path)
-    assert (done.returncode, json.loads(done.stdout)["error"]["hint"]) == (64, f"it is now {now}")
+    assert (done.returncode, json.loads(done.stdout)["error"]["mend"]) == (64, f"it is now {now}")
     words = now.partition(",")[0].split()[1:]
     is_known = arena(*(word for word in words if word.islower()), "--help", cwd=tmp_path)
     assert is_known.returncode == 0
