@@ -122,7 +122,7 @@ async def ask_venue(config: Config, name: str) -> Answers:
     if name == config.markets.venue:
         settings = settings.model_copy(update=unfrozen_settings(config.venue_settings, config.folder))
     urls = [settings.url, settings.book_url] if name == "polymarket" else [settings.url]
-    clients = [HttpClient(url, per_second=settings.per_second, timeout=settings.timeout) for url in urls]
+    clients = [HttpClient(url, per_second=settings.per_second) for url in urls]
     try:
         return await ASKED[name](*clients)
     finally:

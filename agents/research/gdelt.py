@@ -28,6 +28,8 @@ from markets.venues.wire.http import HttpClient, RequestError, parse_json
 
 MINUTE = "%Y%m%d%H%M%S"
 HINT = "check evidence.gdelt.url and your network, or try again later"
+PER_SECOND = 0.2
+"""It asks for one request every five seconds."""
 LONGEST_REFUSAL = 500
 _BACKSLASH = re.compile(r"\\\\|\\(?![\"/bfnrt]|u[0-9a-fA-F]{4})")
 
@@ -39,10 +41,6 @@ class Settings(BaseModel):
 
     url: str = Field("https://api.gdeltproject.org/api/v2/doc", exclude=True)
     """The address of GDELT's API."""
-    per_second: float = Field(0.2, gt=0, exclude=True, json_schema_extra=PYTHON_ONLY)
-    """Requests per second; GDELT asks for one every five seconds."""
-    timeout: float = Field(20.0, gt=0, exclude=True, json_schema_extra=PYTHON_ONLY)
-    """How many seconds to wait for an answer."""
     days: int = Field(30, ge=1, le=90)
     """How far back it looks, in days."""
     words: int = Field(4, ge=1, le=10, json_schema_extra=PYTHON_ONLY)
@@ -129,9 +127,7 @@ class Gdelt:
 
 def research(settings: Settings, report: Report = ignore_report) -> Gdelt:
     """GDELT behind the door of a source."""
-    http = HttpClient(
-        settings.url, per_second=settings.per_second, timeout=settings.timeout, parse=read_answer
-    )
+    http = HttpClient(settings.url, per_second=PER_SECOND, parse=read_answer)
     return Gdelt(settings, http, report)
 
 

@@ -135,12 +135,8 @@ def fetch(
     """
     if resolutions:
         if due is not None or folder is not None:
-            raise ArenaError(
-                "two_questions",
-                "--resolutions are of all rounds, and go into the record alone",
-                "leave out --due and -o",
-                status=64,
-            )
+            words = "--resolutions are of all rounds, and go into the record alone"
+            raise ArenaError("two_questions", words, "leave out --due and -o", status=64)
         fetch_resolutions(chosen, source, clock)
         return
     from arena.rounds.benchmark_rounds import PUBLISHED, FileSource, fetch_questions

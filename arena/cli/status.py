@@ -212,9 +212,8 @@ def status(
     Next: arena status --incidents
     """
     if incidents and test_webhook:
-        raise ArenaError(
-            "two_questions", "--incidents and --test-webhook can't be combined", "leave out one", status=64
-        )
+        words = "--incidents and --test-webhook can't be combined"
+        raise ArenaError("two_questions", words, "leave out one", status=64)
     if test_webhook:
         send_test(chosen)
         return

@@ -52,8 +52,6 @@ class Settings(BaseModel):
     """The address of its API."""
     per_second: float = Field(10.0, gt=0, exclude=True)
     """The most requests per second."""
-    timeout: float = Field(20.0, gt=0, exclude=True, json_schema_extra=PYTHON_ONLY)
-    """How many seconds to wait for an answer."""
     pages: int = Field(500, gt=0, exclude=True, json_schema_extra=PYTHON_ONLY)
     """The most pages of a catalogue to read: one that has more is incomplete, and nothing is made of it."""
 
@@ -226,6 +224,5 @@ def venue(
     answers: AnswerStore | None = None,
 ) -> Kalshi:
     """Kalshi behind the door of a venue; what is among the answers is not asked."""
-    pace, timeout = settings.per_second, settings.timeout
-    http = HttpClient(settings.url, per_second=pace, timeout=timeout, sleep=sleep, answers=answers)
+    http = HttpClient(settings.url, per_second=settings.per_second, sleep=sleep, answers=answers)
     return Kalshi(settings, http, report)

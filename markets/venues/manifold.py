@@ -15,7 +15,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from markets.garbage_collection import gc_paused
 from markets.model import Listing, MarketId, Quote, Resolution
 from markets.past import PastMarket, PastRequest, PastSelection
-from markets.registry import PYTHON_ONLY
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, VenueError, ignore_report
 from markets.venues.wire import manifold_records as wire
 from markets.venues.wire import manifold_requests as asking
@@ -45,8 +44,6 @@ class Settings(BaseModel):
     """The address of its API."""
     per_second: float = Field(5.0, gt=0, exclude=True)
     """The most requests per second."""
-    timeout: float = Field(20.0, gt=0, exclude=True, json_schema_extra=PYTHON_ONLY)
-    """How many seconds to wait for an answer."""
     newest: int = Field(20_000, gt=0, exclude=True)
     """How many of its newest markets to read; where it has more, that is told."""
 
@@ -163,6 +160,5 @@ def venue(
     answers: AnswerStore | None = None,
 ) -> Manifold:
     """Manifold behind the door of a venue; what is among the answers is not asked."""
-    pace, timeout = settings.per_second, settings.timeout
-    http = HttpClient(settings.url, per_second=pace, timeout=timeout, sleep=sleep, answers=answers)
+    http = HttpClient(settings.url, per_second=settings.per_second, sleep=sleep, answers=answers)
     return Manifold(settings, http, report)

@@ -47,8 +47,6 @@ class Settings(BaseModel):
     """The service with books and prices."""
     per_second: float = Field(5.0, gt=0, exclude=True)
     """The most requests per second to each of the two."""
-    timeout: float = Field(20.0, gt=0, exclude=True, json_schema_extra=PYTHON_ONLY)
-    """How many seconds to wait for an answer."""
     pages: int = Field(1_000, gt=0, exclude=True, json_schema_extra=PYTHON_ONLY)
     """The most pages of a catalogue to read: one that has more is incomplete, and nothing is made of it."""
 
@@ -240,9 +238,8 @@ def venue(
     answers: AnswerStore | None = None,
 ) -> Polymarket:
     """Polymarket behind the door of a venue; what is among the answers is not asked."""
-    pace, timeout = settings.per_second, settings.timeout
     gamma, clob = (
-        HttpClient(url, per_second=pace, timeout=timeout, sleep=sleep, answers=answers)
+        HttpClient(url, per_second=settings.per_second, sleep=sleep, answers=answers)
         for url in (settings.url, settings.book_url)
     )
     return Polymarket(settings, gamma, clob, report)

@@ -2,6 +2,7 @@
 
 from alembic import op
 
+from arena.record.migrations.append_only import keep_rows
 from arena.record.schema.tables import METADATA
 
 revision = "0009"
@@ -9,29 +10,10 @@ down_revision = "0008"
 branch_labels = None
 depends_on = None
 
-TABLE = "tool_result"
-
 
 def upgrade() -> None:
-    connection = op.get_bind()
-    METADATA.create_all(connection)
-    refuse = f"'{TABLE}: the record is append-only'"
-    for action in ("UPDATE", "DELETE"):
-        name = f"{TABLE}_no_{action.lower()}"
-        if connection.dialect.name == "postgresql":
-            body = f"BEGIN RAISE EXCEPTION {refuse}; END"
-            op.execute(f"DROP TRIGGER IF EXISTS {name} ON {TABLE}")
-            op.execute(
-                f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ {body} $$"
-            )
-            op.execute(
-                f"CREATE TRIGGER {name} BEFORE {action} ON {TABLE} FOR EACH ROW EXECUTE FUNCTION {name}()"
-            )
-        else:
-            op.execute(f"DROP TRIGGER IF EXISTS {name}")
-            op.execute(
-                f"CREATE TRIGGER {name} BEFORE {action} ON {TABLE} BEGIN SELECT RAISE(ABORT, {refuse}); END"
-            )
+    METADATA.create_all(op.get_bind())
+    keep_rows("tool_result")
 
 
 def downgrade() -> None:
