@@ -24,7 +24,7 @@ from pydantic import (
 from agents.model import Article, PastForecast, View
 from agents.text import one_line
 from markets.millionths import ONE, decimal
-from markets.model import Listing, Market
+from markets.model import Listing
 from portfolio.model import Side
 from portfolio.quotes import mirror_price
 
@@ -305,7 +305,7 @@ def view_document(view: View) -> ViewDocument:
     positions = tuple(
         HeldPosition(
             market=market,
-            option=_option(side),
+            option=YES if side == "YES" else NO,
             shares=_float(lot.shares),
             cost=_float(lot.cost),
             price=_share_price(held.get(market), side),
@@ -339,7 +339,7 @@ def _market(listing: Listing, view: View, offered: bool) -> MarketDocument:
         event=market.event_id,
         story=market.whole_story,
         closes_at=market.closes_at,
-        options=options_of(market),
+        options=(YES, NO),  # every market of today is a yes/no question
         offered=offered,
         **{name: None if quote is None else _maybe(getattr(quote, name)) for name in figures},
         history=tuple(
@@ -349,11 +349,6 @@ def _market(listing: Listing, view: View, offered: bool) -> MarketDocument:
         ),
         evidence=tuple(map(_article, view.evidence.get(market.id, ()))),
     )
-
-
-def options_of(_market: Market) -> tuple[str, ...]:
-    """The answers that a market has. Every market of today is a yes/no question."""
-    return YES, NO
 
 
 def _article(article: Article) -> EvidenceItem:
@@ -383,10 +378,6 @@ def result_document(past: PastForecast) -> ResultDocument:
 def _share_price(listing: Listing | None, side: Side) -> float | None:
     price = None if listing is None or listing.quote is None else listing.quote.price
     return _maybe(price if side == "YES" else mirror_price(price))
-
-
-def _option(side: Side) -> str:
-    return YES if side == "YES" else NO
 
 
 def _float(amount: int) -> float:

@@ -243,7 +243,7 @@ def _renamed(
 
 def _listed(part: Any, names: Names, depth: int) -> Answer | None:
     """What stands where a list of forecasts is expected."""
-    if isinstance(part, list) and any(map(_is_item, part)):
+    if isinstance(part, list) and any(isinstance(item, dict) and is_forecast(item) for item in part):
         return Answer(list(part))
     answer = _gather(part, names, depth + 1)
     if answer is not None:
@@ -264,10 +264,6 @@ def _with_orders(answer: Answer, value: dict[str, Any], keys: Keys) -> Answer:
 
 def _twice(part: Any) -> str:
     return f', and the key "{one_line(part.key, 80)}" appears twice' if isinstance(part, RepeatedKey) else ""
-
-
-def _is_item(item: Any) -> bool:
-    return isinstance(item, dict) and is_forecast(item)
 
 
 def _mapped(value: dict[str, Any], names: Names) -> list[Any]:

@@ -501,37 +501,32 @@ def interval(name: str, heading: str, places: int, gives_way: int = 0) -> TableC
     )
 
 
-def counted(heading: str, name: str, show: str, gives_way: int = 0) -> TableColumn:
-    """A column with a figure that can give way."""
-    return TableColumn(name, heading, show, gives_way)
-
-
 FORECASTER = TableColumn("forecaster", show=plain, narrow="cut middle")
-COUNTS = (counted("N data", "n_dataset", ",d", 3), counted("N market", "n_market", ",d", 3))
+COUNTS = (TableColumn("n_dataset", "N data", ",d", 3), TableColumn("n_market", "N market", ",d", 3))
 PAPER = (
     FORECASTER,
     *COUNTS,
-    counted("dataset", "dataset", ".4f"),
-    counted("market", "market", ".4f"),
-    counted("overall", "overall", ".4f"),
+    TableColumn("dataset", "dataset", ".4f"),
+    TableColumn("market", "market", ".4f"),
+    TableColumn("overall", "overall", ".4f"),
     interval("", "95% interval", 4),
     interval("_clustered", "by cluster", 4, 1),
     TableColumn("p", show=lambda p: p_text(p, 3), gives_way=2),
-    counted("better", "better", ".1%", 4),
-    counted("each market once", "better_once", ".1%", 5),
+    TableColumn("better", "better", ".1%", 4),
+    TableColumn("better_once", "each market once", ".1%", 5),
 )
 SITE = (
     FORECASTER,
     *COUNTS,
-    counted("dataset", "dataset", ".1f"),
-    counted("market", "market", ".1f"),
-    counted("overall", "overall", ".1f"),
+    TableColumn("dataset", "dataset", ".1f"),
+    TableColumn("market", "market", ".1f"),
+    TableColumn("overall", "overall", ".1f"),
     interval("", "95% interval", 1),
     interval("_clustered", "by cluster", 1, 1),
-    counted("Brier", "brier_overall", ".3f", 2),
-    counted("peer", "peer_overall", "+.3f", 4),
-    counted("BSS", "skill_overall", "+.3f", 5),
-    counted("first", "first", ".1%", 6),
+    TableColumn("brier_overall", "Brier", ".3f", 2),
+    TableColumn("peer_overall", "peer", "+.3f", 4),
+    TableColumn("skill_overall", "BSS", "+.3f", 5),
+    TableColumn("first", "first", ".1%", 6),
 )
 GROUPS = (
     TableColumn("group", show=plain),

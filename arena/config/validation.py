@@ -82,7 +82,8 @@ def _note(
 
 
 def _note_unknown(schema: Schema, inner: Key, document: Document, at: Key, also: tuple[str, ...]) -> None:
-    known = [*_properties(schema, inner[:-1]), *(also if len(inner) == 1 else ())]
+    known = [name for place in _walk(schema, inner[:-1]) for name in place.get("properties", {})]
+    known += also if len(inner) == 1 else ()
     meant, words = suggestion(str(inner[-1]), sorted(known))
     document.add((*at, *inner), str(inner[-1]), meant, f"unknown key. {words}")
 
@@ -141,10 +142,6 @@ def _walk(schema: Schema, key: Key) -> list[Schema]:
         places = nexts or places
     real = [place for place in places if place.get("type") != "null"]
     return real or places
-
-
-def _properties(schema: Schema, key: Key) -> list[str]:
-    return [name for place in _walk(schema, key) for name in place.get("properties", {})]
 
 
 def _choices(schema: Schema, key: Key) -> list[str]:

@@ -126,11 +126,6 @@ def _bad(why: str) -> ArenaError:
     return ArenaError("bad_export", f"{NAME} {why}", HINT)
 
 
-def total_bytes(manifest: ExportManifest) -> int:
-    """How large all files are together."""
-    return sum(file.bytes for file in manifest.files.values())
-
-
 @contextmanager
 def folder_next_to(place: Path, hint: str) -> Iterator[Path]:
     """A folder of our own next to a place, gone afterwards; what the disk refuses is told in words."""
@@ -246,7 +241,7 @@ def _open_zip(place: Path) -> Iterator[zipfile.ZipFile]:
 
 def _unpack(archive: zipfile.ZipFile, manifest: ExportManifest, folder: Path) -> None:
     """Every file into a folder, as far as there is room for what the manifest says."""
-    needed, free = total_bytes(manifest), shutil.disk_usage(folder).free
+    needed, free = sum(x.bytes for x in manifest.files.values()), shutil.disk_usage(folder).free
     if needed > free:
         message = f"unpacked, it takes {needed:,} bytes, and there are {free:,} left on the disk"
         raise ArenaError("disk_full", message, "free some space, or import elsewhere")

@@ -16,7 +16,7 @@ from typing import Any
 
 from agents.model import model_settings
 from agents.research.none import Settings as NothingToSet
-from arena.config import AgentConfig, Config
+from arena.config import Config
 from arena.config.sections import EvidenceSection
 from arena.errors import ArenaError
 from arena.record.hashes import FactLine, fact_lines
@@ -86,16 +86,12 @@ def probed_replay(
     """What can be played twice. Models answer as they like, so they are left out, with all who need them."""
     agents = {agent.name: agent for agent in replay_agents(names, base)}
     kept = {name: agent for name, agent in agents.items() if model_settings(agent.settings) is None}
-    while lost := [name for name, agent in kept.items() if not _can_play(agent, kept)]:
+    while lost := [name for name, agent in kept.items() if not all(x in kept for x in agent.of)]:
         kept = {name: agent for name, agent in kept.items() if name not in lost}
     if not kept:
         message = "every agent asks a model, whose answers differ anyway"
         raise ArenaError("no_agent", message, "name others: --agents market,constant,random")
     return ProbedReplay(folder, base, tuple(kept), tuple(n for n in agents if n not in kept), days)
-
-
-def _can_play(agent: AgentConfig, others: Mapping[str, AgentConfig]) -> bool:
-    return all(name in others for name in agent.of)
 
 
 async def probe_leaks(

@@ -286,14 +286,12 @@ def _notes(gains: Sequence[Gain], copies: Copies, unjudged: int, unranked: int) 
     if copied > MOST_COPIES:
         notes = [f"{_count(copied, 'agent')} copy others."]
     if unjudged:
-        notes.append(f"{_count(unjudged, 'agent')} {_has(unjudged)} too few events to judge.")
+        notes.append(
+            f"{_count(unjudged, 'agent')} {'has' if unjudged == 1 else 'have'} too few events to judge."
+        )
     if unranked:
         notes.append(f"{_count(unranked, 'agent')} {'is' if unranked == 1 else 'are'} not ranked.")
     return "".join(f" {note}" for note in notes)
-
-
-def _has(count: int) -> str:
-    return "has" if count == 1 else "have"
 
 
 def list_names(of: Sequence[str]) -> str:
