@@ -1,10 +1,8 @@
 """The page of markets: its list and each market whole, against plain SQL and what the command line reads."""
 
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -19,23 +17,19 @@ from markets.model import MarketId
 from markets.venue import venue_page
 from tests.dashboard.opening import healthy, in_address, markup, opened, tables, with_reasons, words
 from tests.dashboard.spoiled import TEXT, spoiled
+from tests.rows import rows_in
 
 MILLION = 1_000_000
-
-
-def ask(record: Path, query: str, *values: Any) -> list[Any]:
-    with sqlite3.connect(f"file:{record}?mode=ro", uri=True) as plain:
-        return plain.execute(query, values).fetchall()
 
 
 def traded(record: Path, where: str = "1") -> str:
     """The market with most trades among some."""
     query = f"SELECT market_id FROM fill WHERE {where} GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
-    return str(ask(record, query)[0][0])
+    return str(rows_in(record, query)[0][0])
 
 
 def questions(record: Path) -> dict[str, str]:
-    rows = ask(record, "SELECT market_id, question FROM market_version ORDER BY market_id, version")
+    rows = rows_in(record, "SELECT market_id, question FROM market_version ORDER BY market_id, version")
     return dict(rows)
 
 
@@ -44,13 +38,13 @@ def test_the_list_has_every_market_that_was_shown_with_its_figures(
 ) -> None:
     page = opened("markets", season, monkeypatch)
     table = tables(page)[0]
-    shown = ask(season, "SELECT DISTINCT market_id FROM snapshot_item")
+    shown = rows_in(season, "SELECT DISTINCT market_id FROM snapshot_item")
     asks = questions(season)
     assert sorted(table["question"]) == sorted(asks[market] for (market,) in shown)
     assert all(picture is not None for picture in table["trend"])
-    trades = dict(ask(season, "SELECT market_id, count(*) FROM fill GROUP BY 1"))
-    paid = dict(ask(season, "SELECT market_id, payout FROM resolution ORDER BY version"))
-    closes = dict(ask(season, "SELECT market_id, closes_at FROM market_version ORDER BY version"))
+    trades = dict(rows_in(season, "SELECT market_id, count(*) FROM fill GROUP BY 1"))
+    paid = dict(rows_in(season, "SELECT market_id, payout FROM resolution ORDER BY version"))
+    closes = dict(rows_in(season, "SELECT market_id, closes_at FROM market_version ORDER BY version"))
     by_question = {row["question"]: row for _, row in table.iterrows()}
     for (market,) in shown:
         row = by_question[asks[market]]
@@ -67,14 +61,14 @@ def test_the_list_says_how_far_agents_are_apart_and_how_many_lots_are_held(
     database = request.getfixturevalue(record)
     table = tables(opened("markets", database, monkeypatch))[0]
     by_question = {row["question"]: row for _, row in table.iterrows()}
-    said = ask(
+    said = rows_in(
         database,
         "SELECT forecast.market_id, round.at, round.id, probability, kind FROM forecast JOIN turn "
         "ON turn.id = turn_id JOIN round ON round.id = round_id JOIN entrant ON entrant.id = entrant_id "
         "WHERE stage = 'final' ORDER BY round.at, round.id",
     )
     held = dict(
-        ask(
+        rows_in(
             database,
             "SELECT market_id, count(*) FROM (SELECT market_id FROM entry WHERE market_id <> '' "
             "GROUP BY market_id, entrant_id, side HAVING sum(shares) > 0) GROUP BY 1",
@@ -116,10 +110,12 @@ def test_what_nobody_asked_is_said_to_be_nowhere(season: Path, monkeypatch: pyte
 def test_what_is_closed_says_what_it_made(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     market = traded(season, "market_id IN (SELECT market_id FROM resolution)")
     table = tables(opened("market", season, monkeypatch, market=market))[0]
-    made = ask(season, "SELECT sum(realised) FROM entry WHERE market_id = ?", market)[0][0]
+    made = rows_in(season, "SELECT sum(realised) FROM entry WHERE market_id = ?", market)[0][0]
     assert sum(table["profit"]) == pytest.approx(made / MILLION)
     assert not {"held", "cost", "average", "price", "value"} & set(table)
-    bought = ask(season, "SELECT sum(shares) FROM entry WHERE market_id = ? AND kind = 'buy'", market)[0][0]
+    bought = rows_in(season, "SELECT sum(shares) FROM entry WHERE market_id = ? AND kind = 'buy'", market)[0][
+        0
+    ]
     assert sum(table["bought"]) == pytest.approx(bought / MILLION)
     assert list(table["entry"]) == pytest.approx(list(100 * table["paid"] / table["bought"]), abs=1e-4)
     assert sum(table["received"]) - sum(table["paid"]) == pytest.approx(made / MILLION)
@@ -129,7 +125,7 @@ def test_trades_are_the_fills_of_the_market(season: Path, monkeypatch: pytest.Mo
     market = traded(season)
     page = opened("market", season, monkeypatch, market=market)
     table = tables(page)[1]
-    fills = ask(
+    fills = rows_in(
         season,
         "SELECT entrant.name, cohort.number, round.number, action, side, amount, shares FROM fill JOIN turn "
         "ON turn.id = turn_id JOIN round ON round.id = round_id JOIN cohort ON cohort.id = round.cohort_id "
@@ -152,7 +148,7 @@ def test_the_strip_and_the_reasons_have_every_agents_last_word(
     market = traded(season)
     page = opened("market", season, monkeypatch, market=market)
     head = ET.fromstring(markup(page)[1])
-    said = ask(
+    said = rows_in(
         season,
         "SELECT entrant.name, probability, reason, cohort.number FROM forecast "
         "JOIN turn ON turn.id = turn_id JOIN round ON round.id = round_id "
@@ -177,9 +173,9 @@ def test_the_price_is_a_step_line_with_median_and_range_of_one_cohort(season: Pa
     page, known = kept(record, read_market_page, market), season_overview(record)
     assert page is not None
     found = kept(record, read_market_history, market, 1, page.offered)
-    stored = ask(season, "SELECT mid FROM quote WHERE market_id = ? ORDER BY at", market)
+    stored = rows_in(season, "SELECT mid FROM quote WHERE market_id = ? ORDER BY at", market)
     assert [price.price for price in found.prices.points] == [mid for (mid,) in stored]
-    said = ask(
+    said = rows_in(
         season,
         "SELECT round_id, name, probability FROM forecast JOIN turn ON turn.id = turn_id "
         "JOIN round ON round.id = round_id JOIN entrant ON entrant.id = entrant_id "
@@ -209,7 +205,7 @@ def test_a_resolved_market_says_its_last_price_and_how_it_ended(
 ) -> None:
     market = traded(season, "market_id IN (SELECT market_id FROM resolution WHERE payout = 0)")
     head = markup(opened("market", season, monkeypatch, market=market))[1]
-    mid = ask(season, "SELECT mid FROM quote WHERE market_id = ? ORDER BY at DESC LIMIT 1", market)[0][0]
+    mid = rows_in(season, "SELECT mid FROM quote WHERE market_id = ? ORDER BY at DESC LIMIT 1", market)[0][0]
     assert f"{mid / 10_000:.4g}¢" in head
     assert "Resolved NO" in head
     assert "last price of YES" in head

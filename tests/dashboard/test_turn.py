@@ -2,7 +2,6 @@
 
 import sqlite3
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -11,6 +10,7 @@ from arena.record.record import Record
 from dashboard.words import dollars
 from tests.dashboard.opening import healthy, in_address, markup, opened, tables, tiles, with_reasons, words
 from tests.dashboard.spoiled import SECRETLY_LONG, TEXT, spoiled
+from tests.rows import rows_in
 
 MILLION = 1_000_000
 TURN = (
@@ -20,13 +20,8 @@ TURN = (
 PLACE = ("1", "2", "oracle")
 
 
-def ask(record: Path, query: str, *values: Any) -> list[Any]:
-    with sqlite3.connect(f"file:{record}?mode=ro", uri=True) as plain:
-        return plain.execute(query, values).fetchall()
-
-
 def id_of(record: Path, place: tuple[str, str, str]) -> int:
-    return int(ask(record, TURN, *place)[0][0])
+    return int(rows_in(record, TURN, *place)[0][0])
 
 
 def address(place: tuple[str, str, str]) -> dict[str, str]:
@@ -39,13 +34,13 @@ def test_the_newest_turns_come_first_with_what_they_did(
     table = tables(opened("turn", season, monkeypatch))[0]
     times = list(table["at"])
     assert times == sorted(times, reverse=True)
-    assert len(table) == ask(season, "SELECT count(*) FROM turn")[0][0]
+    assert len(table) == rows_in(season, "SELECT count(*) FROM turn")[0][0]
     for _, row in table.iterrows():
         turn = id_of(season, (row["cohort"], row["round"], row["agent"]))
         count = "SELECT count(*), coalesce(sum(amount), 0) FROM fill WHERE turn_id = ? AND action = ?"
-        assert (row["bought"], round(row["spent"] * MILLION)) == ask(season, count, turn, "buy")[0]
-        assert row["sold"] == ask(season, count, turn, "sell")[0][0]
-        refused = ask(season, "SELECT count(*) FROM rejection WHERE turn_id = ?", turn)[0][0]
+        assert (row["bought"], round(row["spent"] * MILLION)) == rows_in(season, count, turn, "buy")[0]
+        assert row["sold"] == rows_in(season, count, turn, "sell")[0][0]
+        refused = rows_in(season, "SELECT count(*) FROM rejection WHERE turn_id = ?", turn)[0][0]
         assert row["rejected"] == refused
 
 
@@ -70,7 +65,7 @@ def test_a_turn_shows_every_forecast_with_its_price_and_its_gain(
     turn = id_of(season, PLACE)
     page = opened("turn", season, monkeypatch, **address(PLACE))
     (table,) = [found for found in tables(page) if "final" in found]
-    rows = ask(
+    rows = rows_in(
         season,
         "SELECT v.question, f.probability, q.mid, (SELECT payout FROM resolution r WHERE r.market_id = "
         "i.market_id ORDER BY version DESC LIMIT 1) FROM turn t JOIN round d ON d.id = t.round_id "
@@ -93,7 +88,7 @@ def test_a_turn_shows_what_it_got_level_by_level(season: Path, monkeypatch: pyte
     turn = id_of(season, PLACE)
     page = opened("turn", season, monkeypatch, **address(PLACE))
     (table,) = [found for found in tables(page) if "level" in found]
-    levels = ask(
+    levels = rows_in(
         season,
         "SELECT fill_level.price, fill_level.shares, fill_level.amount, fill_level.fee FROM fill JOIN "
         "fill_level ON fill_id = fill.id WHERE turn_id = ? ORDER BY fill.position, fill_level.position",
@@ -102,7 +97,7 @@ def test_a_turn_shows_what_it_got_level_by_level(season: Path, monkeypatch: pyte
     assert levels
     shown = table[["price", "shares", "amount", "fee"]].values.tolist()
     assert shown == [[p / 10_000, s / MILLION, a / MILLION, f / MILLION] for p, s, a, f in levels]
-    cash = ask(season, "SELECT cash FROM turn WHERE id = ?", turn)[0][0]
+    cash = rows_in(season, "SELECT cash FROM turn WHERE id = ?", turn)[0][0]
     assert f"bet, of {dollars(cash)} in cash" in {label for label, _ in tiles(page)}
 
 
@@ -111,7 +106,7 @@ def test_held_until_its_end_a_bet_gains_what_was_settled(
 ) -> None:
     page = opened("turn", season, monkeypatch, cohort="1", round="1", agent="constant")
     (table,) = [found for found in tables(page) if "level" in found]
-    fills = ask(
+    fills = rows_in(
         season,
         "SELECT f.side, f.shares, f.amount, r.payout FROM fill f JOIN resolution r "
         "ON r.market_id = f.market_id WHERE turn_id = ? AND action = 'buy'",
@@ -130,12 +125,12 @@ def test_a_turn_says_what_it_did_and_why_before_all_else(
     season = with_reasons(season, tmp_path)
     page, turn = opened("turn", season, monkeypatch, **address(PLACE)), id_of(season, PLACE)
     bets = "SELECT sum(amount), count(DISTINCT market_id) FROM fill WHERE turn_id = ? AND action = 'buy'"
-    ((spent, markets),) = ask(season, bets, turn)
-    sold = ask(season, "SELECT count(*) FROM fill WHERE turn_id = ? AND action = 'sell'", turn)[0][0]
+    ((spent, markets),) = rows_in(season, bets, turn)
+    sold = rows_in(season, "SELECT count(*) FROM fill WHERE turn_id = ? AND action = 'sell'", turn)[0][0]
     said = page.title[0].value.replace("\\", "")
     assert f"bet ${round(spent / MILLION):,} on {markets} market" in said
     assert (f", sold {sold}" in said) == bool(sold)
-    reasons = ask(season, "SELECT reason FROM forecast WHERE turn_id = ? AND stage = 'final'", turn)
+    reasons = rows_in(season, "SELECT reason FROM forecast WHERE turn_id = ? AND stage = 'final'", turn)
     head = ET.fromstring("".join(("<p>", *markup(page)[1:3], "</p>")))
     quoted = [(quote.text or "").strip("“”") for quote in head.iter("p") if quote.get("class") == "why"]
     assert quoted

@@ -5,10 +5,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from agents.model import Agent, Ask, Call, CallError, Decision, Forecast, Message, Prompt, View
+from arena.record.hashes import state_hash
 from arena.record.model.cohort import Cohort, Entrant
 from arena.record.model.lease import holder_name
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
+from arena.record.schema.database import reading
 from arena.record.write.cohorts import add_cohort
 from arena.rounds.world import Player, World
 from markets.model import Listing, MarketId, Resolution
@@ -139,3 +141,9 @@ def begun(record: Record, cohort: Cohort) -> StoredCohort:
 def live(cohort: Cohort) -> Cohort:
     """The same cohort at a venue where time is real."""
     return replace(cohort, stamp="live")
+
+
+def hash_of(record: Record) -> str:
+    """The hash of all that a record holds."""
+    with reading(record.engine) as connection:
+        return state_hash(connection)

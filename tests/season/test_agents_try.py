@@ -2,9 +2,7 @@
 
 import json
 import signal
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from time import sleep
@@ -18,6 +16,7 @@ from tests.program.in_process import run, said
 from tests.program.running import loaded
 from tests.provider.replies import GOOD, says
 from tests.provider.server import FaultyProvider, faulty
+from tests.rows import rows_in
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_book, a_market
 from tests.venue_server.server import HTML, venue_server
 
@@ -71,11 +70,6 @@ def copy(folder: Path, other: Path) -> None:
     (other / "arena.db").write_bytes((folder / "arena.db").read_bytes())
 
 
-def rows(folder: Path, query: str, *values: object) -> list[Any]:
-    with closing(sqlite3.connect(folder / "arena.db")) as connection:
-        return connection.execute(query, values).fetchall()
-
-
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three decision times, in which sharp, random and kelly played all."""
@@ -99,9 +93,11 @@ FILL = "market_id, side, action, shares, amount, fee"
 
 def turn_of(folder: Path, name: str, cohort: int, number: int) -> dict[str, Any]:
     """A recorded turn, in the form in which a try tells it."""
-    ((turn, cash),) = rows(folder, TURN, name, cohort, number)
-    stated = rows(folder, "SELECT market_id, stage, probability FROM forecast WHERE turn_id = ?", turn)
-    fills = rows(folder, f"SELECT {FILL} FROM fill WHERE turn_id = ?", turn)
+    ((turn, cash),) = rows_in(folder / "arena.db", TURN, name, cohort, number)
+    stated = rows_in(
+        folder / "arena.db", "SELECT market_id, stage, probability FROM forecast WHERE turn_id = ?", turn
+    )
+    fills = rows_in(folder / "arena.db", f"SELECT {FILL} FROM fill WHERE turn_id = ?", turn)
     return {
         "cash": cash / 1e6,
         "forecasts": sorted((market, stage, p / 1e6) for market, stage, p in stated),
@@ -132,7 +128,7 @@ def test_an_agent_that_plays_does_again_what_it_did(
 
 
 def test_the_prompt_is_the_very_one_that_the_record_holds_and_so_is_the_cost(played: Path) -> None:
-    ((messages, seed, reply, cost),) = rows(played, NEWEST_CALL)
+    ((messages, seed, reply, cost),) = rows_in(played / "arena.db", NEWEST_CALL)
     for words in ((), ("--dry",)):
         (question,) = tried(played, "sharp", *words)["questions"]
         assert question["messages"] == json.loads(messages)
@@ -396,7 +392,7 @@ def test_the_budget_holds(played: Path, tmp_path: Path, server: FaultyProvider) 
 
 def test_the_arenas_budget_knows_what_the_record_has_spent(played: Path, tmp_path: Path) -> None:
     copy(played, tmp_path)
-    ((spent,),) = rows(tmp_path, "SELECT sum(cost) FROM call")
+    ((spent,),) = rows_in(tmp_path / "arena.db", "SELECT sum(cost) FROM call")
     worst = tried(played, "sharp", "--dry")["worst_usd"]
     write(tmp_path, *PLAYERS, budget=f"{{arena: {spent / 1e6 + worst:.6f}, agent: {worst}}}")
     assert tried(tmp_path, "sharp")["decision"]["verdict"] == "played"

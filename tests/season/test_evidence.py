@@ -1,8 +1,6 @@
 """A replay with articles from a folder: each is read when it was out, and none changes what was before."""
 
 import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,7 @@ import pytest
 from tests.bundles import simulated
 from tests.program.command_line import ROOT
 from tests.program.running import AGREES, arena, arena_json
+from tests.rows import rows_in
 
 READER = '''\
 """Believes a little more with every article on a market."""
@@ -70,11 +69,6 @@ def names(folder: Path) -> list[str]:
     return sorted({line.split(",")[1] for line in lines})
 
 
-def rows(folder: Path, query: str, *values: str) -> list[tuple[Any, ...]]:
-    with closing(sqlite3.connect(folder / "arena.db")) as connection:
-        return connection.execute(query, values).fetchall()
-
-
 DECIDED = """SELECT cohort.number, round.number, turn.hash, gathering.hash IS NULL
     FROM turn JOIN round ON round.id = turn.round_id JOIN cohort ON cohort.id = round.cohort_id
     LEFT JOIN gathering ON gathering.round_id = round.id WHERE round.at {} ? ORDER BY 1, 2"""
@@ -93,7 +87,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def test_articles_are_shown_from_when_they_were_out(folders: tuple[Path, Path]) -> None:
-    shown = rows(folders[1], SHOWN)
+    shown = rows_in(folders[1] / "arena.db", SHOWN)
     assert {dated[:10] for _, _, dated in shown} == {day[:10] for day in (*BEFORE, *AFTER)}
     assert all(published <= at for at, published, _ in shown)
     first = min(at for at, _, dated in shown if dated == "2026-01-17")
@@ -103,18 +97,28 @@ def test_articles_are_shown_from_when_they_were_out(folders: tuple[Path, Path]) 
 def test_a_later_article_changes_nothing_that_was_decided_before(folders: tuple[Path, Path]) -> None:
     early, late = folders
     until = f"{LAST}T00:00:00.000000Z"
-    assert rows(early, DECIDED.format("<="), until) == rows(late, DECIDED.format("<="), until) != []
-    assert rows(early, DECIDED.format(">"), until) != rows(late, DECIDED.format(">"), until)
+    assert (
+        rows_in(early / "arena.db", DECIDED.format("<="), until)
+        == rows_in(late / "arena.db", DECIDED.format("<="), until)
+        != []
+    )
+    assert rows_in(early / "arena.db", DECIDED.format(">"), until) != rows_in(
+        late / "arena.db", DECIDED.format(">"), until
+    )
 
 
 def test_an_article_that_knows_too_much_is_withheld_and_kept(folders: tuple[Path, Path]) -> None:
-    gatherings = [json.loads(text) for (text,) in rows(folders[1], "SELECT dropped FROM gathering")]
+    gatherings = [
+        json.loads(text) for (text,) in rows_in(folders[1] / "arena.db", "SELECT dropped FROM gathering")
+    ]
     suspects = [each for gathering in gatherings for each in gathering["audit"]["suspects"]]
     assert {(each["verdict"], each["words"], each["shown"]) for each in suspects} == {
         ("dated later", "It was over on 4 May 2027.", False)
     }
     assert sum(gathering["dated later"] for gathering in gatherings) == len(suspects) > 0
-    assert rows(folders[1], "SELECT count(*) FROM article WHERE text LIKE ?", "%2027%") == [(0,)]
+    assert rows_in(folders[1] / "arena.db", "SELECT count(*) FROM article WHERE text LIKE ?", "%2027%") == [
+        (0,)
+    ]
 
 
 def test_the_record_verifies_and_says_what_was_set_aside(folders: tuple[Path, Path]) -> None:
@@ -127,10 +131,10 @@ def test_the_record_verifies_and_says_what_was_set_aside(folders: tuple[Path, Pa
 
 def test_playing_it_again_in_another_process_gathers_nothing(folders: tuple[Path, Path]) -> None:
     folder, gathered = folders[0], "SELECT id, hash FROM gathering ORDER BY id"
-    before = rows(folder, gathered)
+    before = rows_in(folder / "arena.db", gathered)
     (folder / "news" / "2026-01-02.md").unlink()
     assert arena(folder, "replay", "spring", "--database", "arena.db").returncode == 0
-    assert rows(folder, gathered) == before != []
+    assert rows_in(folder / "arena.db", gathered) == before != []
 
 
 def test_check_says_where_articles_come_from(folders: tuple[Path, Path]) -> None:
@@ -149,6 +153,8 @@ def test_the_source_that_the_page_shows_is_one(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(lines, "utf-8")
     words = ("demo", "--headless", "--rounds", "2", "--config", "config.yaml", "--database", "arena.db")
     assert arena_json(tmp_path, *words)["turns"] == 3
-    assert rows(tmp_path, "SELECT DISTINCT source, title FROM article") == [("My paper", "Hello")]
-    assert min(at for at, _, _ in rows(tmp_path, SHOWN))[:10] == "2026-01-11"
+    assert rows_in(tmp_path / "arena.db", "SELECT DISTINCT source, title FROM article") == [
+        ("My paper", "Hello")
+    ]
+    assert min(at for at, _, _ in rows_in(tmp_path / "arena.db", SHOWN))[:10] == "2026-01-11"
     assert arena_json(tmp_path, "verify", "--database", "arena.db")["ok"]

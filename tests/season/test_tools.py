@@ -22,6 +22,7 @@ from tests.program.rehearsal import rows as record_rows
 from tests.program.running import AGREES, arena, arena_json, loaded
 from tests.provider.replies import GOOD, USAGE, Asked, completion, says
 from tests.provider.server import FaultyProvider, faulty
+from tests.rows import rows_in
 from tests.serving import Reply
 
 CONFIG = """\
@@ -108,23 +109,18 @@ def configured(folder: Path, provider: FaultyProvider, round: str = "100") -> No
     (folder / "config.yaml").write_text(text, "utf-8")
 
 
-def rows(database: Path, query: str) -> list[tuple[Any, ...]]:
-    with closing(sqlite3.connect(database)) as connection:
-        return connection.execute(query).fetchall()
-
-
 def told(database: Path, tool: str) -> list[str]:
     query = f"SELECT text FROM tool_result WHERE tool = '{tool}' ORDER BY id"
-    return [text for (text,) in rows(database, query)]
+    return [text for (text,) in rows_in(database, query)]
 
 
 def test_a_model_searches_reads_notes_and_bets_and_the_record_agrees(folder: Path) -> None:
     record = folder / "first.db"
-    verdicts = rows(record, "SELECT DISTINCT verdict FROM turn")
+    verdicts = rows_in(record, "SELECT DISTINCT verdict FROM turn")
     assert verdicts == [("played",)]
-    assert rows(record, "SELECT count(*) FROM fill")[0][0] > 0
-    counts = dict(rows(record, "SELECT tool, count(*) FROM tool_result GROUP BY tool"))
-    rounds = rows(record, "SELECT count(*) FROM round WHERE done = 1")[0][0]
+    assert rows_in(record, "SELECT count(*) FROM fill")[0][0] > 0
+    counts = dict(rows_in(record, "SELECT tool, count(*) FROM tool_result GROUP BY tool"))
+    rounds = rows_in(record, "SELECT count(*) FROM round WHERE done = 1")[0][0]
     assert rounds == 2
     assert counts == {"search": 2, "read": 2, "price_history": 2, "book": 2, "notes": 8, "nonsense": 4}
     assert arena_json(folder, "verify", "--all", "--database", "first.db").items() >= AGREES.items()
@@ -132,7 +128,7 @@ def test_a_model_searches_reads_notes_and_bets_and_the_record_agrees(folder: Pat
 
 def test_what_came_later_and_what_tells_odds_is_withheld(folder: Path) -> None:
     query = "SELECT text, sources, withheld FROM tool_result WHERE tool = 'search' ORDER BY id"
-    found = rows(folder / "first.db", query)
+    found = rows_in(folder / "first.db", query)
     assert all(
         "settled" not in text and "Polymarket" not in text and "Dockers" not in text for text, *_ in found
     )
@@ -239,7 +235,7 @@ def test_an_export_has_it_all(folder: Path) -> None:
     arena_json(folder, "export", "all.zip", "--database", "first.db")
     arena_json(folder, "import", "all.zip", "--database", "copy.db")
     query = "SELECT agent, tool, request, text, hash FROM tool_result ORDER BY id"
-    assert rows(folder / "copy.db", query) == rows(folder / "first.db", query)
+    assert rows_in(folder / "copy.db", query) == rows_in(folder / "first.db", query)
 
 
 def guesses(asked: Asked) -> Reply:
@@ -313,7 +309,7 @@ def test_budgets_hold_to_the_cent_and_what_was_paid_is_not_paid_again(
     before = provider.requests["curious"]
     arena(tmp_path, "replay", "spring", "--database", "arena.db")
     spent = "SELECT round_id, sum(cost) FROM call GROUP BY round_id ORDER BY round_id"
-    assert [cost for _, cost in rows(tmp_path / "arena.db", spent)] == [1_600_000, 1_600_000]
+    assert [cost for _, cost in rows_in(tmp_path / "arena.db", spent)] == [1_600_000, 1_600_000]
     assert provider.requests["curious"] - before == 16
 
 
@@ -323,13 +319,13 @@ LOST = "SELECT coalesce(sum(worst), 0) FROM reservation"
 
 def held(database: Path) -> tuple[int, int]:
     """Calls that were answered, and what may be spent: on calls, and on those that were lost."""
-    [(answered, cost)], [(lost,)] = rows(database, ANSWERED), rows(database, LOST)
+    [(answered, cost)], [(lost,)] = rows_in(database, ANSWERED), rows_in(database, LOST)
     return answered, (cost or 0) + lost
 
 
 def conversations(database: Path) -> set[str]:
     """The questions whose answers are in a record, as the provider was asked them."""
-    found = rows(database, "SELECT messages, seed FROM call WHERE error_code IS NULL")
+    found = rows_in(database, "SELECT messages, seed FROM call WHERE error_code IS NULL")
     return {
         json.dumps([[step_message(one) or {"role": one.role, "content": one.content} for one in said], seed])
         for messages, seed in found
@@ -364,7 +360,7 @@ def test_killed_between_steps_it_goes_on_where_it_was(folder: Path, provider: Fa
     resumed = arena_json(folder, *words)
     assert not known & {said(asked) for asked in provider.log[begun:]}
     assert (resumed["state_hash"], resumed["calls"]) == (whole["state_hash"], whole["calls"])
-    assert rows(database, TOLD) == rows(folder / "first.db", TOLD), "the shelf serves what it told"
+    assert rows_in(database, TOLD) == rows_in(folder / "first.db", TOLD), "the shelf serves what it told"
     answered, spent = held(database)
     charged = 200_000 * (len(provider.log) - first)
     assert answered == whole["calls"]

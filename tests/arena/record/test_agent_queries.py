@@ -1,6 +1,5 @@
 """What the record says of one agent, held against its raw rows, and read by indices alone."""
 
-import sqlite3
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -27,6 +26,7 @@ from arena.scores.agent_summary import agent_details
 from arena.verify.content import verified_content
 from tests.arena.operations.test_status import asked
 from tests.records.full_record import build
+from tests.rows import rows_in
 
 NAMES = ("ann", "bob", "eve")
 
@@ -43,11 +43,6 @@ def engine(path: Path) -> Iterator[Engine]:
     opened = connect(str(path), read_only=True)
     yield opened
     opened.dispose()
-
-
-def rows(path: Path, query: str, *values: object) -> list[tuple[object, ...]]:
-    with sqlite3.connect(path) as raw:
-        return raw.execute(query, values).fetchall()
 
 
 def ids(engine: Engine, name: str) -> list[int]:
@@ -85,7 +80,7 @@ def test_fills_and_refusals_are_counted(name: str, path: Path, engine: Engine) -
             "JOIN entrant ON entrant.id = turn.entrant_id WHERE entrant.name = ? GROUP BY 1, 2"
         )
         expected: dict[object, dict[object, object]] = {}
-        for key, value, count in rows(path, query, name):
+        for key, value, count in rows_in(path, query, name):
             expected.setdefault(key, {})[value] = count
         assert found == expected
 
@@ -106,7 +101,7 @@ def test_an_account_is_worth_what_its_newest_mark_by_then_says(path: Path, engin
     expected = [
         (key, *known[0])
         for key, at in wanted
-        if (known := rows(path, query, key, at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")))
+        if (known := rows_in(path, query, key, at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")))
     ]
     assert [
         (each.entrant_id, each.at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"), each.total) for each in found
@@ -114,7 +109,9 @@ def test_an_account_is_worth_what_its_newest_mark_by_then_says(path: Path, engin
 
 
 def test_questions_are_those_of_the_newest_page_and_of_the_first_market(path: Path, engine: Engine) -> None:
-    pages = rows(path, "SELECT market_id, event_id, question FROM market_version ORDER BY market_id, version")
+    pages = rows_in(
+        path, "SELECT market_id, event_id, question FROM market_version ORDER BY market_id, version"
+    )
     newest = {str(market): str(question) for market, _, question in pages}
     with reading(engine) as connection:
         assert read_questions(connection, list(newest)) == newest

@@ -44,6 +44,7 @@ from arena.verify.content import verified_content
 from markets.hashes import timestamp_text
 from markets.model import MarketId
 from tests.builders import NOW
+from tests.rows import rows_in
 
 
 @contextmanager
@@ -54,14 +55,9 @@ def looking(record: str | Path) -> Iterator[Connection]:
     engine.dispose()
 
 
-def ask(record: Path, query: str, *values: Any) -> list[Any]:
-    with sqlite3.connect(f"file:{record}?mode=ro", uri=True) as plain:
-        return plain.execute(query, values).fetchall()
-
-
 def most_quoted(record: Path) -> str:
     query = "SELECT market_id FROM quote GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
-    return str(ask(record, query)[0][0])
+    return str(rows_in(record, query)[0][0])
 
 
 @pytest.mark.parametrize("most", [2, 3, 5, 20])
@@ -72,7 +68,7 @@ def test_thinned_prices_are_those_that_stood_at_even_distances(copy: Path, most:
             "INSERT INTO quote (market_id, at, mid, volume, book, hash) VALUES (?, ?, ?, 0, '{}', 'h')",
             [(market, timestamp_text(NOW + timedelta(hours=2**n / 10_000)), 400_000 + n) for n in range(24)],
         )
-    stored = ask(built, "SELECT at, mid FROM quote WHERE market_id = ? ORDER BY at", market)
+    stored = rows_in(built, "SELECT at, mid FROM quote WHERE market_id = ? ORDER BY at", market)
     assert len(stored) > most
     times = [datetime.fromisoformat(at) for at, _ in stored]
     step = (times[-1] - times[0]) / (most - 1)
@@ -87,7 +83,7 @@ def test_thinned_prices_are_those_that_stood_at_even_distances(copy: Path, most:
 
 def test_few_prices_are_all_there(built: Path) -> None:
     market = most_quoted(built)
-    stored = ask(built, "SELECT mid FROM quote WHERE market_id = ? ORDER BY at", market)
+    stored = rows_in(built, "SELECT mid FROM quote WHERE market_id = ? ORDER BY at", market)
     with looking(built) as connection:
         found = read_price_history(connection, market, len(stored))
         assert read_price_history(connection, "no:such", 10).points == ()
@@ -104,18 +100,18 @@ IN_SNAPSHOTS = "market_version JOIN (SELECT DISTINCT market_id FROM snapshot_ite
 
 def test_the_list_has_the_markets_that_agents_saw_and_no_others(copy: Path) -> None:
     """Beside them a record knows those of a venue's whole catalogue."""
-    seen = ask(copy, "SELECT DISTINCT market_id FROM snapshot_item ORDER BY 1")
-    told = ask(copy, f"SELECT category FROM {IN_SNAPSHOTS} GROUP BY 1 ORDER BY count(*) DESC, 1")
+    seen = rows_in(copy, "SELECT DISTINCT market_id FROM snapshot_item ORDER BY 1")
+    told = rows_in(copy, f"SELECT category FROM {IN_SNAPSHOTS} GROUP BY 1 ORDER BY count(*) DESC, 1")
     unseen(copy, "a:first", "m:amid", "z:last")
     with looking(copy) as connection:
         assert sorted((market,) for market in shown_last(connection)) == seen
         assert [(category,) for category in read_categories(connection)] == told
-        assert count_shown_rounds(connection) == ask(copy, "SELECT count(*) FROM round")[0][0]
+        assert count_shown_rounds(connection) == rows_in(copy, "SELECT count(*) FROM round")[0][0]
 
 
 def test_a_market_is_listed_by_its_newest_page_and_its_newest_end(copy: Path) -> None:
     open_ = "SELECT id FROM market WHERE id NOT IN (SELECT market_id FROM resolution) ORDER BY id LIMIT 2"
-    first, second = (MarketId(market) for (market,) in ask(copy, open_))
+    first, second = (MarketId(market) for (market,) in rows_in(copy, open_))
     page = "at, event_id, rules, opens_at, closes_at, tick, fee_rate, min_shares, story, hash"
     with sqlite3.connect(copy) as plain:
         new = f"SELECT market_id, 9, 'Anew?', 'anew', {page} FROM market_version WHERE market_id = ? LIMIT 1"
@@ -146,7 +142,7 @@ def unseen(record: Path, *markets: str) -> None:
 
 
 def test_markets_are_shown_last_by_their_newest_round(built: Path) -> None:
-    rows = ask(
+    rows = rows_in(
         built,
         "SELECT market_id, max(round.at) FROM snapshot_item JOIN round USING (snapshot_id) WHERE shown = 1 "
         "GROUP BY 1",

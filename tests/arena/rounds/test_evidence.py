@@ -11,7 +11,6 @@ import pytest
 from agents.evidence import FoundArticle, RefusedQueryError, ResearchError
 from agents.guard import Guard
 from agents.model import Agent, Article, Ask, Decision, View
-from arena.record.hashes import state_hash
 from arena.record.model.cohort import Cohort, RoundReport
 from arena.record.queries.cohorts import StoredCohort, read_rounds
 from arena.record.record import Record
@@ -24,7 +23,7 @@ from arena.rounds.round import play_round, take_snapshot
 from arena.rounds.world import World
 from markets.model import Market, MarketId
 from tests.builders import NOW, RAIN
-from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, live, says
+from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, hash_of, live, says
 
 SNOW = MarketId("sim:snow")
 
@@ -76,11 +75,6 @@ def reads(paper: LittlePaper, agents: dict[str, Agent], now: datetime = NOW, **v
 
 def play(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
     return asyncio.run(play_round(stored, number, world, record))
-
-
-def hash_of(record: Record) -> str:
-    with reading(record.engine) as connection:
-        return state_hash(connection)
 
 
 def asides(record: Record) -> list[StoredQuarantine]:

@@ -13,7 +13,6 @@ from agents.model import Agent, Ask, Call, Decision, Forecast, Prompt, View
 from arena.calls import recorded_ask
 from arena.cohorts.schedule import Plan
 from arena.errors import ArenaError
-from arena.record.hashes import state_hash
 from arena.record.model import lease
 from arena.record.model.calendar import Cadence
 from arena.record.model.cohort import Cohort, RoundReport, Turn
@@ -47,6 +46,7 @@ from tests.records.little_world import (
     asks,
     begun,
     breaks,
+    hash_of,
     live,
     says,
 )
@@ -56,11 +56,6 @@ BUYER = says("0.7", ("500", RAIN))
 
 def play(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
     return asyncio.run(play_round(stored, number, world, record))
-
-
-def hash_of(record: Record) -> str:
-    with reading(record.engine) as connection:
-        return state_hash(connection)
 
 
 def turn_of(report: RoundReport, name: str) -> Turn:

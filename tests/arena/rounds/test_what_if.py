@@ -10,7 +10,6 @@ import pytest
 
 from agents.model import Agent, Ask, Decision, Forecast, View
 from arena.errors import ArenaError
-from arena.record.hashes import state_hash
 from arena.record.model.cohort import Cohort
 from arena.record.queries.cohorts import StoredCohort, read_resolutions
 from arena.record.queries.decisions import read_entrant_seasons
@@ -25,7 +24,7 @@ from markets.model import Listing, MarketId
 from portfolio.rules import SEED
 from portfolio.sizing import quarter_kelly
 from tests.builders import NOW, RAIN, a_bet, a_listing, a_resolution, a_sale, usd
-from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, live, says
+from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, hash_of, live, says
 
 SNOW = MarketId("sim:snow")
 BUYER = says("0.7", ("500", RAIN))
@@ -91,7 +90,7 @@ def test_by_its_own_rules_a_season_is_the_same_ledger(record: Record) -> None:
     asyncio.run(track_cohort(stored, NOW + 4 * WEEK, a_world(venue, agents), record))
     kinds = {kind for ledger in _ledgers(record).values() for kind in ledger}
     assert kinds == {"deposit", "buy", "sell", "settle", "reverse"}
-    before = _hash(record)
+    before = hash_of(record)
     found = report(record)
     assert found.sentence == "Nothing was changed."
     assert [(x.agent, x.exact, x.played == x.changed) for x in found.rows] == [
@@ -99,12 +98,7 @@ def test_by_its_own_rules_a_season_is_the_same_ledger(record: Record) -> None:
     ]
     assert {x.agent: x.played.profit for x in found.rows} == _profits(record)
     assert [refused.code for refused in found.rows[1].played.refused] == ["not_held", "over_cap"]
-    assert _hash(record) == before
-
-
-def _hash(record: Record) -> str:
-    with reading(record.engine) as connection:
-        return state_hash(connection)
+    assert hash_of(record) == before
 
 
 def _ledgers(record: Record) -> dict[str, list[str]]:
