@@ -134,12 +134,9 @@ QUESTIONS = {
     "Will AC/DC release a new album?": '"AC/DC" new album',
     "Will AT&T buy Lumen in 2026?": '"AT&T" Lumen 2026 buy',
     "Will the 9/11 trial begin?": '"9/11" trial begin',
-    "Will C++ overtake Rust?": '"C++" Rust overtake',
     "Will Moody's downgrade France?": '"Moody\'s" France downgrade',
     "Will McDonald’s close stores in Russia?": '"McDonald\'s" Russia stores',
-    "Will the US/UK trade deal be signed on 9/11?": (
-        '"United States" ("United Kingdom" OR Britain) trade deal'
-    ),
+    "Will the US/EU deal be signed on 9/11?": '"United States" "European Union" deal signed',
     "Man City vs. Leeds: AM/PM and/or O/U 2.5": '"Man City" Leeds',
     "Netanyahu out before July?": 'Netanyahu "Prime Minister of Israel"',
 }
