@@ -10,7 +10,7 @@ from datetime import datetime
 
 from agents.evidence import FoundArticle
 from agents.guard import dated
-from agents.search_terms import PLAIN
+from agents.search_terms import PLAIN, SIGNED
 
 MOST_FOUND = 20
 MOST_WORDS = 12
@@ -73,7 +73,9 @@ class ArticleIndex:
 
     def search(self, query: str, at: datetime) -> list[FoundArticle]:
         """Those that fit some words best, of all that were out at an instant, and of all others."""
-        words, places = self._telling(set(WORD.findall(query.casefold())) - PLAIN)
+        signed, plain = SIGNED.findall(query), SIGNED.sub(" ", query.replace("'s", " ").replace("’s", " "))
+        asked = {*map(str.casefold, signed), *WORD.findall(plain.casefold())} - PLAIN
+        words, places = self._telling(asked)
         if not words:
             return []
         match, now = " OR ".join(f'"{word}"' for word in words), (int(at.timestamp()) + 1) * A_SECOND
@@ -86,8 +88,7 @@ class ArticleIndex:
 
     def _telling(self, words: Collection[str]) -> tuple[list[str], int]:
         """The rarest of some words, as many as a search can look for, and in how many articles they stand."""
-        text = "SELECT doc FROM word WHERE term = ?"
-        counts = [(row[0], word) for word in words for row in self._rows.execute(text, (word,))]
+        counts = [(count, word) for word in words if (count := self._count_of(word))]
         kept, places = list[str](), 0
         for count, word in sorted(counts)[:MOST_WORDS]:
             if kept and places + count > self._places:
@@ -95,6 +96,11 @@ class ArticleIndex:
             places += count
             kept.append(word)
         return kept, places
+
+    def _count_of(self, word: str) -> int:
+        """In how many articles a word stands; of a name with signs, at most in how many."""
+        text = "SELECT coalesce(max(doc), 0) FROM word WHERE term = ?"
+        return min(int(self._rows.execute(text, (part,)).fetchone()[0]) for part in WORD.findall(word))
 
     def _window(self, now: int, places: int) -> tuple[int, int]:
         """Between which numbers to look, for words that stand in so many articles."""

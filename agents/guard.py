@@ -21,7 +21,6 @@ from agents.audit import CLEAN, RULES, AuditFinding, Place, Verdict, audit, tell
 from agents.evidence import FoundArticle
 from agents.model import Article
 from agents.relevance import relevance
-from agents.search_terms import words
 from agents.text import one_line, printable
 from markets.hashes import digest
 from markets.model import Market, MarketId
@@ -323,4 +322,4 @@ def letters(text: str) -> str:
     >>> letters("Good Judgment: Open")
     'goodjudgmentopen'
     """
-    return "".join(words(text)).casefold()
+    return "".join(filter(str.isalnum, text)).casefold()

@@ -93,13 +93,25 @@ _DATE = re.compile(
     r"|(?P<d>(?:19|20)\d\d)-\d\d-\d\d)",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W_]+")
+_SHORT = "|".join(name for name in (*WRITTEN, "AM", "PM") if len(name) < SHORTEST)
+_SIGNED = (
+    rf"(?<![\w&/])(?:[A-Z]{{1,3}}&[A-Z]{{1,3}}|(?!(?:{_SHORT})/)(?:[A-Z]{{2}}/[A-Z]{{2,3}}|[A-Z]{{3}}/[A-Z]{{2}})"
+    r"|(?<!\bon )(?<!\bby )9/11|[A-Z]\+\+)(?![\w&/])"
+)
+"""Names that are too short without their signs: AC/DC, AT&T, 9/11, C++."""
+_WORD = re.compile(rf"{_SIGNED}|[^\W_]+")
+SIGNED = re.compile(_SIGNED)
 _SIDES = re.compile(r"\(YES: .*\)\s*$")
-_OWNED = re.compile(r"['’]s\b")
+_OWNED = re.compile(
+    r"(?<!\bMoody)(?<!\bMcDonald)(?<!\bLevi)(?<!\bMacy)(?<!\bKohl)(?<!\bLowe)(?<!\bWendy)(?<!\bDomino)"
+    r"(?<!\bKellogg)(?<!\bSotheby)(?<!\bChristie)(?<!\bLloyd)['’]s\b"
+)
+"""What says that something is somebody's, where it is no part of a firm's name."""
 _SEASON = re.compile(r"\b((?:19|20)\d\d)[–/-](?:(?:19|20)?\d\d)\b")
 _COUNTED = re.compile(r"\d+(?:am|pm|st|nd|rd|th)", re.IGNORECASE)
 _TOKEN = re.compile(
     r"(?P<quoted>[“\"][^”\"]{3,60}[”\"])"
+    rf"|(?-i:(?P<signed>{_SIGNED}))"
     r"|(?P<figure>[$€£]?(?P<digits>\d[\d,]*(?:\.\d+)?)(?:\s?(?P<unit>%|(?:percent|bps?|thousand|million"
     r"|billion|trillion|bn|mn|tn|[kmbt])(?!\w)))?(?![\w]))"
     r"|(?P<word>[^\W_](?:\w|[&'’.+-](?=\w))*)|(?P<stop>[^\s\w])",
@@ -136,6 +148,8 @@ def search_terms(question: str, most: int, rules: str = "") -> tuple[SearchTerm,
     [('bitcoin', 'BTC'), ('120,000', '120k')]
     >>> [term.ways for term in search_terms("Will the S&P 500 close above 7,000?", 4)]
     [('S&P 500',), ('7,000', '7000')]
+    >>> [term.ways for term in search_terms("Will AC/DC sue Moody's?", 4)]
+    [('AC/DC',), ("Moody's",), ('sue',)]
     """
     asked = _SIDES.sub("", question)
     terms = _terms(asked)
@@ -187,7 +201,7 @@ def _found(text: str) -> Iterator[SearchTerm]:
     name: list[str] = []
     matches = [*_TOKEN.finditer(text), None]
     for match, after in zip(matches, [*matches[1:], None], strict=True):
-        word = match and match["word"]
+        word = match and (match["signed"] or match["word"])
         if word and (_is_named(word) or (name and word in JOINING)):
             name.append(word)
             continue
@@ -213,7 +227,8 @@ def _is_telling(word: str) -> bool:
 
 def _is_named(word: str) -> bool:
     """Whether a word is written as a name is."""
-    return _is_telling(word) and not word.islower() and any(x.isalpha() for x in word)
+    cased = not word.islower() and any(x.isalpha() for x in word)
+    return _is_telling(word) and (cased or SIGNED.fullmatch(word) is not None)
 
 
 def _belongs(match: re.Match[str], after: re.Match[str] | None) -> bool:
@@ -235,7 +250,7 @@ def _named(words: Sequence[str]) -> Iterator[SearchTerm]:
         )
         known = next((ways for ways in _WRITTEN if part.casefold() in map(str.casefold, ways)), None)
         if ways or known or (len(part) >= SHORTEST and part.casefold() not in ("new", *COMMON)):
-            yield SearchTerm("name", ways or known or (part,))
+            yield SearchTerm("name", ways or known or (part.replace("’", "'"),))
 
 
 def _quoted(text: str) -> Iterator[SearchTerm]:
@@ -287,5 +302,7 @@ def words(text: str) -> list[str]:
 
     >>> words("Will it rain in São Paulo?")
     ['Will', 'it', 'rain', 'in', 'São', 'Paulo']
+    >>> words("AC/DC and AT&T, Ether/Bitcoin, and/or C++")
+    ['AC/DC', 'and', 'AT&T', 'Ether', 'Bitcoin', 'and', 'or', 'C++']
     """
     return _WORD.findall(text)

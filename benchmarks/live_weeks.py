@@ -142,10 +142,12 @@ def played(folder: Path, venue: LongVenue, days: int) -> dict[str, Any]:
     (folder / "config.yaml").write_text(CONFIG.format(**shape), "utf-8")
     clock_at(folder)
     words = command("run", "--clock", "clock", "--database", RECORD)
+    peak = 0.0
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(words, cwd=folder, env=environment(), stdout=log, stderr=log)
         while process.poll() is None and venue.now() < SUNDAY + days * DAY:
             time.sleep(0.2)
+            peak = max(peak, peak_memory(process.pid))
         process.send_signal(signal.SIGINT)
         process.wait(timeout=120)
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -160,15 +162,23 @@ def played(folder: Path, venue: LongVenue, days: int) -> dict[str, Any]:
         "days": days,
         "faults": len(venue.faults),
         "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 1),
-        "peak_mb": round(usage.ru_maxrss / 1024),
+        "peak_mb": round(peak),
         "readings": reads,
         "bytes_a_reading": venue.sent["a list"] // reads,
         "of_the_whole_list": round(venue.sent["a list"] / reads / whole, 3),
+        "cpu_a_day": round((usage.ru_utime + usage.ru_stime) / days, 1),
+        "record_mb_a_day": round((folder / RECORD).stat().st_size / 1e6 / days, 2),
         "record_mb": round((folder / RECORD).stat().st_size / 1e6, 1),
         "rounds_drawn_again": proved["draws"],
         "differences": proved["count"],
         "unproved": proved["unproved"],
     }
+
+
+def peak_memory(process: int) -> float:
+    """The most megabytes that a process has held; what is told of a child by its end counts its parent's."""
+    told = dict(line.split(":", 1) for line in Path(f"/proc/{process}/status").read_text().splitlines())
+    return int(told["VmHWM"].split()[0]) / 1024 if "VmHWM" in told else 0.0  # none of one that has ended
 
 
 def main() -> None:

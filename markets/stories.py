@@ -142,8 +142,9 @@ def _last_year(season: re.Match[str]) -> str:
 
 def _level(masked: str, dates: Mapping[str, str]) -> str:
     """An asset with its day, or else its year: any level of its price, on either side."""
-    found = _LEVEL.match(masked)
-    if found is None or not (MUCH in masked or _UP_OR_DOWN.search(masked)):
+    of_a_level = MUCH in masked or _UP_OR_DOWN.search(masked)
+    found = _LEVEL.match(masked) if of_a_level else None
+    if found is None:
         return ""
     ticker = _TICKER.search(masked)
     asset = key_words(ticker[1] if ticker else re.sub(r"\(.*?\)", "", found[1]))

@@ -65,7 +65,7 @@ async def new_records(
             sorter.tell(RejectedRecord("page", "repeated", reason), f"page {position.pages}")
         if cursor is not None and not fresh and (page or cursor == position.cursor):
             raise incomplete(f"page {position.pages} only repeats what was on the pages before it")
-        position.names |= fresh.keys()
+        position.names.update(fresh)  # by |= the whole set would be made anew for each page
         position.cursor = cursor
         yield list(fresh.values())
         if cursor is None:

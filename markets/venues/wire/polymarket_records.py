@@ -30,6 +30,7 @@ from markets.venues.wire.fields import (
 
 LONGEST_LIST = 1_000
 """Characters of a list of two that is sent as text."""
+_WRITTEN = frozenset({int, float, str})
 _DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,40})?")
 
 
@@ -39,7 +40,7 @@ def figure(value: object) -> int:
     >>> figure(0.001), figure("46224362.39541418")
     (1000, 46224362395414)
     """
-    return _figure(value) if type(value) in (int, float, str) else number(value)
+    return _figure(value) if type(value) in _WRITTEN else number(value)
 
 
 @lru_cache(maxsize=4_096, typed=True)  # prices and steps; volumes are all different
@@ -47,7 +48,8 @@ def _figure(value: object) -> int:
     if isinstance(value, str):
         if not _DECIMAL.fullmatch(value):
             raise ValueError(f"{shown_value(value)} is not a number of at least 0")
-        return millionths(value)
+        whole, _, part = value.partition(".")
+        return int(whole + part.ljust(6, "0")) if len(part) <= 6 else millionths(value)  # quicker by far
     return number(value)
 
 
@@ -141,7 +143,9 @@ def _records(value: object) -> list[dict[str, object]]:
 
 
 def _maybe_figure(value: object) -> int | None:
-    return None if value is None or value == "" else figure(value)
+    if value is None or value == "":
+        return None
+    return _figure(value) if type(value) in _WRITTEN else number(value)
 
 
 def _maybe_instant(value: object) -> datetime | None:
@@ -191,9 +195,15 @@ def question_of(question: str, outcomes: tuple[str, str]) -> str:
     >>> question_of("Chiefs vs. Raiders", ("Chiefs", "Raiders"))
     'Chiefs vs. Raiders (YES: Chiefs, NO: Raiders)'
     """
+    sides = _named_sides(outcomes)
+    return f"{question.strip()} {sides}" if sides else question
+
+
+@lru_cache(maxsize=4096)
+def _named_sides(outcomes: tuple[str, str]) -> str:
     if set(side_names(outcomes)) == {"yes", "no"}:
-        return question
-    return f"{question.strip()} (YES: {outcomes[0].strip()}, NO: {outcomes[1].strip()})"
+        return ""
+    return f"(YES: {outcomes[0].strip()}, NO: {outcomes[1].strip()})"
 
 
 PREFIX = "polymarket:"

@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+import pytest
+
 from agents.article_index import ArticleIndex
 from agents.evidence import FoundArticle
 from tests.builders import NOW
@@ -24,6 +26,13 @@ def test_the_article_that_speaks_most_of_the_rarest_words_is_first() -> None:
     index = shelf("rain", "rain and a strike", "a strike, a strike, a strike", "snow", "snow")
     assert found(index, "rain strike") == ["1.md", "2.md", "0.md"]
     assert found(index, "the of") == found(index, "hail") == found(index, "") == []
+
+
+@pytest.mark.parametrize("place", range(6))
+def test_a_name_with_signs_is_one_thing_and_not_its_parts(place: int) -> None:
+    names = ["AC/DC", "AT&T", "9/11", "C++", "Moody’s", "S&P 500"]
+    others = "an AC motor in DC, and DC before AC", "it is John's; at 9, not at 11, a T shirt", "P. S."
+    assert found(shelf(*names, *others), names[place]) == [f"{place}.md"]
 
 
 def test_what_came_later_is_told_after_what_was_out() -> None:

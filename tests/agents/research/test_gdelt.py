@@ -128,6 +128,13 @@ QUESTIONS = {
     "Will a magnitude 8 earthquake strike Japan?": "Japan magnitude earthquake strike",
     "Will Elon Musk post 200-219 tweets this week?": '"Elon Musk" 200 219 post',
     "Will ETH be above $5,000 on Friday?": '(ethereum OR ether) ("5,000" OR 5000)',
+    "Will AC/DC release a new album?": '"AC/DC" new album',
+    "Will AT&T buy Lumen in 2026?": '"AT&T" Lumen 2026 buy',
+    "Will the 9/11 trial begin?": '"9/11" trial begin',
+    "Will Moody's downgrade France?": '"Moody\'s" France downgrade',
+    "Will McDonald’s close stores in Russia?": '"McDonald\'s" Russia stores',
+    "Will the US/EU deal be signed on 9/11?": '"United States" "European Union" deal signed',
+    "Man City vs. Leeds: AM/PM and/or O/U 2.5": '"Man City" Leeds',
     "Netanyahu out before July?": 'Netanyahu "Prime Minister of Israel"',
 }
 """Questions as venues ask them, and what headlines are searched for."""
