@@ -21,8 +21,10 @@ HOURS = (0, 1, 3, 6, 12, 30)
 _DAY = timedelta(days=1)
 CENT = ONE // 100
 TICK = ONE // 100
-_DOLLARS = (100, 150, 250)
-"""What a level holds in a market of middling depth, in dollars, best level first."""
+_SHARES = (200, 300, 500)
+"""What a level holds in a market of middling depth, best level first.
+
+As in recorded books that depends on neither price nor side, so little money buys out a long shot."""
 EventResolutions = tuple[tuple[Resolution, ...], ...]
 """For each market of an event every version of how it ends."""
 
@@ -155,20 +157,19 @@ def draw_quote(life: SimulatedMarket, at: datetime, settings: Settings, chance: 
         mid=(bid + ask) * TICK // 2,
         last=(bid, ask)[draw_below(rng, 2)] * TICK,
         volume=today.traded + int(today.trade * moment.share),
-        bids=tuple(Level(p * TICK, _shares(100 - p, n, depth, rng)) for n, p in _level_prices(bid, -1)),
-        asks=tuple(Level(p * TICK, _shares(p, n, depth, rng)) for n, p in _level_prices(ask, +1)),
+        bids=tuple(Level(p * TICK, _shares(n, depth, rng)) for n, p in _level_prices(bid, -1)),
+        asks=tuple(Level(p * TICK, _shares(n, depth, rng)) for n, p in _level_prices(ask, +1)),
     )
 
 
 def _level_prices(best: int, step: int) -> list[tuple[int, int]]:
     """Places and prices of the levels from the best one on, as far as a price may go."""
-    return [(n, best + n * step) for n in range(len(_DOLLARS)) if 0 < best + n * step < 100]
+    return [(n, best + n * step) for n in range(len(_SHARES)) if 0 < best + n * step < 100]
 
 
-def _shares(cents: int, place: int, depth: float, rng: random.Random) -> int:
-    """Whole shares, for about the level's dollars at what the one who takes them pays for each."""
-    dollars = _DOLLARS[place] * depth * (0.6 + 0.8 * rng.random())
-    return max(int(dollars * 100 / cents), 1) * ONE
+def _shares(place: int, depth: float, rng: random.Random) -> int:
+    """Whole shares, about as many as the level has in a market of that depth."""
+    return max(int(_SHARES[place] * depth * (0.6 + 0.8 * rng.random())), 1) * ONE
 
 
 def draw_resolutions(

@@ -283,7 +283,7 @@ def test_a_wide_season_is_pinned() -> None:
     ended = asyncio.run(world.resolutions(late, ids))
     assert (
         digest([times, listings, truths, ended])
-        == "049dedc677eb0f188bea9e2c0bd0f8256024d10ca225cd95bb5f92ed9ab412fc"
+        == "cc83201c84b9b677a3911f6a036ad180c3c67cfd4f6ed1963e2ec5faf1c0cbc1"
     )
 
 
