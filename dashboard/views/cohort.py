@@ -40,7 +40,21 @@ from dashboard.board import (
     show_unranked,
     stamps,
 )
-from dashboard.html import box, columns, html_table, lines, pills, points, words
+from dashboard.html import (
+    HALVES,
+    REST,
+    Line,
+    box,
+    calibration_chart,
+    columns,
+    html_table,
+    line_chart,
+    lines,
+    luck_band,
+    pills,
+    points,
+    words,
+)
 from dashboard.pages import Address, choice, in_app, link, put, way
 from dashboard.record import (
     CohortLine,
@@ -52,14 +66,6 @@ from dashboard.record import (
     leaderboard_lines,
     line_of,
     season,
-)
-from dashboard.svg import (
-    HALVES,
-    REST,
-    Line,
-    calibration_chart,
-    line_chart,
-    luck_band,
 )
 from dashboard.words import (
     arrow_of,

@@ -11,10 +11,9 @@ from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.weeks import ENOUGH_WEEKS
 from arena.scores.spending import read_spending, spending_sentences
 from dashboard.board import stamps
-from dashboard.html import EMPTY, HtmlColumn, Tile, box, number, tiles, words
+from dashboard.html import EMPTY, HtmlColumn, Tile, box, columns_chart, gap_chart, number, tiles, words
 from dashboard.pages import choice, go, listing, put, show_cached, way
 from dashboard.record import RecordSource, by_leaderboard, kept, season
-from dashboard.svg import columns_chart, gap_chart
 from dashboard.words import code, count, plain, with_true_minus, written
 
 TITLE = "Duel"

@@ -16,8 +16,8 @@ from arena.scores.leaderboard import Leaderboard, LeaderboardRow, read_leaderboa
 from arena.scores.profiles.detailed_profile import ProfileFigures, SureForecasts
 from arena.scores.rules.money.luck import Luck
 from dashboard.board import calibration_words, headline
+from dashboard.html import REST, Line, line_chart, luck_band, spread
 from dashboard.record import kept, source
-from dashboard.svg import REST, Line, line_chart, luck_band, spread
 from dashboard.views.arena import figures, read_newest_decisions, shortened_reason
 from tests.dashboard.opening import markup, opened, tables, words
 from tests.dashboard.records import shared
