@@ -441,6 +441,8 @@ def headline(board: Leaderboard) -> str:
     """Who beats the market, in a few words: the heading of a board."""
     ranked = [row for row in board.rows if row.ranked and row.kind != MARKET and not row.copies]
     proven, ahead = ([row.agent for row in ranked if row.verdict == name] for name in ("proven", "ahead"))
+    if not ranked and any(row.resolved for row in board.rows if row.kind != MARKET):
+        return "No agent has answered enough to be ranked."
     if not any(row.skill_low is not None for row in ranked):
         return "Too early to say who beats the market."
     if proven:

@@ -287,8 +287,8 @@ def show(source: RecordSource) -> None:
     drawn[part]()
     with st.container(horizontal=True, gap="medium"):
         if len(names) > 1:
-            link(f"Duel {plain(name)} against another", "duel", a=name)
-        link(f"All turns of {plain(name)}", "turn", agent=name)
+            link("Duel against another", "duel", a=name)
+        link("All its turns", "turn", agent=name)
         link("All agents", "arena")
 
 

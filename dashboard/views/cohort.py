@@ -268,7 +268,7 @@ def heading(number: int, curves: Curves, over: bool = False) -> str:
         return f"Cohort {number}: nobody leads."
     if not rest:
         return f"Cohort {number}: {name}."
-    by = f"finished {whole(ahead)} ahead" if over else f"leads by {whole(ahead)}"
+    by = f"finished first, {whole(ahead)} ahead" if over else f"leads by {whole(ahead)}"
     return f"Cohort {number}: {name} {by}."
 
 
@@ -342,7 +342,7 @@ def _said_of_money(curves: Curves, first: str) -> str:
     ends = [points[-1].dollars for points in curves.values()]
     made = sum(end > 0.005 for end in ends)
     said = f"{made} of {len(ends)} made money; open positions at mid."
-    if len(curves.get(first, ())) < 2:
+    if len({point.dollars for point in curves.get(first, ())}) < 2:  # luck makes nothing of no ups and downs
         return said
     return f"{said} Shaded: what luck alone would make of the ups and downs of {first}, 95 times in 100."
 
@@ -360,7 +360,8 @@ def calibration_box(
     agents = [agent for agent in of_all if agent.agent in colours and agent.scored]
     if not agents:
         made = any(agent.made for agent in of_all)
-        why = "No market has resolved yet." if made else "Nobody has bet yet."
+        nobody = "Nobody has answered yet." if reading == "stated" else "Nobody has bet yet."
+        why = "No market has resolved yet." if made else nobody
         said = f"{why} Calibration needs forecasts with an outcome."
         return box(title, Markup('<p class="quiet">{}</p>').format(said))
     agents.sort(key=lambda agent: list(colours).index(agent.agent))

@@ -110,8 +110,10 @@ def heading(a: str, b: str, found: DuelDetails | None) -> str:
     if found is None or found.duel.gap is None:
         return f"{a} against {b}"
     winner = found.duel.winner()
+    if found.duel.same:
+        return f"{a} against {b}: identical."
     if winner is None:
-        return f"{a} against {b}: too close to call."
+        return f"{a} against {b}: too {'early to tell' if found.duel.low is None else 'close to call'}."
     return f"{winner} is better than {b if winner == a else a}."
 
 

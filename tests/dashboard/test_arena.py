@@ -113,6 +113,12 @@ def test_the_heading_is_the_verdict(verdicts: tuple[str, ...], said: str) -> Non
     assert headline(a_board(*verdicts)) == said
 
 
+def test_where_nobody_answered_enough_the_heading_does_not_call_it_early() -> None:
+    board = a_board("none")
+    rows = tuple(replace(row, ranked=False, skill_low=None, resolved=5) for row in board.rows)
+    assert headline(replace(board, rows=rows)) == "No agent has answered enough to be ranked."
+
+
 def test_tiles_count_who_is_ahead_and_what_is_missing() -> None:
     first, surest, needed = figures(a_board("proven", "ahead", "close", events_needed=140))
     assert (first.value, first.label) == ("2 of 3", "ahead of the market, 1 proven")
