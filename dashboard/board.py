@@ -12,10 +12,7 @@ from markupsafe import Markup
 from arena.errors import VERDICTS, tie_letters, times_text
 from arena.record.model.cohort import later_models_words
 from arena.record.queries.accounts import AccountEquity
-from arena.record.queries.markets import (
-    ForecastSpread,
-    ListedMarket,
-)
+from arena.record.queries.markets import ForecastSpread, ListedMarket
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow
 from arena.scores.metaculus_scores import MetaculusScores
@@ -340,10 +337,7 @@ FOUNDING = (
     *columns_of("return_pct"),
     _score("return_band", "Return in words", "text", "The founding text's word for such a return."),
     _score(
-        "stated_skill",
-        "Stated against 0.25",
-        "%+.2f",
-        "Brier skill of what it stated: 1 − its Brier ÷ 0.25.",
+        "stated_skill", "Stated against 0.25", "%+.2f", "Brier skill of what it stated: 1 − its Brier ÷ 0.25."
     ),
     _score(
         "skill_ratio", "Stated against the market", "%+.2f", "1 − stated Brier ÷ the price's, same forecasts."
@@ -394,11 +388,7 @@ PART_COLUMNS = (
     LeaderboardColumn("markets", "Markets", "localized", "Resolved ones in this part.", _gain("markets")),
     LeaderboardColumn("events", "Events", "localized", "Resolved ones in this part.", _gain("events")),
     LeaderboardColumn(
-        "effective",
-        "Events that count",
-        "%.1f",
-        "Events, counted by what they can tell.",
-        _gain("effective"),
+        "effective", "Events that count", "%.1f", "Events, counted by what they can tell.", _gain("effective")
     ),
 )
 """What is said of an agent in a part of the season."""
@@ -573,10 +563,7 @@ def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
     if brief is None:
         return "being computed", ""
     if brief.sure is None:
-        return (
-            "–",
-            "no resolved answer yet" if brief.miscalibration is None else "gives no side 70%",
-        )
+        return ("–", "no resolved answer yet" if brief.miscalibration is None else "gives no side 70%")
     sure, p = brief.sure, brief.miscalibration_p
     verdict = verdict_on(sure.said, sure.came, p)
     return f"says {sure.said:.0%}, happens {sure.came:.0%}", f"{verdict}, n = {sure.forecasts:,}"
@@ -655,8 +642,7 @@ def short_board(
             "Skill, 95% interval", "%+.4f", "Brier points better than the price; in order of the low end."
         ),
         "verdict": words(
-            "Verdict",
-            f"Below: what a bet on its skill has made of 1; proven needs {times_text(bar)}.",
+            "Verdict", f"Below: what a bet on its skill has made of 1; proven needs {times_text(bar)}."
         ),
         "brier_implied": number("Implied Brier, lower is better", "%.3f", "The founding text's score."),
         "pnl": number("P/L", "gain", "Profit or loss in play dollars, open positions at mid."),
@@ -861,8 +847,7 @@ MARKET_COLUMNS = {
     "trend": picture("30 days", "The price over the last 30 days before now, or before the market closed."),
     "median": number("Median %", "%.0f", "The median of what agents stated in the newest round."),
     "range": picture(
-        "Agents and price",
-        "Bar: from the lowest to the highest agent. Point: their median. Line: the price.",
+        "Agents and price", "Bar: from the lowest to the highest agent. Point: their median. Line: the price."
     ),
     "spread": number(
         "Spread pp",

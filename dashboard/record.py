@@ -19,17 +19,8 @@ import streamlit as st
 from arena.clock import now
 from arena.errors import ArenaError
 from arena.operations.status import Status, read_status_by_config
-from arena.record.queries.accounts import (
-    AccountEquity,
-    read_account_equity,
-    read_cohort_depths,
-)
-from arena.record.queries.agents import (
-    AccountSpan,
-    EntrantEquity,
-    read_account_spans,
-    read_equity_at,
-)
+from arena.record.queries.accounts import AccountEquity, read_account_equity, read_cohort_depths
+from arena.record.queries.agents import AccountSpan, EntrantEquity, read_account_spans, read_equity_at
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_rounds
 from arena.record.queries.market_history import read_event_questions, read_price_lines
 from arena.record.queries.markets import (

@@ -67,16 +67,7 @@ from dashboard.record import (
     line_of,
     season,
 )
-from dashboard.words import (
-    arrow_of,
-    code,
-    day,
-    plain,
-    rules,
-    settings,
-    whole,
-    written,
-)
+from dashboard.words import arrow_of, code, day, plain, rules, settings, whole, written
 from markets.millionths import ONE
 
 POINTS = 2_000

@@ -29,10 +29,7 @@ TOLD = (
     ("Common forecasts", "That both made, on the same market in the same round."),
     ("Markets", "Resolved ones that both were shown."),
     ("Events", "Of these markets. Those with many markets count for less than as many events."),
-    (
-        "Events still needed",
-        "More, until such a gap is told from chance in 80 of 100 cases.",
-    ),
+    ("Events still needed", "More, until such a gap is told from chance in 80 of 100 cases."),
 )
 """The figures of a duel, and what each says."""
 WIDEST = 24

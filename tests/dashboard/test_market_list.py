@@ -11,16 +11,7 @@ import streamlit as st
 
 from arena.record.queries import markets as directory
 from dashboard import record as reads
-from dashboard.record import (
-    NULLS,
-    MarketFilter,
-    MarketList,
-    MarketOrder,
-    kept,
-    read_market_list,
-    read_menu,
-    source,
-)
+from dashboard.record import NULLS, MarketFilter, kept, read_market_list, read_menu, source
 from dashboard.views import markets as view
 from tests.dashboard.opening import healthy, opened, tables, words
 from tests.records.seasons import play, worked_out
@@ -128,7 +119,7 @@ def everything_asked(known: list[Known], thorough: bool) -> list[MarketFilter]:
     categories = ["", known[0].category, "topic 2"]
     events = ["", known[-1].event]
     statuses = ["", "open", "waiting", "resolved"]
-    orders: tuple[MarketOrder, ...] = ("shown", "closes", "volume", "apart")
+    orders: tuple[reads.MarketOrder, ...] = ("shown", "closes", "volume", "apart")
     ways = product(product(searches, statuses, categories, events), orders)
     return [MarketFilter(*narrowed, order) for narrowed, order in ways][:: 1 if thorough else 7]
 
@@ -154,7 +145,7 @@ def wanted(
     return [one.id for one in some[start : start + most]], len(some), len(matching) <= enough
 
 
-def listed(result: MarketList) -> tuple[list[str], int, bool]:
+def listed(result: reads.MarketList) -> tuple[list[str], int, bool]:
     return [str(line.market.id) for line in result.lines], result.markets, result.whole
 
 
