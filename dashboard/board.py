@@ -1,4 +1,4 @@
-"""Boards: their figures, what leads them in words, as tables, as cards of figures, and as files."""
+"""Boards and lists of markets: their figures, what leads them in words, as tables and as files."""
 
 import csv
 import io
@@ -12,6 +12,7 @@ from markupsafe import Markup
 from arena.errors import VERDICTS, tie_letters, times_text
 from arena.record.model.cohort import later_models_words
 from arena.record.queries.accounts import AccountEquity
+from arena.record.queries.markets import ForecastSpread, ListedMarket
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow
 from arena.scores.metaculus_scores import MetaculusScores
@@ -20,12 +21,31 @@ from arena.scores.rules.comparisons.lead import MIN_COVERAGE
 from arena.scores.rules.comparisons.weeks import ENOUGH_WEEKS
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
 from arena.scores.slices import Slice
-from dashboard.html import HtmlCell, HtmlColumn, html_table, number, picture, tag, words
+from dashboard.html import (
+    CHOSEN,
+    REST,
+    SMALL,
+    HtmlCell,
+    HtmlColumn,
+    Scale,
+    before_band,
+    cell_scale,
+    html_table,
+    interval,
+    number,
+    picture,
+    shortened,
+    sparkline,
+    tag,
+    time,
+    venue_cells,
+    words,
+)
 from dashboard.pages import Address, Way, in_app, put, way
-from dashboard.record import CohortLine, LeaderboardLine, SeasonOverview
-from dashboard.svg import REST, Scale, before_band, cell_scale, interval, shortened, sparkline
-from dashboard.words import count, day, plain, with_true_minus, written
+from dashboard.record import CohortLine, LeaderboardLine, MarketLine, MarketStatus, SeasonOverview
+from dashboard.words import count, day, money, outcome, percent, plain, with_true_minus, written
 from markets.millionths import ONE
+from markets.venue import venue_page
 from portfolio.rules import DEPTH_UNKNOWN, SEED, UNLIMITED
 
 Figure = float | int | str | None
@@ -317,10 +337,7 @@ FOUNDING = (
     *columns_of("return_pct"),
     _score("return_band", "Return in words", "text", "The founding text's word for such a return."),
     _score(
-        "stated_skill",
-        "Stated against 0.25",
-        "%+.2f",
-        "Brier skill of what it stated: 1 − its Brier ÷ 0.25.",
+        "stated_skill", "Stated against 0.25", "%+.2f", "Brier skill of what it stated: 1 − its Brier ÷ 0.25."
     ),
     _score(
         "skill_ratio", "Stated against the market", "%+.2f", "1 − stated Brier ÷ the price's, same forecasts."
@@ -371,11 +388,7 @@ PART_COLUMNS = (
     LeaderboardColumn("markets", "Markets", "localized", "Resolved ones in this part.", _gain("markets")),
     LeaderboardColumn("events", "Events", "localized", "Resolved ones in this part.", _gain("events")),
     LeaderboardColumn(
-        "effective",
-        "Events that count",
-        "%.1f",
-        "Events, counted by what they can tell.",
-        _gain("effective"),
+        "effective", "Events that count", "%.1f", "Events, counted by what they can tell.", _gain("effective")
     ),
 )
 """What is said of an agent in a part of the season."""
@@ -418,6 +431,8 @@ def headline(board: Leaderboard) -> str:
     """Who beats the market, in a few words: the heading of a board."""
     ranked = [row for row in board.rows if row.ranked and row.kind != MARKET and not row.copies]
     proven, ahead = ([row.agent for row in ranked if row.verdict == name] for name in ("proven", "ahead"))
+    if not ranked and any(row.resolved for row in board.rows if row.kind != MARKET):
+        return "No agent has answered enough to be ranked."
     if not any(row.skill_low is not None for row in ranked):
         return "Too early to say who beats the market."
     if proven:
@@ -548,10 +563,7 @@ def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
     if brief is None:
         return "being computed", ""
     if brief.sure is None:
-        return (
-            "–",
-            "no resolved answer yet" if brief.miscalibration is None else "gives no side 70%",
-        )
+        return ("–", "no resolved answer yet" if brief.miscalibration is None else "gives no side 70%")
     sure, p = brief.sure, brief.miscalibration_p
     verdict = verdict_on(sure.said, sure.came, p)
     return f"says {sure.said:.0%}, happens {sure.came:.0%}", f"{verdict}, n = {sure.forecasts:,}"
@@ -630,8 +642,7 @@ def short_board(
             "Skill, 95% interval", "%+.4f", "Brier points better than the price; in order of the low end."
         ),
         "verdict": words(
-            "Verdict",
-            f"Below: what a bet on its skill has made of 1; proven needs {times_text(bar)}.",
+            "Verdict", f"Below: what a bet on its skill has made of 1; proven needs {times_text(bar)}."
         ),
         "brier_implied": number("Implied Brier, lower is better", "%.3f", "The founding text's score."),
         "pnl": number("P/L", "gain", "Profit or loss in play dollars, open positions at mid."),
@@ -828,3 +839,73 @@ def board_table(
 def agent_hrefs(names: Sequence[str], known: Container[str], address: Address = in_app) -> list[str | None]:
     """The same as addresses."""
     return [None if one is None else address(one) for one in agent_ways(names, known)]
+
+
+MARKET_COLUMNS = {
+    "question": words("Question", "What the market asks, by its newest page."),
+    "price": number("Price ¢", "%.1f", "What YES costs now, in cents: the mid, else the last trade."),
+    "trend": picture("30 days", "The price over the last 30 days before now, or before the market closed."),
+    "median": number("Median %", "%.0f", "The median of what agents stated in the newest round."),
+    "range": picture(
+        "Agents and price", "Bar: from the lowest to the highest agent. Point: their median. Line: the price."
+    ),
+    "spread": number(
+        "Spread pp",
+        "%.0f",
+        "Between the lowest and the highest probability that agents stated in the newest round, in points "
+        "of percent; without agents that hold no opinion (market, constant, random, favourite).",
+    ),
+    "status": words("Status", "Open; closed while the result is awaited; or how it resolved."),
+    "closes": time("Closes", "When the market closes, in UTC.", "day"),
+    "held": number("Positions", "localized", "Open positions: an agent's on one side, in each cohort."),
+    "trades": number("Trades", "localized", "Purchases and sales of all agents in all cohorts."),
+    "venue": words("Venue", "Leads to what the venue itself says of the market."),
+    "volume": number("Volume $", "compact", "What everyone has traded at the venue, in dollars."),
+}
+"""The columns of the list. Related markets have some of them, and one is there for known venues alone."""
+LISTED_MARKET = tuple(key for key in MARKET_COLUMNS if key != "venue")
+
+
+def market_table(
+    lines: Sequence[MarketLine], keys: Sequence[str] = LISTED_MARKET, address: Address = in_app
+) -> Markup:
+    """Markets, a row each, which leads to its page."""
+    rows = [_row(line) for line in lines]
+    data: dict[str, list[object]] = {key: [row[key] for row in rows] for key in keys}
+    markets = (line.market for line in lines)
+    data |= venue_cells(venue_page(x.id, x.event_id, x.slug, x.event_slug) for x in markets)
+    hrefs = [address(way("market", market=line.market.id)) for line in lines]
+    return html_table(data, MARKET_COLUMNS, "Markets: one row each", hrefs, sortable=True)
+
+
+def _row(line: MarketLine) -> dict[str, object]:
+    market, spread = line.market, line.spread
+    several = spread if spread is not None and spread.agents > 1 else None
+    return {
+        "question": market.question,
+        "price": percent(line.price),
+        "trend": sparkline(line.prices, CHOSEN[0]),
+        "median": percent(spread.median) if spread else None,
+        "range": _range(spread, line.price),
+        "spread": percent(several.high - several.low) if several else None,
+        "status": status_cell(line.status, market),
+        "closes": market.closes_at,
+        "held": line.interest.held,
+        "trades": line.interest.trades,
+        "volume": money(line.volume),
+    }
+
+
+def _range(spread: ForecastSpread | None, price: int | None) -> Markup | None:
+    """What agents say, from none to certain, around the price."""
+    if spread is None or price is None:
+        return None
+    low, middle, high = (value - price for value in (spread.low, spread.median, spread.high))
+    return interval(middle, low, high, CHOSEN[0], Scale(-price, ONE - price, 7, SMALL[0] - 7))
+
+
+def status_cell(status: MarketStatus, market: ListedMarket) -> HtmlCell:
+    """How a market stands, in a word: how it resolved, once it has."""
+    said = outcome(market.ended, market.payout) or {"waiting": "closed"}.get(status, status)
+    said = f"paid {said}" if said.endswith("¢") else said
+    return HtmlCell(tag(said, said.lower()), said)

@@ -1,19 +1,28 @@
-"""Every markup but drawings, all of it of escaped text: the bar, tiles, boxes, tags, quotes, and tables.
+"""All the markup there is, of escaped text: the bar, tiles, boxes, tags, quotes, tables, and charts.
 
-With dashboard/svg.py this is all the markup there is. Pages put it on the screen (`dashboard.pages.put`);
-reports and sites write it into files. Rows of tables lead on by real links, headers are buttons, and in a
-narrow place each row is a card. Its look stands in assets/arena.css; assets/arena.js sorts tables.
+Pages put it on the screen (`dashboard.pages.put`); reports and sites write it into files. Rows of tables
+lead on by real links, headers are buttons, and in a narrow place each row is a card. Charts are SVG: their
+colours are classes, `c1` to `c8` those of agents (`SeasonOverview.colours`), `rest` all that is not chosen.
+What has axes is drawn twice, for a desk and for a phone, and the style sheet shows the one that fits. What
+a chart shows is its label, for those who can't see it. The look of all this, in light and dark, stands in
+assets/arena.css; assets/arena.js sorts tables.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Literal
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate, pairwise
+from math import floor, log10, sqrt
+from statistics import median
+from typing import Any, Literal, TypeVar
 
 from markupsafe import Markup, escape
 
+from arena.scores.rules.money.luck import Luck
+from arena.scores.rules.reliability.diagram import ReliabilityDiagram
 from dashboard.words import JOINER, day, filled, flat, moment, written
+from markets.millionths import ONE
 
 BADGES = {"live": "LIVE", "replay": "REPLAY", "simulated": "SIMULATED"}
 
@@ -378,3 +387,606 @@ def _meanings(columns: Sequence[HtmlColumn]) -> Markup:
         return Markup("")
     lines = Markup().join(filled("<dt>%s</dt><dd>%s</dd>", column.label, column.help) for column in told)
     return Markup("<details><summary>What the columns mean</summary><dl>{}</dl></details>").format(lines)
+
+
+Item = TypeVar("Item")
+
+
+def thin(items: Sequence[Item], limit: int) -> list[Item]:
+    """At most `limit` of the items, evenly spaced, with the first and the last one.
+
+    >>> thin([1, 2, 3, 4, 5, 6, 7], 3), thin([1, 2], 3)
+    ([1, 4, 7], [1, 2])
+    """
+    limit = max(limit, 2)
+    if len(items) <= limit:
+        return list(items)
+    last = len(items) - 1
+    return [items[place * last // (limit - 1)] for place in range(limit)]
+
+
+Points = Sequence[tuple[float, float]]
+"""Places on the x axis, instants in seconds, and the values there."""
+Band = Sequence[tuple[float, float, float]]
+"""Places on the x axis, and from where to where a band goes there."""
+
+REST, CHOSEN = "rest", ("c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8")
+STEPS = (1.0, 1.5, 2.0, 2.5, 4.0, 5.0, 7.5)
+
+LETTER, LINE = 6.8, 15
+"""About how wide a letter of a label is, and how far labels stand apart."""
+MOST = 300
+"""Points of a line: more can't be told apart."""
+TWO_SIDED = 1.96
+"""So many standard deviations hold 95 in 100."""
+SHORT = timedelta(days=3)
+"""A time whose axis needs hours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line: its points, its class, what stands behind its name at its end, and whether it is dashed."""
+
+    name: str
+    points: Points
+    look: str = REST
+    end: str = ""
+    dashed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """From values to places on a picture; what lies beyond stands at the edge."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        """The place of a value."""
+        inside = min(max(value, self.low), self.high) - self.low
+        return round(self.start + inside / ((self.high - self.low) or 1) * (self.end - self.start), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """How large a chart is, and the room at its sides for what stands there."""
+
+    name: str
+    width: int
+    height: int
+    left: int
+    right: int
+
+    def scales(self, x: tuple[float, float], y: tuple[float, float]) -> tuple[Scale, Scale]:
+        """Across and up."""
+        return Scale(*x, self.left, self.width - self.right), Scale(*y, self.height - 26, 12)
+
+
+FRAMES = (Frame("wide", 760, 380, 56, 176), Frame("narrow", 350, 260, 44, 114))
+LONG = (Frame("wide", 1160, 320, 56, 150), FRAMES[1])
+HALVES = (Frame("wide", 520, 380, 52, 150), FRAMES[1])
+SQUARES = (Frame("wide", 520, 380, 44, 120), Frame("narrow", 350, 290, 40, 84))
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Three round values between two others, 0 among them where it lies between.
+
+    >>> ticks(-18, 22), ticks(3, 97), ticks(0, 0.9), ticks(-1, 30)
+    ([-15.0, 0.0, 15.0], [25.0, 50.0, 75.0], [0.0, 0.4, 0.8], [0.0, 15.0, 30.0])
+    """
+    unit = 10.0 ** floor(log10(high - low))
+    for step in sorted((size * part for size in STEPS for part in (unit / 10, unit)), reverse=True):
+        for middle in [0.0, step, -step] if low <= 0 <= high else [round((low + high) / 2 / step) * step]:
+            if low <= middle - step and middle + step <= high:
+                return [round(middle + step * place, 12) + 0.0 for place in (-1, 0, 1)]
+    return [low, (low + high) / 2, high]
+
+
+def line_chart(
+    lines: Sequence[Line],
+    says: str,
+    unit: str,
+    band: Band = (),
+    note: str = "",
+    frames: Sequence[Frame] = FRAMES,
+) -> Markup:
+    """Lines over time with their names at their ends, the chosen ones before the others.
+
+    `unit` is a format of `dashboard.words.written`, `band` is shaded, `note` says of what; `frames` are how
+    large it is: `HALVES` for one beside another, `LONG` for one that has a line to itself.
+    """
+    lines = [Line(x.name, thin(x.points, MOST), x.look, x.end, x.dashed) for x in lines if x.points]
+    spans = [point for line in lines for point in line.points]
+    if not spans:
+        return Markup("")
+    x = min(at for at, _ in spans), max(at for at, _ in spans)
+    values = [value for _, value in spans] + [edge for _, *edges in band for edge in edges]
+    y = _around([0.0, *values])
+    if unit == "%+.0f%" and any(value != int(value) for value in ticks(*y)):
+        unit = "%+.1f%"
+    if len({written(value, unit) for value in ticks(*y)}) < 3:  # a flat line has room around it
+        y = min(y[0], -1.1), max(y[1], 1.1)
+    return _charts(frames, [_lines(frame, lines, band, note, unit, x, y) for frame in frames], says)
+
+
+def _lines(
+    frame: Frame,
+    lines: Sequence[Line],
+    band: Band,
+    note: str,
+    unit: str,
+    x: tuple[float, float],
+    y: tuple[float, float],
+) -> Markup:
+    across, up = frame.scales(x if x[0] < x[1] else (x[0] - 1, x[1] + 1), y)
+    named = [line for line in lines if line.look != REST]
+    order = [*(line for line in lines if line.look == REST), *reversed(named)]
+    ends = [(up.at(line.points[-1][1]), line.name, line.end, line.look) for line in named]
+    return Markup().join(
+        [
+            _polygon(band, across, up),
+            *(_level(frame, up.at(value), written(value, unit), not value) for value in ticks(*y)),
+            *_times(frame, across, x),
+            *(_path(line, across, up) for line in order),
+            *_ends(frame, across.at(x[1]), ends),
+            _label(frame.left + 6, frame.height - 32, note, "axis") if note and frame.name == "wide" else "",
+        ]
+    )
+
+
+def _polygon(band: Band, across: Scale, up: Scale) -> Markup:
+    if not band:
+        return Markup("")
+    edges = [(x, high) for x, _, high in band] + [(x, low) for x, low, _ in reversed(band)]
+    return Markup('<polygon class="band" points="{}"/>').format(_pairs(edges, across, up))
+
+
+def _pairs(points: Points, across: Scale, up: Scale) -> str:
+    return " ".join(f"{across.at(x)},{up.at(y)}" for x, y in points)
+
+
+def _level(frame: Frame, y: float, text: str, is_base: bool) -> Markup:
+    """A tick of the upright axis, with its line across."""
+    look, end = "base" if is_base else "grid", frame.width - frame.right
+    line = filled('<line class="%s" x1="%s" x2="%s" y1="%s" y2="%s"/>', look, frame.left, end, y, y)
+    return line + _label(frame.left - 8, y + 4, text, "axis", "end")
+
+
+def _times(frame: Frame, across: Scale, x: tuple[float, float]) -> Iterator[Markup]:
+    """Three ticks of the lower axis: where it starts and ends, and its middle."""
+    says = _moment(timedelta(seconds=x[1] - x[0]))
+    places = [x[0]] if x[0] == x[1] else [x[0], (x[0] + x[1]) / 2, x[1]]
+    sides = ["start", "middle", "end"] if len(places) == 3 else ["middle"]
+    for place, side in zip(places, sides, strict=True):
+        yield _label(across.at(place), frame.height - 8, says(place), "axis", side)
+
+
+def _moment(span: timedelta) -> Callable[[float], str]:
+    """How instants of such a time are written."""
+
+    def says(at: float) -> str:
+        when = datetime.fromtimestamp(at, UTC)
+        if span > timedelta(days=300):
+            return f"{when:%b %Y}"
+        return f"{when.day} {when:%b}" + (f" {when:%H:%M}" if span <= SHORT else "")
+
+    return says
+
+
+def _path(line: Line, across: Scale, up: Scale) -> Markup:
+    dash = Markup(' stroke-dasharray="5 4"') if line.dashed else ""
+    title = f"{line.name} {line.end}".strip()
+    if len(line.points) == 1:
+        [(x, y)] = line.points
+        mark = Markup('<circle class="{} dot" cx="{}" cy="{}" r="3.5"><title>{}</title></circle>')
+        return mark.format(line.look, across.at(x), up.at(y), title)
+    drawn = Markup('<polyline class="{} line" points="{}"{}><title>{}</title></polyline>')
+    return drawn.format(line.look, _pairs(line.points, across, up), dash, title)
+
+
+def _ends(frame: Frame, x: float, ends: Sequence[tuple[float, str, str, str]]) -> Iterator[Markup]:
+    """Names at the ends of lines, moved apart where they would lie on one another."""
+    ends = sorted(ends)
+    places = spread([y for y, *_ in ends], 14, frame.height - 30)
+    for (y, name, value, look), place in zip(ends, places, strict=True):
+        yield filled('<circle class="%s dot" cx="%s" cy="%s" r="3.5"/>', look, x, y)
+        text = shortened(name, int((frame.right - 14) / LETTER) - (len(value) + 1 if value else 0))
+        yield _label(x + 10, place + 4, f"{text} {value}".strip(), f"{look} name")
+
+
+def spread(places: Sequence[float], low: float, high: float) -> list[float]:
+    """Places from top to bottom, moved apart by the height of a line and kept inside.
+
+    >>> spread([20, 22, 100], 10, 110), spread([108, 109], 10, 110)
+    ([20, 35, 100], [95, 110])
+    """
+    found = list(accumulate(places, lambda before, place: max(place, before + LINE)))
+    limit = high
+    for number in range(len(found) - 1, -1, -1):
+        found[number] = max(min(found[number], limit), low)
+        limit = found[number] - LINE
+    return found
+
+
+def shortened(name: str, letters: int) -> str:
+    """A name of at most so many letters: without its maker if it is longer, then without its middle.
+
+    >>> shortened("openai/gpt-5.6", 14), shortened("openai/gpt-5.6", 9), shortened("openai/gpt-5.6-pro", 9)
+    ('openai/gpt-5.6', 'gpt-5.6', 'gpt-…-pro')
+    """
+    if len(name) > letters:
+        name = name.rpartition("/")[2] or name
+    ends = max((letters - 1) // 2, 1)
+    return name if len(name) <= letters else f"{name[:ends]}…{name[-ends:]}"
+
+
+def _label(x: float, y: float, text: str, look: str, anchor: str = "start") -> Markup:
+    return filled('<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>', look, x, y, anchor, text)
+
+
+def _charts(frames: Sequence[Frame], drawn: Sequence[Markup], says: str) -> Markup:
+    one = Markup('<svg class="{} chart" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>')
+    return Markup().join(
+        one.format(frame.name, frame.width, frame.height, says, inside)
+        for frame, inside in zip(frames, drawn, strict=True)
+    )
+
+
+def luck_band(points: Points, luck: Luck | None = None, scale: float = 1.0) -> Band:
+    """What luck alone makes of an account by each instant, in 95 seasons of 100.
+
+    At fair prices each change of an account's worth is as likely to be of the other sign, so by an instant
+    luck is as wide as the changes until then, added as squares. Where the end is known from the bets
+    themselves (`luck`, in millionths, drawn in units of `scale`), the band grows by that share towards it.
+    """
+    squares = list(accumulate(((b - a) ** 2 for (_, a), (_, b) in pairwise(points)), initial=0.0))
+    total = squares[-1] if squares else 0.0
+    if not total:
+        return ()
+    mean, low, high = 0.0, -TWO_SIDED * sqrt(total), TWO_SIDED * sqrt(total)
+    if luck is not None and luck.low is not None and luck.high is not None:
+        mean, low, high = (value / ONE * scale for value in (luck.mean, luck.low, luck.high))
+    shares = [square / total for square in squares]
+    return [
+        (at, mean * part + (low - mean) * sqrt(part), mean * part + (high - mean) * sqrt(part))
+        for (at, _), part in zip(points, shares, strict=True)
+    ]
+
+
+def calibration_chart(curves: Sequence[tuple[str, ReliabilityDiagram, str]], says: str) -> Markup:
+    """What was said against what happened, with the band of the first: names, diagrams and classes."""
+    drawn = [_calibration(frame, [one for one in curves if one[1].points]) for frame in SQUARES]
+    return _charts(SQUARES, drawn, says) if any(found.points for _, found, _ in curves) else Markup("")
+
+
+def _calibration(frame: Frame, curves: Sequence[tuple[str, ReliabilityDiagram, str]]) -> Markup:
+    across, up = frame.scales((0.0, 1.0), (0.0, 1.0))
+    parts = list[Markup | str]()
+    for _, found, _ in curves[:1]:
+        parts.append(_polygon([(p.forecast, p.low, p.high) for p in found.points], across, up))
+    for share in (0.0, 0.5, 1.0):
+        parts.append(_level(frame, up.at(share), f"{share:.0%}", False))
+        parts.append(_label(across.at(share), frame.height - 8, f"{share:.0%}", "axis", "middle"))
+    parts.append(Markup('<polyline class="base" points="{}"/>').format(_pairs([(0, 0), (1, 1)], across, up)))
+    for name, found, look in reversed(curves):
+        points = thin(found.points, 40)
+        line = Line(
+            name, [(point.forecast, point.recalibrated) for point in points], look, dashed=look == REST
+        )
+        parts.append(_path(line, across, up))
+        most = max(point.weight for point in points)
+        for point in points if look != REST else ():
+            parts.append(
+                Markup('<circle class="{} dot" cx="{}" cy="{}" r="{}"><title>{}</title></circle>').format(
+                    look,
+                    across.at(point.forecast),
+                    up.at(point.recalibrated),
+                    round(1.5 + 3 * sqrt(point.weight / most), 1),
+                    f"{name} says {point.forecast:.0%}, happens {point.recalibrated:.0%}, n = {point.rows:,}",
+                )
+            )
+    ends = [(up.at(found.points[-1].recalibrated), name, "", look) for name, found, look in curves]
+    places = [across.at(found.points[-1].forecast) for _, found, _ in curves]
+    parts += _ends(frame, max(places, default=0), ends)
+    return Markup().join(parts)
+
+
+SMALL = (132, 26)
+"""The size of a picture in a table's cell."""
+FAR = 3
+"""How many times as far as the other side a scale goes for those who lie far off on one."""
+
+
+def cell_scale(spans: Sequence[tuple[float, float]]) -> Scale:
+    """One scale for a column, 0 on it. One who lies far off does not make all others too small to see.
+
+    >>> [(found.low, found.high) for found in map(cell_scale, ([(-1, 1), (-1, 2), (-90, -80)], []))]
+    [(-6, 2), (-1.0, 1.0)]
+    """
+    lows, highs = [-min(low, 0) for low, _ in spans], [max(high, 0) for _, high in spans]
+    low, high = max(lows, default=0), max(highs, default=0)
+    if not low and not high:
+        return Scale(-1.0, 1.0, 7, SMALL[0] - 7)
+    low, high = (
+        min(low, max(FAR * high, FAR * median(lows)) or low),
+        min(high, max(FAR * low, FAR * median(highs)) or high),
+    )
+    return Scale(-low, high, 7, SMALL[0] - 7)
+
+
+def interval(value: float, low: float | None, high: float | None, look: str, scale: Scale) -> Markup:
+    """A point, the interval around it, and a line at 0; without an interval the point is hollow."""
+    if low is None or high is None:
+        ring = filled('<circle class="%s ring" cx="%s" cy="13" r="4"/>', look, scale.at(value))
+        return _cell(ring, scale)
+    return _cell(_bar(low, high, f"{look} span", 5, scale) + _point(value, look, scale), scale)
+
+
+def before_band(value: float, low: float, high: float, look: str, scale: Scale) -> Markup:
+    """A point before a grey band: where it would be by luck alone."""
+    return _cell(_bar(low, high, "band", 18, scale) + _point(value, look, scale), scale)
+
+
+def step(start: float, end: float, look: str, scale: Scale) -> Markup:
+    """A bar from one value to another: a part of a sum."""
+    return _cell(_bar(min(start, end), max(start, end), f"{look} part", 14, scale), scale)
+
+
+def _bar(low: float, high: float, look: str, height: int, scale: Scale) -> Markup:
+    """From one value to another, half its height over the middle of the cell."""
+    left, width = scale.at(low), round(max(scale.at(high) - scale.at(low), 1), 1)
+    bar = '<rect class="%s" x="%s" y="%s" width="%s" height="%s" rx="%s"/>'
+    return filled(bar, look, left, (SMALL[1] - height) / 2, width, height, height / 2 if height == 5 else 0)
+
+
+def _point(value: float, look: str, scale: Scale) -> Markup:
+    """A dot; an arrow where the value lies beyond the scale."""
+    x = scale.at(value)
+    if scale.low <= value <= scale.high:
+        return Markup('<circle class="{} dot" cx="{}" cy="13" r="4.5"/>').format(look, x)
+    tip = -7 if value < scale.low else 7
+    return Markup('<path class="{} dot" d="M{} 13l{} -6v12z"/>').format(look, x + tip, round(-1.6 * tip, 1))
+
+
+def _cell(inside: Markup, scale: Scale) -> Markup:
+    """A picture in a cell, with its line at 0."""
+    zero = Markup('<path class="base" d="M{} 1V{}"/>').format(scale.at(0), SMALL[1] - 1)
+    size = Markup('width="{}" height="{}" viewBox="0 0 {} {}"').format(*SMALL, *SMALL)
+    return Markup('<svg class="cell" {} aria-hidden="true">{}{}</svg>').format(size, zero, inside)
+
+
+def sparkline(values: Sequence[float], look: str = REST) -> Markup | None:
+    """A small line, its end marked; nothing of less than two values."""
+    if len(values) < 2:
+        return None
+    across = Scale(0, len(values) - 1, 2, 84)
+    up = Scale(min(values), max(values), 20, 4) if min(values) < max(values) else Scale(0, 1, 12, 12)
+    points = list(enumerate(values))
+    return Markup(
+        '<svg class="spark" width="90" height="24" viewBox="0 0 90 24" aria-hidden="true">'
+        '<polyline class="{0} line" points="{1}"/><circle class="{0} dot" cx="{2}" cy="{3}" r="2.5"/></svg>'
+    ).format(look, _pairs(points, across, up), across.at(points[-1][0]), up.at(values[-1]))
+
+
+def gap_chart(
+    gap: float, low: float | None, high: float | None, names: Sequence[str], looks: Sequence[str]
+) -> Markup:
+    """One bar over 0: who is closer, left or right, and how far chance leaves it open."""
+    frames = (Frame("wide", 1160, 120, 24, 24), Frame("narrow", 350, 120, 12, 12))
+    reach = 1.25 * max(abs(value or 0.0) for value in (gap, low, high)) or 0.01
+    drawn = [_gap(frame, gap, low, high, names, looks, reach) for frame in frames]
+    return _charts(frames, drawn, "The gap and its interval, over 0")
+
+
+def _gap(
+    frame: Frame,
+    gap: float,
+    low: float | None,
+    high: float | None,
+    names: Sequence[str],
+    looks: Sequence[str],
+    reach: float,
+) -> Markup:
+    across = Scale(-reach, reach, frame.left, frame.width - frame.right)
+    middle, look = across.at(0), looks[gap >= 0]
+    left, right = names
+    room = int((frame.width / 2 - 70) / LETTER)
+    parts = [
+        Markup('<line class="grid" x1="{}" x2="{}" y1="62" y2="62"/>').format(
+            frame.left, frame.width - frame.right
+        ),
+        Markup('<path class="base" d="M{} 34V90"/>').format(middle),
+        _label(frame.left, 22, f"← {shortened(left, room)} closer", f"{looks[0]} name"),
+        _label(
+            frame.width - frame.right, 22, f"{shortened(right, room)} closer →", f"{looks[1]} name", "end"
+        ),
+    ]
+    if low is not None and high is not None:
+        bar = Markup('<rect class="{} span" x="{}" y="52" width="{}" height="20" rx="10"/>')
+        start, end = across.at(low), across.at(high)
+        parts.append(bar.format(look, start, round(max(end - start, 2), 1)))
+    parts.append(Markup('<circle class="{} dot" cx="{}" cy="62" r="9"/>').format(look, across.at(gap)))
+    parts += [
+        _label(across.at(value), 112, written(value, "%+.3f"), "axis", "middle")
+        for value in ticks(-reach, reach)
+    ]
+    return Markup().join(parts)
+
+
+def columns_chart(
+    edges: Sequence[float], counts: Sequence[int], says: str, unit: str, looks: Sequence[str] = ()
+) -> Markup:
+    """How many lie between each two edges, as columns; one class for each, or `c1` for all."""
+    frames = (Frame("wide", 1160, 220, 44, 16), Frame("narrow", 350, 180, 36, 8))
+    most = max(counts, default=0) or 1
+    drawn = []
+    for frame in frames:
+        across, up = frame.scales((edges[0], edges[-1]), (0.0, float(most)))
+        parts = [_level(frame, up.at(value), written(value, "localized"), value == 0) for value in {0, most}]
+        for place, count in enumerate(counts):
+            left, right, top = across.at(edges[place]), across.at(edges[place + 1]), up.at(count)
+            bar = Markup(
+                '<rect class="{} part" x="{}" y="{}" width="{}" height="{}"><title>{}</title></rect>'
+            )
+            span = f"{written(edges[place], unit)} to {written(edges[place + 1], unit)}: {count:,}"
+            size = round(max(right - left - 1, 1), 1), round(up.at(0) - top, 1)
+            parts.append(bar.format(looks[place] if looks else "c1", left, top, *size, span))
+        for value, side in ((edges[0], "start"), ((edges[0] + edges[-1]) / 2, "middle"), (edges[-1], "end")):
+            parts.append(_label(across.at(value), frame.height - 8, written(value, unit), "axis", side))
+        drawn.append(Markup().join(parts))
+    return _charts(frames, drawn, says)
+
+
+def scatter(spots: Sequence[tuple[str, float, float, str]], says: str, x_unit: str, y_unit: str) -> Markup:
+    """Points by two figures each, 0 on both axes: names, places across and up, and classes."""
+    if not spots:
+        return Markup("")
+    drawn = [_scatter(frame, spots, x_unit, y_unit) for frame in LONG]
+    return _charts(LONG, drawn, says)
+
+
+def _scatter(
+    frame: Frame, spots: Sequence[tuple[str, float, float, str]], x_unit: str, y_unit: str
+) -> Markup:
+    x, y = _around([*(x for _, x, _, _ in spots)]), _around([0.0, *(y for _, _, y, _ in spots)])
+    across, up = frame.scales(x, y)
+    zero = Markup('<path class="base" d="M{} 12V{}"/>').format(across.at(0), frame.height - 26)
+    parts = [_level(frame, up.at(value), written(value, y_unit), value == 0) for value in ticks(*y)] + [zero]
+    parts += [_label(across.at(v), frame.height - 8, written(v, x_unit), "axis", "middle") for v in ticks(*x)]
+    for name, right, high, look in sorted(spots, key=lambda spot: spot[3] != REST):
+        title = f"{name}: {written(right, x_unit)}, {written(high, y_unit)}"
+        mark = Markup('<circle class="{} dot" cx="{}" cy="{}" r="5"><title>{}</title></circle>')
+        parts.append(mark.format(look, across.at(right), up.at(high), title))
+        if look != REST:
+            parts.append(_label(across.at(right) + 9, up.at(high) + 4, name, f"{look} name"))
+    return Markup().join(parts)
+
+
+def _around(values: Sequence[float]) -> tuple[float, float]:
+    """From where to where an axis goes that has all of them."""
+    room = (max(values) - min(values) or 1.0) * 0.06
+    return min(values) - room, max(values) + room
+
+
+def strip(
+    spots: Sequence[tuple[str, float, str]], price: float | None, middle: float | None, says: str
+) -> Markup:
+    """Probabilities from none to certain, a row each, as far as they are from the price; and their median.
+
+    `spots` are names, probabilities and classes, in the order of the rows.
+    """
+    frames = [
+        Frame("wide small", 420, 60 + 22 * len(spots), 130, 46),
+        Frame("narrow", 350, 60 + 22 * len(spots), 112, 42),
+    ]
+    return (
+        _charts(frames, [_strip(frame, spots, price, middle) for frame in frames], says)
+        if spots
+        else Markup()
+    )
+
+
+def _strip(
+    frame: Frame, spots: Sequence[tuple[str, float, str]], price: float | None, middle: float | None
+) -> Markup:
+    across, bottom = Scale(0.0, 1.0, frame.left, frame.width - frame.right), frame.height - 36
+    upright = '<path class="%s" d="M%s %sV%s"/>'
+    parts = [filled(upright, "grid", across.at(share), 20, bottom) for share in (0.0, 0.5, 1.0)]
+    parts += [_label(across.at(x), bottom + 16, f"{x:.0%}", "axis", "middle") for x in (0.0, 0.5, 1.0)]
+    if middle is not None:
+        parts.append(filled(upright, "base", across.at(middle), 20, bottom))
+        words = f"median {middle:.0%}"
+        parts.append(_label(across.at(middle), bottom + 31, words, "axis", _side(middle)))
+    if price is not None:
+        parts.append(filled(upright, "ink middle", across.at(price), 20, bottom))
+        parts.append(_label(across.at(price), 13, f"price {price:.0%}", "name", _side(price)))
+    for row, (name, chance, look) in enumerate(spots):
+        y = 33 + 22 * row
+        if price is not None:
+            left, right = sorted((across.at(price), across.at(chance)))
+            bar = '<rect class="%s span" x="%s" y="%s" width="%s" height="6"/>'
+            parts.append(filled(bar, look, left, y - 3, round(right - left, 1)))
+        dot = '<circle class="%s dot" cx="%s" cy="%s" r="5"><title>%s</title></circle>'
+        parts.append(filled(dot, look, across.at(chance), y, f"{name} says {chance:.0%}"))
+        parts.append(_label(frame.left - 10, y + 4, shortened(name, int(frame.left / LETTER) - 2), "", "end"))
+        parts.append(_label(frame.width - frame.right + 10, y + 4, f"{chance:.0%}", "name"))
+    return Markup().join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class HeatRow:
+    """A row of a heat map: its name, and of each column the class and what is said of it, if anything is."""
+
+    name: str
+    cells: Sequence[tuple[str, str] | None]
+
+
+CALM = ("played", "partly", "out")
+"""Cells of which there are many, and nothing to be told."""
+CELL = 20
+"""Pixels from one row of a heat map to the next."""
+
+
+def heat_map(rows: Sequence[HeatRow], groups: Sequence[str], says: str, most: int = 12) -> Markup:
+    """A field for each row and column; columns of one group stand together under its name.
+
+    What is not as it should be has a letter beside its colour. On a phone the last `most` columns are shown.
+    """
+    width = max([len(row.name) for row in rows], default=0) * LETTER
+    wide, narrow = min(max(width + 20, 90), 300), min(max(width + 14, 70), 130)
+    height = 26 + CELL * len(rows) + 6
+    frames = (Frame("wide", 1160, height, round(wide), 8), Frame("narrow", 350, height, round(narrow), 4))
+    cut = (0, max(len(groups) - most, 0))
+    drawn = [_heat(frame, rows, groups, start) for frame, start in zip(frames, cut, strict=True)]
+    return _charts(frames, drawn, says)
+
+
+def _heat(frame: Frame, rows: Sequence[HeatRow], groups: Sequence[str], start: int) -> Markup:
+    shown = groups[start:]
+    firsts = [place for place, name in enumerate(shown) if place == 0 or shown[place - 1] != name]
+    size = min((frame.width - frame.left - frame.right - 6 * len(firsts)) / max(len(shown), 1), 56)
+    gaps = accumulate(6 * (place in firsts and place > 0) for place in range(len(shown)))
+    lefts = [round(frame.left + place * size + gap, 1) for place, gap in enumerate(gaps)]
+    parts = list[Markup]()
+    for place, after in zip(firsts, [*firsts[1:], len(shown)], strict=True):
+        room = int((after - place) * size / LETTER)
+        words = next((text for text in (f"cohort {shown[place]}", shown[place]) if len(text) <= room), "")
+        parts.append(_label(lefts[place], 16, words, "axis"))
+    for number, row in enumerate(rows):
+        y = 26 + CELL * number
+        name = shortened(row.name, int((frame.left - 8) / LETTER))
+        parts.append(_label(frame.left - 8, y + 13, name, "", "end"))
+        parts += _heat_row(lefts, row.cells[start:], y, round(size - 2, 1))
+    return Markup().join(parts)
+
+
+def _heat_row(
+    lefts: Sequence[float], cells: Sequence[tuple[str, str] | None], y: int, size: float
+) -> Iterator[Markup]:
+    """The calm fields of a row as one path a class, all others each with its letter and what it says."""
+    there = [(left, *cell) for left, cell in zip(lefts, cells, strict=True) if cell is not None]
+    for look in CALM:
+        if mine := [left for left, kind, _ in there if kind == look]:
+            path = " ".join(f"M{left} {y}h{size}v{CELL - 3}h-{size}z" for left in mine)
+            yield Markup('<path class="turn-{}" d="{}"/>').format(look, path)
+    for left, look, said in there:
+        if look not in CALM:
+            field = '<g class="turn-{}"><title>{}</title><rect x="{}" y="{}" width="{}" height="{}"/>{}</g>'
+            letter = _label(round(left + size / 2, 1), y + 13, look[:1].upper(), "", "middle")
+            yield Markup(field).format(look, said, left, y, size, CELL - 3, letter)  # noqa: S704 - our own
+
+
+def meter(share: float) -> Markup:
+    """How much of something is used, as a bar."""
+    look = "loss" if share >= 1 else "c4" if share >= 0.8 else "c1"
+    return Markup(
+        '<svg class="meter" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
+        '<rect class="band" width="100" height="4"/><rect class="{} part" width="{}" height="4"/></svg>'
+    ).format(look, round(100 * min(share, 1.0), 1))
+
+
+def _side(share: float) -> str:
+    """To which side of a place words about it go, so that they stay on the picture."""
+    return "start" if share < 0.2 else "end" if share > 0.8 else "middle"

@@ -199,7 +199,7 @@ def listing(
 
 
 def put(html: Markup, key: str) -> None:
-    """Markup of dashboard/html.py or svg.py, under a key of its own on the page."""
+    """Markup of dashboard/html.py, under a key of its own on the page."""
     if html:
         found = _component()(data={"html": unbroken(html)}, key=key, on_open_change=_not_answered)
         if found.open:

@@ -1,46 +1,56 @@
 """What several pages ask of the record, and how: as it stood when it last changed."""
 
 import os
+import sys
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
 import streamlit as st
 
 from arena.clock import now
 from arena.errors import ArenaError
 from arena.operations.status import Status, read_status_by_config
-from arena.record.queries.accounts import (
-    AccountEquity,
-    read_account_equity,
-    read_cohort_depths,
-)
-from arena.record.queries.agents import (
-    AccountSpan,
-    EntrantEquity,
-    read_account_spans,
-    read_equity_at,
-)
+from arena.record.queries.accounts import AccountEquity, read_account_equity, read_cohort_depths
+from arena.record.queries.agents import AccountSpan, EntrantEquity, read_account_spans, read_equity_at
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_rounds
+from arena.record.queries.market_history import read_event_questions, read_price_lines
+from arena.record.queries.markets import (
+    BEGINNING,
+    ForecastSpread,
+    ListedMarket,
+    MarketInterest,
+    ShowingRound,
+    read_forecast_spreads,
+    read_last_shown,
+    read_listed_markets,
+    read_market_interest,
+    read_newest_instant,
+    was_any_shown,
+)
 from arena.record.queries.progress import read_record_version
 from arena.record.schema.database import Connection, cached_engine, check_schema, reading, url_of
+from arena.record.schema.newest import newest_rows
+from arena.record.schema.world import QuoteRow
 from arena.scores.cache import CacheEntry
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard, LeaderboardRow
 from arena.scores.metaculus_scores import MetaculusScores
 from arena.scores.profiles.detailed_profile import FIGURES, ProfileFigures
 from arena.scores.rules.money.luck import Luck
-from dashboard.svg import CHOSEN
+from arena.scores.slices import CATEGORIES
+from dashboard.html import CHOSEN
 from dashboard.words import moment
 from markets.millionths import ONE
+from markets.model import MarketId
 from portfolio.rules import Rules
 
 if TYPE_CHECKING:
@@ -414,3 +424,202 @@ def cache_note(entry: CacheEntry[Any] | None, what: str = "Skill, intervals and 
         return f"{what} are being computed. {SOON}"
     newer = "newer results are being computed and appear here by themselves"
     return "" if entry.is_current else f"Figures of {moment(entry.made_at)}; {newer}."
+
+
+MarketStatus = Literal["open", "waiting", "resolved"]
+MarketOrder = Literal["shown", "closes", "volume", "apart"]
+
+PAGE_ROWS = 50
+"""So many rows a page has."""
+
+WEIGHED, COMPARED = 250, 100
+"""Among so many, those shown last, are the most traded and the first to close looked for, and those where
+agents disagree most."""
+
+PRICES_DRAWN, PRICES_BACK = 20, timedelta(days=30)
+"""At so many instants a sparkline looks at the price, over so long a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarketFilter:
+    """What the list is to hold: `status` is one of `MarketStatus` or nothing at all; `page` counts from 1."""
+
+    search: str = ""
+    status: str = ""
+    category: str = ""
+    event: str = ""
+    order: MarketOrder = "shown"
+    page: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FilterMenu:
+    """What the list can be narrowed to; `about` is what a market of the event asks, if one is named."""
+
+    is_empty: bool
+    categories: tuple[str, ...]
+    about: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MarketLine:
+    """A market in the list. Prices are in millionths, `prices` oldest first."""
+
+    market: ListedMarket
+    status: MarketStatus
+    price: int | None
+    volume: int | None
+    shown: ShowingRound
+    interest: MarketInterest
+    spread: ForecastSpread | None
+    prices: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MarketList:
+    """A page of a list, and on how many markets its pages are.
+
+    If it is `whole` those are all that are as asked for; else the newest of them. `more` follow on a page.
+    """
+
+    lines: tuple[MarketLine, ...]
+    markets: int
+    whole: bool
+    more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MarketMatch:
+    """A market that is as asked for."""
+
+    market: ListedMarket
+    status: MarketStatus
+    shown: ShowingRound
+
+
+Quotes = Mapping[str, Any]
+Matches = Mapping[MarketId, MarketMatch]
+
+
+def read_menu(connection: Connection, event: str) -> FilterMenu:
+    """What can be chosen beside words to search for."""
+    categories = CATEGORIES.read(connection)
+    return FilterMenu(
+        is_empty=not was_any_shown(connection),
+        categories=() if categories is None else categories.value,
+        about=read_event_questions(connection, [event]).get(event) if event else None,
+    )
+
+
+def read_market_list(connection: Connection, asked: MarketFilter) -> MarketList:
+    """The markets that are as asked for, the first of them with all their figures."""
+    start, order = PAGE_ROWS * (asked.page - 1), SORTED.get(asked.order)
+    enough = max(ENOUGH.get(asked.order, 0), start + PAGE_ROWS)
+    matching, whole = _matching(connection, asked, enough)
+    chosen = list(matching) if order is None else order(connection, matching)
+    lines = market_lines(connection, [matching[id] for id in chosen[start : start + PAGE_ROWS]])
+    more = len(chosen) > start + PAGE_ROWS or (order is None and not whole)
+    return MarketList(tuple(lines), len(chosen), whole, more)
+
+
+def _matching(
+    connection: Connection, asked: MarketFilter, enough: int
+) -> tuple[dict[MarketId, MarketMatch], bool]:
+    """The markets that are as asked for, those shown last first, and whether there are no others."""
+    found, now = dict[MarketId, MarketMatch](), read_newest_instant(connection, BEGINNING)
+    for shown in read_last_shown(connection):
+        for match in _of_some(connection, shown, asked, now):
+            found[match.market.id] = match
+        if len(found) > enough:
+            return dict(list(found.items())[:enough]), False
+    return found, True
+
+
+def _of_some(
+    connection: Connection, shown: Mapping[MarketId, ShowingRound], asked: MarketFilter, now: datetime
+) -> list[MarketMatch]:
+    listed = read_listed_markets(connection, list(shown))
+    all_ = [MarketMatch(market, _status(market, now), shown[market.id]) for market in listed]
+    return [match for match in all_ if _matches(match, asked)]
+
+
+def _status(market: ListedMarket, now: datetime) -> MarketStatus:
+    if market.ended:
+        return "resolved"
+    return "waiting" if market.closes_at <= now else "open"
+
+
+def _matches(match: MarketMatch, asked: MarketFilter) -> bool:
+    market, question = match.market, match.market.question.casefold()
+    return (
+        asked.status in ("", match.status)
+        and asked.category in ("", market.category)
+        and asked.event in ("", market.event_id)
+        and all(word in question for word in asked.search.casefold().split())
+    )
+
+
+def _by_volume(connection: Connection, matching: Matches) -> list[MarketId]:
+    quotes = _quotes(connection, list(matching))
+    volumes = {id: quote.volume for id, quote in quotes.items() if quote.volume is not None}
+    return sorted(matching, key=lambda id: (-volumes.get(id, -1), id))
+
+
+def _by_spread(connection: Connection, matching: Matches) -> list[MarketId]:
+    spreads = read_forecast_spreads(connection, {id: match.shown for id, match in matching.items()}, NULLS)
+    apart = {id: spread.high - spread.low for id, spread in spreads.items() if spread.agents > 1}
+    return sorted(apart, key=lambda id: (-apart[id], id))
+
+
+def _by_closing(_: Connection, matching: Matches) -> list[MarketId]:
+    return sorted(matching, key=lambda id: (matching[id].market.closes_at, id))
+
+
+ENOUGH: Mapping[MarketOrder, int] = {"closes": WEIGHED, "volume": WEIGHED, "apart": COMPARED}
+"""From so many markets an order is made, those shown last."""
+SORTED: Mapping[MarketOrder, Callable[[Connection, Matches], list[MarketId]]] = {
+    "closes": _by_closing,
+    "volume": _by_volume,
+    "apart": _by_spread,
+}
+"""Other orders than that in which markets are found."""
+
+
+def all_markets(connection: Connection) -> list[MarketMatch]:
+    """Every market that was shown, those shown last first."""
+    return list(_matching(connection, MarketFilter(), sys.maxsize)[0].values())
+
+
+def market_lines(connection: Connection, chosen: Sequence[MarketMatch]) -> list[MarketLine]:
+    """These markets with all their figures."""
+    ids = [match.market.id for match in chosen]
+    quotes, interest = _quotes(connection, ids), read_market_interest(connection, ids)
+    spreads = read_forecast_spreads(connection, {match.market.id: match.shown for match in chosen}, NULLS)
+    now = read_newest_instant(connection, BEGINNING)
+    ends = {match.market.id: min(match.market.closes_at, now) for match in chosen}
+    prices = read_price_lines(connection, ends, PRICES_BACK, PRICES_DRAWN)
+    return [
+        MarketLine(
+            match.market,
+            match.status,
+            _price(quotes.get(match.market.id)),
+            quotes[match.market.id].volume if match.market.id in quotes else None,
+            match.shown,
+            interest.get(match.market.id, MarketInterest(0, 0)),
+            spreads.get(match.market.id),
+            tuple(prices.get(match.market.id, ())),
+        )
+        for match in chosen
+    ]
+
+
+def _quotes(connection: Connection, ids: Sequence[MarketId]) -> Quotes:
+    return newest_rows(connection, QuoteRow, ids, "at", "mid", "last", "volume")
+
+
+def _price(quote: Any) -> int | None:
+    """The mid; where there is none, the last trade."""
+    if quote is None:
+        return None
+    price: int | None = quote.last if quote.mid is None else quote.mid
+    return price

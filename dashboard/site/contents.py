@@ -23,13 +23,18 @@ from arena.scores.leaderboard import LEADERBOARD, Leaderboard, LeaderboardRow, r
 from arena.scores.profiles.calibrations import CALIBRATIONS
 from arena.scores.profiles.detailed_profile import FIGURES
 from dashboard.html import badge
-from dashboard.markets import MOST, MarketFilter, MarketLine, all_markets, market_lines, read_market_list
 from dashboard.pages import Address
 from dashboard.record import (
+    PAGE_ROWS,
     LeaderboardLine,
+    MarketFilter,
+    MarketLine,
     PnlPoint,
     SeasonOverview,
+    all_markets,
     leaderboard_lines,
+    market_lines,
+    read_market_list,
     read_season,
     read_summed_curves,
 )
@@ -175,7 +180,7 @@ class SeasonSite:
             related = [[each.listed, each.closes_at <= self.now] for each in others]
             state = digest([rest, one.hash, related, one.closes_at <= self.now])
             yield f"markets/{file_name(id)}.html", state, partial(self._market, id)
-        for place in range(max(1, ceil(len(self.states) / MOST))):
+        for place in range(max(1, ceil(len(self.states) / PAGE_ROWS))):
             yield pages.list_file("all", place + 1), season, partial(self._all_markets, place)
         for key in PILLS:
             if key != "all":
@@ -204,12 +209,12 @@ class SeasonSite:
 
     def _market(self, id: MarketId, address: Address) -> Iterator[str | Markup]:
         others = [one for one in self.events[self.states[id].event_id] if one != id]
-        related = [self.market_lines[one] for one in others[:MOST]]
+        related = [self.market_lines[one] for one in others[:PAGE_ROWS]]
         yield from pages.one_market(self.connection, self.known, id, self.now, related, address)
 
     def _all_markets(self, place: int, address: Address) -> Iterator[str | Markup]:
-        every, start = list(self.market_lines.values()), MOST * place
-        shown, last = every[start : start + MOST], min(start + MOST, len(every))
+        every, start = list(self.market_lines.values()), PAGE_ROWS * place
+        shown, last = every[start : start + PAGE_ROWS], min(start + PAGE_ROWS, len(every))
         said = f"Markets {start + 1:,}–{last:,} of {len(every):,}, those shown to agents most recently first."
         around = {"← Previous page": place, "Next page →": place + 2 if last < len(every) else 0}
         steps = {label: pages.list_file("all", page) for label, page in around.items() if page}

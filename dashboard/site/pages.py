@@ -19,6 +19,7 @@ from dashboard.board import (
     columns_of,
     founding,
     headline,
+    market_table,
     metaculus_table,
     money_table,
     progress,
@@ -26,9 +27,15 @@ from dashboard.board import (
     stamps,
 )
 from dashboard.html import bold, columns, folded, lines, pills, points, tiles
-from dashboard.markets import MarketLine, market_table
 from dashboard.pages import Address
-from dashboard.record import LeaderboardLine, PnlPoint, SeasonOverview, cache_note, leaderboard_lines
+from dashboard.record import (
+    LeaderboardLine,
+    MarketLine,
+    PnlPoint,
+    SeasonOverview,
+    cache_note,
+    leaderboard_lines,
+)
 from dashboard.site.standings import ReportFacts, heading, standings
 from dashboard.views import agent, arena, cohort, glossary, how, market
 from dashboard.views.agent import Holding, holdings_table

@@ -28,11 +28,10 @@ from dashboard.board import (
     stamps,
     with_bar,
 )
-from dashboard.html import box, columns
+from dashboard.html import HALVES, REST, Line, box, calibration_chart, columns, line_chart, scatter
 from dashboard.pages import Address
 from dashboard.record import CohortLine, PnlPoint, SeasonOverview, leaderboard_lines, read_season
 from dashboard.site.shell import one_file
-from dashboard.svg import HALVES, REST, Line, calibration_chart, line_chart, scatter
 from dashboard.words import count, moment, with_true_minus, written
 from markets.millionths import ONE
 

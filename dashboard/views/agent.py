@@ -54,13 +54,23 @@ from dashboard.board import (
     stamps,
 )
 from dashboard.html import (
+    HALVES,
+    LONG,
+    Line,
     Tile,
     box,
+    calibration_chart,
+    cell_scale,
     columns,
+    columns_chart,
     gain_look,
     html_table,
+    line_chart,
+    luck_band,
     number,
     picture,
+    sparkline,
+    step,
     tag,
     tiles,
     venue_cells,
@@ -77,18 +87,6 @@ from dashboard.record import (
     read_leaderboard_page,
     read_summed_curves,
     season,
-)
-from dashboard.svg import (
-    HALVES,
-    LONG,
-    Line,
-    calibration_chart,
-    cell_scale,
-    columns_chart,
-    line_chart,
-    luck_band,
-    sparkline,
-    step,
 )
 from dashboard.words import (
     code,
@@ -289,8 +287,8 @@ def show(source: RecordSource) -> None:
     drawn[part]()
     with st.container(horizontal=True, gap="medium"):
         if len(names) > 1:
-            link(f"Duel {plain(name)} against another", "duel", a=name)
-        link(f"All turns of {plain(name)}", "turn", agent=name)
+            link("Duel against another", "duel", a=name)
+        link("All its turns", "turn", agent=name)
         link("All agents", "arena")
 
 

@@ -16,7 +16,19 @@ from arena.record.schema.world import QuoteRow
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard
 from dashboard.board import headline, leading, short_board, show_money, show_unranked, stamps
-from dashboard.html import Quotation, Tile, box, columns, quotes, tiles
+from dashboard.html import (
+    REST,
+    Line,
+    Quotation,
+    Tile,
+    box,
+    columns,
+    line_chart,
+    luck_band,
+    quotes,
+    shortened,
+    tiles,
+)
 from dashboard.pages import Address, choice, in_app, link, put, way
 from dashboard.record import (
     MODELS,
@@ -32,7 +44,6 @@ from dashboard.record import (
     read_summed_curves,
     season,
 )
-from dashboard.svg import REST, Line, line_chart, luck_band, shortened
 from dashboard.words import cents, count, dollars, escaped, flat, in_dollars, moment, outcome, plain, written
 
 ROUNDS = 4

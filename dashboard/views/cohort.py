@@ -40,7 +40,21 @@ from dashboard.board import (
     show_unranked,
     stamps,
 )
-from dashboard.html import box, columns, html_table, lines, pills, points, words
+from dashboard.html import (
+    HALVES,
+    REST,
+    Line,
+    box,
+    calibration_chart,
+    columns,
+    html_table,
+    line_chart,
+    lines,
+    luck_band,
+    pills,
+    points,
+    words,
+)
 from dashboard.pages import Address, choice, in_app, link, put, way
 from dashboard.record import (
     CohortLine,
@@ -53,24 +67,7 @@ from dashboard.record import (
     line_of,
     season,
 )
-from dashboard.svg import (
-    HALVES,
-    REST,
-    Line,
-    calibration_chart,
-    line_chart,
-    luck_band,
-)
-from dashboard.words import (
-    arrow_of,
-    code,
-    day,
-    plain,
-    rules,
-    settings,
-    whole,
-    written,
-)
+from dashboard.words import arrow_of, code, day, plain, rules, settings, whole, written
 from markets.millionths import ONE
 
 POINTS = 2_000
@@ -262,7 +259,7 @@ def heading(number: int, curves: Curves, over: bool = False) -> str:
         return f"Cohort {number}: nobody leads."
     if not rest:
         return f"Cohort {number}: {name}."
-    by = f"finished {whole(ahead)} ahead" if over else f"leads by {whole(ahead)}"
+    by = f"finished first, {whole(ahead)} ahead" if over else f"leads by {whole(ahead)}"
     return f"Cohort {number}: {name} {by}."
 
 
@@ -336,7 +333,7 @@ def _said_of_money(curves: Curves, first: str) -> str:
     ends = [points[-1].dollars for points in curves.values()]
     made = sum(end > 0.005 for end in ends)
     said = f"{made} of {len(ends)} made money; open positions at mid."
-    if len(curves.get(first, ())) < 2:
+    if len({point.dollars for point in curves.get(first, ())}) < 2:  # luck makes nothing of no ups and downs
         return said
     return f"{said} Shaded: what luck alone would make of the ups and downs of {first}, 95 times in 100."
 
@@ -354,7 +351,8 @@ def calibration_box(
     agents = [agent for agent in of_all if agent.agent in colours and agent.scored]
     if not agents:
         made = any(agent.made for agent in of_all)
-        why = "No market has resolved yet." if made else "Nobody has bet yet."
+        nobody = "Nobody has answered yet." if reading == "stated" else "Nobody has bet yet."
+        why = "No market has resolved yet." if made else nobody
         said = f"{why} Calibration needs forecasts with an outcome."
         return box(title, Markup('<p class="quiet">{}</p>').format(said))
     agents.sort(key=lambda agent: list(colours).index(agent.agent))

@@ -11,10 +11,9 @@ from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.weeks import ENOUGH_WEEKS
 from arena.scores.spending import read_spending, spending_sentences
 from dashboard.board import stamps
-from dashboard.html import EMPTY, HtmlColumn, Tile, box, number, tiles, words
+from dashboard.html import EMPTY, HtmlColumn, Tile, box, columns_chart, gap_chart, number, tiles, words
 from dashboard.pages import choice, go, listing, put, show_cached, way
 from dashboard.record import RecordSource, by_leaderboard, kept, season
-from dashboard.svg import columns_chart, gap_chart
 from dashboard.words import code, count, plain, with_true_minus, written
 
 TITLE = "Duel"
@@ -30,10 +29,7 @@ TOLD = (
     ("Common forecasts", "That both made, on the same market in the same round."),
     ("Markets", "Resolved ones that both were shown."),
     ("Events", "Of these markets. Those with many markets count for less than as many events."),
-    (
-        "Events still needed",
-        "More, until such a gap is told from chance in 80 of 100 cases.",
-    ),
+    ("Events still needed", "More, until such a gap is told from chance in 80 of 100 cases."),
 )
 """The figures of a duel, and what each says."""
 WIDEST = 24
@@ -111,8 +107,10 @@ def heading(a: str, b: str, found: DuelDetails | None) -> str:
     if found is None or found.duel.gap is None:
         return f"{a} against {b}"
     winner = found.duel.winner()
+    if found.duel.same:
+        return f"{a} against {b}: identical."
     if winner is None:
-        return f"{a} against {b}: too close to call."
+        return f"{a} against {b}: too {'early to tell' if found.duel.low is None else 'close to call'}."
     return f"{winner} is better than {b if winner == a else a}."
 
 

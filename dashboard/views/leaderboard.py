@@ -32,7 +32,7 @@ from dashboard.board import (
     stamps,
     with_bar,
 )
-from dashboard.html import box
+from dashboard.html import REST, box, scatter
 from dashboard.pages import choice, listing, put, typed
 from dashboard.record import (
     LeaderboardLine,
@@ -44,7 +44,6 @@ from dashboard.record import (
     read_leaderboard_page,
     season,
 )
-from dashboard.svg import REST, scatter
 from portfolio.rules import SEED
 
 TITLE = "Leaderboard"

@@ -34,25 +34,28 @@ from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
 from arena.record.write.listings import QUOTE_FIELDS as PRICED
 from arena.record.write.listings import quote_of
+from dashboard.board import market_table
 from dashboard.html import (
+    Line,
     Quotation,
     Tile,
     box,
     columns,
     folded,
     html_table,
+    line_chart,
     number,
     quotes,
+    strip,
     tag,
+    thin,
     tiles,
     time,
     venue_link,
     words,
 )
-from dashboard.markets import MarketFilter, market_table, read_market_list
 from dashboard.pages import Address, choice, in_app, listing, long_text, put, step, way
-from dashboard.record import NULLS, RecordSource, SeasonOverview, kept, season
-from dashboard.svg import Line, line_chart, strip, thin
+from dashboard.record import NULLS, MarketFilter, RecordSource, SeasonOverview, kept, read_market_list, season
 from dashboard.words import (
     cents,
     code,

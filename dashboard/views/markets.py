@@ -5,18 +5,19 @@ from collections.abc import Mapping
 import streamlit as st
 
 from arena.errors import story_count
-from dashboard.markets import (
-    MOST,
+from dashboard.board import market_table
+from dashboard.pages import choice, put, step, typed
+from dashboard.record import (
+    PAGE_ROWS,
     FilterMenu,
     MarketFilter,
     MarketList,
-    Order,
-    market_table,
+    MarketOrder,
+    RecordSource,
+    kept,
     read_market_list,
     read_menu,
 )
-from dashboard.pages import choice, put, step, typed
-from dashboard.record import RecordSource, kept
 from dashboard.words import count, plain
 
 TITLE = "Markets"
@@ -24,7 +25,7 @@ NEEDS_A_COHORT = True
 ORDER = 5
 
 ANY = "any"
-PILLS: Mapping[str, tuple[str, str, Order]] = {
+PILLS: Mapping[str, tuple[str, str, MarketOrder]] = {
     "all": ("All", "", "shown"),
     "open": ("Open", "open", "shown"),
     "soon": ("Closing soon", "open", "closes"),
@@ -103,7 +104,7 @@ def _nothing(asked: MarketFilter) -> str:
 
 
 def _counted(result: MarketList, asked: MarketFilter) -> str:
-    first = MOST * (asked.page - 1) + 1
+    first = PAGE_ROWS * (asked.page - 1) + 1
     last = first + len(result.lines) - 1
     if asked.order == "shown" and not result.whole:
         return f"Markets {first:,}–{last:,}, those shown to agents most recently first."

@@ -28,10 +28,23 @@ from arena.record.queries.operations import TurnOutcome, read_turn_outcomes
 from arena.record.schema.database import Connection, schema_version
 from arena.record.write.operations import MOST_TRIES, read_recent_incidents
 from arena.record.write.quarantine import StoredQuarantine, read_quarantine
-from dashboard.html import Tile, box, light, meanings, number, tiles, words
+from dashboard.html import (
+    LONG,
+    HeatRow,
+    Line,
+    Tile,
+    box,
+    heat_map,
+    light,
+    line_chart,
+    meanings,
+    meter,
+    number,
+    tiles,
+    words,
+)
 from dashboard.pages import choice, listing, put, way
 from dashboard.record import RecordSource, arena_status, kept, known_config, season
-from dashboard.svg import LONG, HeatRow, Line, heat_map, line_chart, meter
 from dashboard.words import count, day, escaped, far, flat, moment, plain, usd, written
 from markets.millionths import ONE
 

@@ -33,18 +33,7 @@ from arena.record.schema.database import Connection
 from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
 from arena.record.write.evidence import read_evidence
-from dashboard.html import (
-    Quotation,
-    Tile,
-    box,
-    folded,
-    number,
-    quotes,
-    tiles,
-    time,
-    venue_cells,
-    words,
-)
+from dashboard.html import Quotation, Tile, box, folded, number, quotes, tiles, time, venue_cells, words
 from dashboard.pages import Way, choice, link, listing, long_text, put, step, way
 from dashboard.record import RecordSource, kept, season
 from dashboard.words import (

@@ -16,8 +16,8 @@ from arena.scores.leaderboard import Leaderboard, LeaderboardRow, read_leaderboa
 from arena.scores.profiles.detailed_profile import ProfileFigures, SureForecasts
 from arena.scores.rules.money.luck import Luck
 from dashboard.board import calibration_words, headline
+from dashboard.html import REST, Line, line_chart, luck_band, spread
 from dashboard.record import kept, source
-from dashboard.svg import REST, Line, line_chart, luck_band, spread
 from dashboard.views.arena import figures, read_newest_decisions, shortened_reason
 from tests.dashboard.opening import markup, opened, tables, words
 from tests.dashboard.records import shared
@@ -111,6 +111,12 @@ def a_board(*verdicts: str, **more: Any) -> Leaderboard:
 )
 def test_the_heading_is_the_verdict(verdicts: tuple[str, ...], said: str) -> None:
     assert headline(a_board(*verdicts)) == said
+
+
+def test_where_nobody_answered_enough_the_heading_does_not_call_it_early() -> None:
+    board = a_board("none")
+    rows = tuple(replace(row, ranked=False, skill_low=None, resolved=5) for row in board.rows)
+    assert headline(replace(board, rows=rows)) == "No agent has answered enough to be ranked."
 
 
 def test_tiles_count_who_is_ahead_and_what_is_missing() -> None:

@@ -9,8 +9,7 @@ import pytest
 from arena.record.model.cohort import Cohort, Entrant
 from arena.record.queries.accounts import EquityPoint
 from arena.scores.rules.reliability.diagram import diagram
-from dashboard.record import PnlPoint
-from dashboard.svg import (
+from dashboard.html import (
     REST,
     Line,
     calibration_chart,
@@ -21,6 +20,7 @@ from dashboard.svg import (
     thin,
     ticks,
 )
+from dashboard.record import PnlPoint
 from dashboard.views.cohort import gains
 from markets.universe import Universe
 from portfolio.rules import REALISTIC

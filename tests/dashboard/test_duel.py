@@ -9,7 +9,8 @@ from typer.testing import CliRunner
 from arena.cli.main import app
 from arena.record.schema.database import connect, reading
 from arena.scores.profiles.duels import DUELS, DuelDetails
-from dashboard.views.duel import figures
+from arena.scores.rules.comparisons.duel import Duel
+from dashboard.views.duel import figures, heading
 from dashboard.words import with_true_minus
 from tests.dashboard.opening import healthy, in_address, opened, tables, tiles, words
 from tests.dashboard.records import shared
@@ -134,3 +135,12 @@ def test_names_that_are_not_there_are_said(record: Path, monkeypatch: pytest.Mon
     assert page.warning[0].value == "The record has no agent `nobody`."
     assert page.selectbox[1].value == "random"
     assert page.selectbox[0].value not in ("nobody", "random")
+
+
+ENDS = [(0.0, None, "identical"), (0.01, None, "too early to tell"), (0.01, -0.03, "too close to call")]
+
+
+@pytest.mark.parametrize(("gap", "low", "said"), ENDS)
+def test_the_heading_says_why_nobody_has_won(gap: float, low: float | None, said: str) -> None:
+    found = DuelDetails(Duel("ann", "bob", 9, 3, 3, 2.5, gap, gap, None, None, low=low), None, (), (), (), ())
+    assert heading("ann", "bob", found) == f"ann against bob: {said}."

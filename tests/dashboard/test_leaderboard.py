@@ -17,8 +17,8 @@ from arena.scores.leaderboard import Leaderboard, LeaderboardRow, compute_leader
 from arena.scores.profiles.detailed_profile import FIGURES
 from arena.scores.slices import compute_slices
 from dashboard.board import COLUMNS, PART_COLUMNS, as_csv
+from dashboard.html import before_band, cell_scale, interval
 from dashboard.record import LeaderboardLine
-from dashboard.svg import before_band, cell_scale, interval
 from dashboard.views.leaderboard import BY_SEED, SORTS, ordered
 from dashboard.words import JOINER
 from markets.millionths import ONE

@@ -8,9 +8,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from arena.record.queries.market_history import MarketForecast
+from dashboard.board import market_table
 from dashboard.html import venue_link
-from dashboard.markets import MarketFilter, market_table, read_market_list
-from dashboard.record import NULLS, kept, source
+from dashboard.record import NULLS, MarketFilter, kept, read_market_list, source
 from dashboard.record import season as season_overview
 from dashboard.views.market import price_chart, read_market_history, read_market_page
 from markets.model import MarketId

@@ -10,9 +10,8 @@ import pytest
 import streamlit as st
 
 from arena.record.queries import markets as directory
-from dashboard import markets
-from dashboard.markets import MarketFilter, MarketList, Order, read_market_list, read_menu
-from dashboard.record import NULLS, kept, source
+from dashboard import record as reads
+from dashboard.record import NULLS, MarketFilter, kept, read_market_list, read_menu, source
 from dashboard.views import markets as view
 from tests.dashboard.opening import healthy, opened, tables, words
 from tests.records.seasons import play, worked_out
@@ -104,10 +103,10 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A list that is cut off early, so that a small record has more than it holds."""
-    for name, most in (("MOST", 4), ("WEIGHED", 12), ("COMPARED", 8)):
-        monkeypatch.setattr(markets, name, most)
-    monkeypatch.setattr(view, "MOST", 4)
-    monkeypatch.setattr(markets, "ENOUGH", {"closes": 12, "volume": 12, "apart": 8})
+    for name, most in (("PAGE_ROWS", 4), ("WEIGHED", 12), ("COMPARED", 8)):
+        monkeypatch.setattr(reads, name, most)
+    monkeypatch.setattr(view, "PAGE_ROWS", 4)
+    monkeypatch.setattr(reads, "ENOUGH", {"closes": 12, "volume": 12, "apart": 8})
     monkeypatch.setattr(directory, "FIRST_ROUNDS", 1)
     st.cache_data.clear()
     yield
@@ -120,7 +119,7 @@ def everything_asked(known: list[Known], thorough: bool) -> list[MarketFilter]:
     categories = ["", known[0].category, "topic 2"]
     events = ["", known[-1].event]
     statuses = ["", "open", "waiting", "resolved"]
-    orders: tuple[Order, ...] = ("shown", "closes", "volume", "apart")
+    orders: tuple[reads.MarketOrder, ...] = ("shown", "closes", "volume", "apart")
     ways = product(product(searches, statuses, categories, events), orders)
     return [MarketFilter(*narrowed, order) for narrowed, order in ways][:: 1 if thorough else 7]
 
@@ -146,7 +145,7 @@ def wanted(
     return [one.id for one in some[start : start + most]], len(some), len(matching) <= enough
 
 
-def listed(result: MarketList) -> tuple[list[str], int, bool]:
+def listed(result: reads.MarketList) -> tuple[list[str], int, bool]:
     return [str(line.market.id) for line in result.lines], result.markets, result.whole
 
 
@@ -154,7 +153,7 @@ def listed(result: MarketList) -> tuple[list[str], int, bool]:
 def test_it_holds_what_plain_sql_finds(name: str, request: pytest.FixtureRequest, thorough: bool) -> None:
     record: Path = request.getfixturevalue(name)
     facts, there = known(record), source(str(record))
-    limits = markets.MOST, markets.WEIGHED, markets.COMPARED
+    limits = reads.PAGE_ROWS, reads.WEIGHED, reads.COMPARED
     for asked in everything_asked(facts, thorough):
         assert listed(kept(there, read_market_list, asked)) == wanted(facts, asked, *limits), asked
 
@@ -196,7 +195,7 @@ def test_the_menu_has_the_categories_of_what_was_shown(mixed: Path, raw: Path, e
     counts = [sum(one.category == category for one in facts) for category in offered.categories]
     assert counts == sorted(counts, reverse=True)
     assert offered.about in {one.question for one in facts if one.event == facts[-1].event}
-    assert kept(source(str(raw)), read_menu, "") == markets.FilterMenu(
+    assert kept(source(str(raw)), read_menu, "") == reads.FilterMenu(
         is_empty=False, categories=(), about=None
     )
     assert kept(source(str(empty)), read_menu, "").is_empty
