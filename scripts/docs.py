@@ -40,6 +40,20 @@ SHORT = {
     r"whole number": "integer",
     r"of more than ": "above ",
     r"of at least ": "from ",
+    r"from ([\d.,]+) to ([\d.,]+)": r"\1–\2",
+    r"above 0 and at most": "above 0, at most",
+    r"number (?=\d)": "",
+    r"true or false": "boolean",
+    r"one of ": "",
+    r"list of text": "list",
+    r"^block with .*": "block",
+    r'^"weekly".*': "schedule",
+    r"^weekday and a time.*": "weekday and time",
+    r"^part of the \w+, such as [\d.]+, ?": "",
+    r"^date such as .*": "date",
+    r"^address and a port.*": 'address and port, or "off"',
+    r"^address that begins with https:// or http://$": "address",
+    r"^name of an environment variable$": "name",
 }
 """What a key takes, as the head of config.md explains it once."""
 BREAK = "\n\n"
@@ -136,7 +150,7 @@ def cli_page() -> str:
     common = dict[str, str]()
     parts = []
     for path, help_text in listed:
-        kept = own_part(help_text, common)
+        kept = own_part(help_text, common).removeprefix(f"{path}\n\n")
         parts.append(f"## {path}\n\n```\n{kept}\n```\n")
     options = [f"| `{name}` | {cell(meaning)} |\n" for name, meaning in common.items()]
     return "\n".join([HEAD + "".join(options), *parts])
@@ -149,6 +163,8 @@ def own_part(help_text: str, common: dict[str, str]) -> str:
         head, *lines = paragraph.splitlines()
         if head == "Commands:" or head.startswith("  Next: "):
             continue
+        if head == "Arguments:":  # the usage line has them in braces where they are required
+            lines = [line.removesuffix("  [required]") for line in lines]
         if head == "Options:":
             lines = [line for line in lines if not is_common(line, common)]
             if not lines:
@@ -172,6 +188,8 @@ BEGIN = (
 )
 END = "<!-- The end mark. -->\n"
 CODE = re.compile(r"`([^`\n]+)`")
+SCALE = re.compile(r"^- Direction: (.*)\.\n- Range: (.*)(?=\.$)", re.MULTILINE)
+"""Direction and range are one line of the page."""
 ITEMS = ("Formula", "Direction", "Range", "Limits", "Source")
 """What the page says of a rule; edge cases stay in its file."""
 
@@ -223,7 +241,8 @@ def rule(name: str, titles: Mapping[str, str]) -> str:
     title, lead, rest = opening(text_of(name))
     place = f"`{name.replace('.', '/')}.py`"
     items = [line for line in shown(rest, name, titles).splitlines() if line[2:].partition(":")[0] in ITEMS]
-    parts = re.sub(r"^- ([^:\n]+):", r"- **\1:**", "\n".join(items), flags=re.MULTILINE)
+    parts = SCALE.sub(r"- Scale: \2; \1", "\n".join(items))
+    parts = re.sub(r"^- ([^:\n]+):", r"- **\1:**", parts, flags=re.MULTILINE)
     return f"### {title}\n\n{shown(lead, name, titles)} ({place})\n\n{parts}{bands(name)}"
 
 
