@@ -33,7 +33,7 @@ GLOSSARY = f"# Glossary\n\n{MADE}\n\n| word | meaning |\n| --- | --- |"
 TABLE = "| key | what it takes | default | meaning |\n| --- | --- | --- | --- |"
 SHORT = {
     r"^an? |^the ": "",
-    r'^duration .*"every 6 hours".*': "schedule",
+    r'^duration .*"every 6 hours".*|^"weekly".*': "schedule",
     r'(duration) such as "120s".*': r"\1",
     r"^(dollars|dollars a share),.*": r"\1",
     r"^(text|list of text) of (?:a length|1 to 200).*": r"\1",
@@ -41,19 +41,9 @@ SHORT = {
     r"of more than ": "above ",
     r"of at least ": "from ",
     r"from ([\d.,]+) to ([\d.,]+)": r"\1–\2",
-    r"above 0 and at most": "above 0, at most",
-    r"number (?=\d)": "",
+    r"number (?=\d)|one of |^part of the \w+, such as [\d.]+, ?|(?<=list) of text": "",
     r"true or false": "boolean",
-    r"one of ": "",
-    r"list of text": "list",
-    r"^block with .*": "block",
-    r'^"weekly".*': "schedule",
-    r"^weekday and a time.*": "weekday and time",
-    r"^part of the \w+, such as [\d.]+, ?": "",
-    r"^date such as .*": "date",
-    r"^address and a port.*": 'address and port, or "off"',
-    r"^address that begins with https:// or http://$": "address",
-    r"^name of an environment variable$": "name",
+    r"^(block(?= w)|date|weekday and a time|address( and a port)?|name)\b.*": r"\1",
 }
 """What a key takes, as the head of config.md explains it once."""
 BREAK = "\n\n"
@@ -163,8 +153,6 @@ def own_part(help_text: str, common: dict[str, str]) -> str:
         head, *lines = paragraph.splitlines()
         if head == "Commands:" or head.startswith("  Next: "):
             continue
-        if head == "Arguments:":  # the usage line has them in braces where they are required
-            lines = [line.removesuffix("  [required]") for line in lines]
         if head == "Options:":
             lines = [line for line in lines if not is_common(line, common)]
             if not lines:

@@ -119,8 +119,8 @@ def fetch(
 ) -> None:
     """Keep a round's question set in the record, byte for byte, with its SHA-256.
 
-    DIR has the files as they are published; an address has question_sets/ and resolution_sets/ below it.
-    A set that was changed becomes a new version. What is not whole and valid is not kept.
+    DIR has the files as published; an address has question_sets/ and resolution_sets/ below it. A changed
+    set becomes a new version. Only whole and valid files are kept.
 
     Example: arena forecastbench fetch --due 2026-03-01 --from datasets
 
@@ -241,8 +241,8 @@ def answers_of(chosen: Options, asked: "QuestionSet", agent: str, cohort: int | 
 def resolve(chosen: Options, source: From = None, clock: ClockFile = None) -> None:
     """Keep the resolutions of all rounds in the record; a file that changed becomes a new version.
 
-    Markets that are open yet are in it with the crowd's probability of the day before. What came to something
-    else than was said before is named. The first resolutions of a round come some ten days after it was due.
+    Open markets have the crowd's probability of the day before. Changed outcomes are listed. A round's
+    first resolutions come some ten days after it was due.
 
     Example: arena forecastbench resolve --from datasets
 

@@ -189,9 +189,9 @@ def status(
 ) -> None:
     """Show how the arena stands: is it running, what is due, what it cost, what is old or broken.
 
-    It begins with what is to be done today, each with its command, then says how its health is and why:
-    ok; waiting, for something that comes by itself; late with a round; or trouble that needs you. The
-    exit status is always 0.
+    It begins with what to do today, each with its command. Then comes the health and why: ok; waiting, for
+    something that comes by itself; late with a round; or trouble that needs you. The exit status is always
+    0.
 
     Example: arena status --json
 
@@ -221,11 +221,11 @@ def watch(
 ) -> None:
     """List incidents, newest first, and whether the webhook has been told of each.
 
-    `arena run` posts each to `watch.webhook` once: failed rounds, budgets, outages, cohorts that end. One
-    that continues, such as an outage, is marked as ongoing until it is over.
+    `arena run` posts each to `watch.webhook` once: failed rounds, budgets, outages, cohorts that end. An
+    outage stays marked as ongoing until it is over.
 
-    With --test a message is sent whose event is `test`, and nothing is recorded. The address is never shown
-    whole, for it may be a secret. The exit status is 1 if the message did not arrive.
+    --test sends the event `test`, records nothing, and exits with 1 if it did not arrive. The address may
+    be a secret, so it is never shown whole.
 
     Example: arena watch --limit 5
 

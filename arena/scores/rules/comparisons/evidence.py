@@ -3,8 +3,8 @@
 - Formula: the capital starts at 1. A forecast f on a price r gains d = (r − o)² − (f − o)² = (f − r)(2o − f
   − r), linear in o, so its worst is known when it is made. A story multiplies the capital by 1 + Σ λ_k·d_k
   over its forecasts in order; λ_k is the stake λ, or less, so that the worst of the story so far costs at
-  most half. The capital is the mean over λ of ½, 1, 2 and 4. From a story's first resolved forecast on, its
-  open ones count at their worst.
+  most half. The capital is the mean over λ of ½, 1, 2 and 4. A forecast counts once resolved; from a
+  story's first such one on, its open ones count at their worst.
 - Direction: higher is better: without skill ×20 has a chance of at most 1 in 20.
 - Range: above 0.
 - Edge cases: prices are not clipped; a price of 0 or 1 has nothing left to say and doesn't count. Fractions
