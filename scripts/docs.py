@@ -33,13 +33,17 @@ GLOSSARY = f"# Glossary\n\n{MADE}\n\n| word | meaning |\n| --- | --- |"
 TABLE = "| key | what it takes | default | meaning |\n| --- | --- | --- | --- |"
 SHORT = {
     r"^an? |^the ": "",
-    r'^duration .*"every 6 hours".*': "schedule",
+    r'^duration .*"every 6 hours".*|^"weekly".*': "schedule",
     r'(duration) such as "120s".*': r"\1",
     r"^(dollars|dollars a share),.*": r"\1",
     r"^(text|list of text) of (?:a length|1 to 200).*": r"\1",
     r"whole number": "integer",
     r"of more than ": "above ",
     r"of at least ": "from ",
+    r"from ([\d.,]+) to ([\d.,]+)": r"\1–\2",
+    r"number (?=\d)|one of |^part of the \w+, such as [\d.]+, ?|(?<=list) of text": "",
+    r"true or false": "boolean",
+    r"^(block(?= w)|date|weekday and a time|address( and a port)?|name)\b.*": r"\1",
 }
 """What a key takes, as the head of config.md explains it once."""
 BREAK = "\n\n"
@@ -136,7 +140,7 @@ def cli_page() -> str:
     common = dict[str, str]()
     parts = []
     for path, help_text in listed:
-        kept = own_part(help_text, common)
+        kept = own_part(help_text, common).removeprefix(f"{path}\n\n")
         parts.append(f"## {path}\n\n```\n{kept}\n```\n")
     options = [f"| `{name}` | {cell(meaning)} |\n" for name, meaning in common.items()]
     return "\n".join([HEAD + "".join(options), *parts])
@@ -172,6 +176,8 @@ BEGIN = (
 )
 END = "<!-- The end mark. -->\n"
 CODE = re.compile(r"`([^`\n]+)`")
+SCALE = re.compile(r"^- Direction: (.*)\.\n- Range: (.*)(?=\.$)", re.MULTILINE)
+"""Direction and range are one line of the page."""
 ITEMS = ("Formula", "Direction", "Range", "Limits", "Source")
 """What the page says of a rule; edge cases stay in its file."""
 
@@ -223,7 +229,8 @@ def rule(name: str, titles: Mapping[str, str]) -> str:
     title, lead, rest = opening(text_of(name))
     place = f"`{name.replace('.', '/')}.py`"
     items = [line for line in shown(rest, name, titles).splitlines() if line[2:].partition(":")[0] in ITEMS]
-    parts = re.sub(r"^- ([^:\n]+):", r"- **\1:**", "\n".join(items), flags=re.MULTILINE)
+    parts = SCALE.sub(r"- Scale: \2; \1", "\n".join(items))
+    parts = re.sub(r"^- ([^:\n]+):", r"- **\1:**", parts, flags=re.MULTILINE)
     return f"### {title}\n\n{shown(lead, name, titles)} ({place})\n\n{parts}{bands(name)}"
 
 

@@ -64,8 +64,8 @@ COLUMNS = (
 def list_agents(chosen: Options) -> None:
     """List the agents: how the config sets them up, and what the record says of each so far.
 
-    Prices are in dollars per million tokens. If a provider reports another model than before under the
-    same name, the line says so: the scores under that name are then those of two models.
+    Prices are dollars per million tokens. A line says so where a provider has changed the model behind a
+    name: its scores are then those of two models.
 
     Example: arena agents list
 
@@ -147,8 +147,8 @@ def show(
 ) -> None:
     """Show one agent: its settings cohort by cohort and what changed, its scores, turns and calls.
 
-    The cohort `next` is the one that the config would start. Beside skill stand miscalibration,
-    incoherence, how far it moves towards the price once shown, and where its profit comes from.
+    The cohort `next` is the one that the config would start. Scores include miscalibration, incoherence,
+    how far it moves towards a price once shown, and where its profit comes from.
 
     Example: arena agents show sharp --by horizon
 

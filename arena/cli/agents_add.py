@@ -72,9 +72,9 @@ def add(
 ) -> None:
     """Add models to the config as agents, each after one real question, and say what they cost a month.
 
-    The question shows as many sample markets as a round. What it took is written beside the model:
-    timeout, longest answer, form, tokens and cost. A model that can't be reached, or whose answer can't
-    be used, is not added; the exit status is then 2, or 1 if none is.
+    The question shows as many sample markets as a round. Timeout, longest answer, form, tokens and cost are
+    written beside the model. A model that gives no usable answer is not added; the exit status is then 2,
+    or 1 if none is.
 
     Example: arena agents add anthropic/claude-sonnet-5
 

@@ -92,9 +92,8 @@ def try_agent(
 ) -> None:
     """Let one agent decide, and show prompts, answers, decision, fills and cost. Nothing is saved.
 
-    It replays the latest round of the newest cohort that it is in, with its account of then and the
-    settings of now. A new agent gets the latest round played and a fresh bankroll; if nothing was played
-    yet, the venue's current markets.
+    It replays the latest round of the agent's newest cohort, with its account of then and today's settings.
+    A new agent gets the latest round played, or else the venue's current markets, and a fresh bankroll.
 
     Calls are real and cost money, within the budget. With --dry no call is made. The exit status is 2
     when the model gave no usable answer.

@@ -245,12 +245,12 @@ def check(
 ) -> None:
     """Check the config; show who would play in the next cohort, what it would cost, and what is wrong.
 
-    All mistakes are listed at once, each with file, line and key; the exit status is then 1, as it is
-    where a model can't answer with these settings. Costs are estimates: expected (low–high). Nothing is
-    played, and without --live nothing is spent.
+    All mistakes are listed at once with file, line and key, and the exit status is then 1, as where a model
+    can't answer with these settings. Costs are estimates: expected (low–high). Nothing is played or,
+    without --live, spent.
 
-    With --live the venue is read and each model is asked, or only what --venue and --model name, for a
-    fraction of a cent. The exit status is 1 when nothing could be reached, and 2 when only part could.
+    --live costs a fraction of a cent. The exit status is 1 when nothing could be reached, 2 when only part
+    could.
 
     Example: arena check --config my-arena/config.yaml
 

@@ -19,8 +19,7 @@ def config(
 ) -> None:
     """Print the settings in effect, defaults included, as a config would have them.
 
-    With --all: every key, with its meaning, what it takes and its default. Both are valid configs; no
-    secret is shown.
+    Either form is a valid config; no secret is shown.
 
     Example: arena config --all
 

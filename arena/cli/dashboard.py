@@ -103,10 +103,9 @@ def dashboard(
     The pages only read the record. When scores are out of date, they are computed in the background and,
     if the record may be written, kept there.
 
-    It has no password, so it refuses to listen where other machines can reach it. With --behind-proxy it
-    listens there, at exactly the port that you name: make sure that the only way in is a proxy that asks
-    for a password and encrypts. With --public it answers only at that address, and under its path if it
-    has one.
+    It has no password, so it refuses to listen where other machines can reach it, unless --behind-proxy
+    says that the only way in is a proxy that asks for a password and encrypts; --port is then exact. With
+    --public it answers only at that address, and under its path if it has one.
 
     Example: arena dashboard --database .demo/demo.db
 

@@ -41,9 +41,9 @@ def backup(
 ) -> None:
     """Copy the record as of this instant, even while it is played, and verify the copy.
 
-    Without a place it goes to backup.folder, named by the time in UTC, and all but the newest backup.keep
-    are deleted there. A backup is one SQLite file, also of a PostgreSQL record. It gets its name only after
-    all of it has been verified.
+    By default it goes to backup.folder, named by the time in UTC, and all but the newest backup.keep there
+    are deleted. A backup is one SQLite file, also of a PostgreSQL record, and gets its name only once
+    verified.
 
     With a URL the record moves to another database, such as one on PostgreSQL: the copy is kept only if its
     state hash is the same too. Stop arena run first, and then name it as `database` in the config.
@@ -140,9 +140,9 @@ def upgrade(
 ) -> None:
     """Bring the record of an older arena to the current schema. Its facts stay as they are.
 
-    A backup comes first, and the upgrade is tried and verified on a copy of it. Commands that play upgrade
-    their record by themselves; those that only read ask for this one. On PostgreSQL the tables of the queue
-    are upgraded with it. Stop arena run first.
+    A backup comes first, and the upgrade is verified on a copy of it. Commands that play upgrade by
+    themselves; those that only read ask for this one. On PostgreSQL the queue's tables are upgraded too.
+    Stop arena run first.
 
     Example: arena db upgrade
 
@@ -223,9 +223,9 @@ def prune(
 ) -> None:
     """Delete old quotes that no snapshot holds, and so no turn, fill or mark depends on.
 
-    It says first what would be deleted and what stays, then asks. Of every market the newest quote before
-    that time stays, so that its price is known at any later time. The record keeps how many were deleted and
-    when; arena verify takes it into account.
+    It says what would be deleted and what stays, then asks. Each market's newest quote before that time
+    stays, so its price is known at any later time. The record keeps how many were deleted and when, for
+    arena verify.
 
     Example: arena db prune --older-than 90d --dry-run
 

@@ -39,13 +39,13 @@ def desk(
 ) -> None:
     """Let agents from outside take their turns, over HTTP, until Ctrl-C.
 
-    Agents of the kind `outside` read here what they are shown, try a decision, send it, and read how
-    their turns ended. Start it beside `arena run`; either may be stopped and started again without loss.
+    Agents of the kind `outside` read their view here, try and send a decision, and read how their turns
+    ended. Run it beside `arena run`; either may be restarted without loss.
 
-    Each agent has a key of its own, made by --key and shown once; making another one ends the first.
+    Each agent needs its own key, from --key; a new one replaces it.
 
-    It refuses to listen where other machines can reach it. With --behind-proxy it listens there, at
-    exactly the port that you name: make sure that the only way in is a proxy that encrypts.
+    It refuses to listen where other machines can reach it, unless --behind-proxy says that the only way in
+    is a proxy that encrypts; --port is then exact.
 
     Example: arena desk --key ann
 
@@ -113,9 +113,8 @@ def mcp(
 ) -> None:
     """Let an assistant take an agent's turns by the Model Context Protocol, on standard input and output.
 
-    Assistants and agent programs start it by themselves: name it to yours as a server, with the agent's
-    key in the environment variable ARENA_KEY. It has the tools `view`, `preview`, `submit` and `results`,
-    and needs pip install "paper-arena[mcp]".
+    Register it with your assistant as a server, with the agent's key in the environment variable ARENA_KEY.
+    Its tools are `view`, `preview`, `submit` and `results`. It needs pip install "paper-arena[mcp]".
 
     Example: arena mcp --url https://arena.example.com
 

@@ -185,10 +185,10 @@ def publish(
 ) -> None:
     """Write the season as a web site of plain files: arena, cohorts, agents, markets, badges, data.json.
 
-    It needs no server: open DIR/index.html, or put DIR behind any web server. No key and no path is in
-    it, and prompts and answers only with publish: {prompts: true} in the config; the reasons that agents
-    give are quoted. Published to the same folder again, only pages that have changed are written, and
-    files that arena publish did not write stay. With publish: DIR in the config, arena run does it.
+    Open DIR/index.html, or put DIR behind any web server. It has no keys or paths, quotes the agents'
+    reasons, and has prompts and answers only with publish: {prompts: true} in the config. Run again, it
+    writes only pages that have changed and leaves other files alone. With publish: DIR in the config, arena
+    run does it.
 
     data.json has the figures of arena leaderboard --json. badges/NAME.json is a badge for shields.io:
     https://img.shields.io/endpoint?url=ADDRESS-OF-THE-FILE

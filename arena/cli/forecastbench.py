@@ -122,12 +122,11 @@ def fetch(
 ) -> None:
     """Keep a round's question set, or all resolutions, in the record, byte for byte, with its SHA-256.
 
-    DIR has the files as they are published; an address has question_sets/ and resolution_sets/ below it.
-    A file that was changed becomes a new version. What is not whole and valid is not kept.
+    DIR has the files as published; an address has question_sets/ and resolution_sets/ below it. A changed
+    file becomes a new version. Only whole and valid files are kept.
 
-    With --resolutions: markets that are open yet are in them with the crowd's probability of the day before,
-    and what came to something else than was said before is named. The first of a round come some ten days
-    after it was due.
+    With --resolutions: open markets have the crowd's probability of the day before. Changed outcomes are
+    listed. A round's first resolutions come some ten days after it was due.
 
     Example: arena forecastbench fetch --due 2026-03-01 --from datasets
 

@@ -108,9 +108,9 @@ def run(
     """Let the agents of the config answer a question set that is kept, and say before what that costs.
 
     Market questions are asked once, data questions for all their dates in one answer. --prompt, --prices
-    and --evidence are the methods of ForecastBench's paper, in place of the agents' own prompts. Line-up
-    and method are frozen in a cohort of its own, of which nothing is traded. Run it again, and only what
-    is missing is asked. The exit status is 2 when an agent's answers are not complete.
+    and --evidence are the methods of ForecastBench's paper. Line-up and method are frozen in a cohort that
+    never trades. Run again, it asks only what is missing. The exit status is 2 when an agent's answers are
+    incomplete.
 
     Example: arena forecastbench run --prompt scratchpad --prices --baselines
 

@@ -45,10 +45,9 @@ def history(
     """Read a venue's past into a bundle: markets that were open at some time between two days, closed ones
     too, with prices, fees and how they ended. Nothing is played, and no key is needed.
 
-    Requests keep to the venue's rate, so thousands of markets take hours. Run the same command again
-    after a stop, and it goes on where it was. Ends count from when the venue told them. What a page says
-    is as it reads today, and the markets with the most volume are known only by now: choosing them is
-    hindsight.
+    Requests keep to the venue's rate, so thousands of markets take hours; after a stop the same command
+    continues. Outcomes count from when the venue announced them. Pages read as they do today, and to choose
+    markets by volume is hindsight.
 
     Example: arena history polymarket recordings/spring --since 2026-01-01 --until 2026-05-01 --top 500
 

@@ -112,9 +112,9 @@ def init(
 ) -> None:
     """Make a working folder: a short config.yaml, .env.example, .gitignore and a systemd unit.
 
-    In a terminal it asks for venue, models and money a month, and offers to ask each model one tiny question.
-    Elsewhere, and with --yes, the options count, and for the rest Polymarket, the models whose keys are in
-    the environment or in DIR/.env, and $20 a month. Nothing is overwritten.
+    In a terminal it asks for venue, models and dollars a month, and offers to test each model with one tiny
+    question. Elsewhere, and with --yes, it takes the options, and by default Polymarket, the models whose
+    keys are in the environment or DIR/.env, and $20 a month. Nothing is overwritten.
 
     Example: arena init my-arena --model anthropic/claude-sonnet-5 --budget 20 --yes
 

@@ -353,13 +353,12 @@ def duel(
     """Show which of two agents forecasts better, on the markets and in the rounds that both were shown.
 
     The gap is B's Brier score minus A's: above 0, A is ahead. Markets of one event count as one, and with
-    fewer than 20 events nothing is concluded. Agents that share no markets are compared by their skill. Two
-    prompts for one model, one model at two temperatures, or with tools and without, are two agents: duel
-    them. Beside the gap stands what each cost, with its steps for tools, and what the dearer one's dollars
-    bought. What a source with a key charges is not known.
+    fewer than 20 events nothing is concluded. Agents that share no markets are compared by skill. To
+    compare prompts, temperatures or tools, duel two agents with one model. Costs include steps for tools,
+    but not what a source with a key charges; the gap is also shown per extra dollar.
 
-    The p-value is for this pair alone. Who picks the most striking of many pairs needs the adjusted one
-    below it, which is there once `arena run` or the dashboard has compared all pairs.
+    The p-value is for this pair alone. For the most striking of many pairs use the adjusted one below it,
+    shown once `arena run` or the dashboard has compared all pairs.
 
     Example: arena duel sharp hasty
 

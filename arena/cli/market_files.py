@@ -200,9 +200,9 @@ def check_bundle(
 ) -> None:
     """Check a bundle line by line; nothing is changed or imported.
 
-    Every mistake is listed with its file, its line, what was found and what was expected. If there is any,
-    the exit status is 1, and no command will use the bundle. A time that can't be right, such as an end
-    before its market opened, is a warning: the status is 0, and the bundle can be used.
+    Mistakes are listed with file, line, what was found and what was expected. With any, the exit status is
+    1 and no command uses the bundle. An impossible time, such as an end before its market opened, is only a
+    warning.
 
     Example: arena markets check recordings/spring
 

@@ -40,12 +40,12 @@ def prompts(
 ) -> None:
     """List the prompts, the arena's and your own in extensions/prompts beside the config; or print one.
 
-    The list says what each asks for and shows, and what it is for: the comment on its first line. An agent
-    takes one by `prompt: NAME`; its `context` switches off what a prompt tells beyond the markets.
+    The list says what each asks for and shows, and its purpose: the comment on its first line. An agent
+    takes one by `prompt: NAME`; its `context` switches off what is told beyond the markets.
 
-    With NAME: the prompt as a cohort would freeze it, with the parts that it includes. With --rendered: what
-    a model is asked by it, message by message, with everything that a round may hold. With --against: how it
-    differs from another, line by line; two agents with the same model show which is better: arena duel.
+    NAME prints the prompt as a cohort would freeze it, with what it includes; --rendered the messages that
+    a model gets in a round that holds everything; --against the lines that differ. Which prompt is better,
+    two agents with one model show: arena duel.
 
     Example: arena prompts bet --rendered
 

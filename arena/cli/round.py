@@ -40,9 +40,8 @@ def round(
 ) -> None:
     """Play one decision time: settle, take a snapshot, let every agent decide, value the accounts.
 
-    Without --at it plays the next one, at a live venue the latest that is due. Run it again, and only
-    what is missing is played. The exit status is 2 when a turn failed, was late, was stopped by a budget,
-    or could not be read.
+    The default is the next one, at a live venue the latest due. Run again, it plays only what is missing.
+    The exit status is 2 when a turn failed, was late, was stopped by a budget, or could not be read.
 
     Example: arena round --at 2026-01-11T00:00Z
 

@@ -59,13 +59,12 @@ def run(
 ) -> None:
     """Run the arena until stopped: start cohorts, play rounds, read prices, settle and mark, on schedule.
 
-    It can be stopped, killed and restarted at any time. A second one on the same record stands by and
-    takes over when the first is gone. What is down is retried and holds up nothing else. The config is
-    read once: restart after a change.
+    It can be stopped, killed and restarted at any time; restart it after a change to the config. A second
+    one on the same record stands by and takes over when the first is gone. Whatever is down is retried and
+    delays nothing else.
 
-    Ctrl-C or SIGTERM stops it: calls under way get `run.grace` to finish. A second Ctrl-C stops it at
-    once. With --once the exit status is 2 when something failed, something that is due is left, or
-    another process is at work.
+    On Ctrl-C or SIGTERM calls under way get `run.grace` to finish; a second Ctrl-C stops it at once. With
+    --once the exit status is 2 when something failed or is still due, or another process is at work.
 
     Example: arena run
 
@@ -253,9 +252,8 @@ def worker(
 ) -> None:
     """Play turns that `arena run` hands out, on any machine that reaches the record; start many if you like.
 
-    The record must be on PostgreSQL, and `run.workers` true. Every worker needs the same config folder
-    and the models' keys. Call limits and budgets hold across all workers. A worker may be killed at any
-    time: another takes over its turns.
+    Needs a record on PostgreSQL, `run.workers: true`, the same config folder and the models' keys. Call
+    limits and budgets hold across all workers. If a worker is killed, another takes over its turns.
 
     Example: arena worker --database postgresql+psycopg://arena@db/arena --at-once 50
 

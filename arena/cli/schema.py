@@ -17,8 +17,8 @@ def schema(
 ) -> None:
     """Print the JSON Schema of a view, a decision or a result.
 
-    A view is what an agent is shown, a decision what it answers, a result how a market ended that it had
-    a forecast for. Agents of the kind `command` read the first and write the second.
+    A view is what an agent is shown, a decision its answer, a result how a market it forecast ended. Agents
+    of the kind `command` read views and write decisions.
 
     Example: arena schema decision > decision.schema.json
 

@@ -196,9 +196,8 @@ def status(
 ) -> None:
     """Show how the arena stands: is it running, what is due, what it cost, what is old or broken.
 
-    It begins with what is to be done today, each with its command, then says how its health is and why:
-    ok; waiting, for something that comes by itself; late with a round; or trouble that needs you. The
-    exit status is 0.
+    It begins with what to do today, each with its command. Then comes the health and why: ok; waiting, for
+    something that comes by itself; late with a round; or trouble that needs you. The exit status is 0.
 
     With --incidents: what happened, newest first. `arena run` posts each to `watch.webhook` once: failed
     rounds, budgets, outages, cohorts that end. One that continues, such as an outage, is marked as ongoing

@@ -67,9 +67,8 @@ def whatif(
 ) -> None:
     """Replay a record under other rules or with other stakes, and compare the profit.
 
-    Every agent's recorded decisions meet the same snapshots and resolutions. Nothing is decided anew,
-    except that --sizing quarter-kelly bets on the stated probabilities and sells nothing. The record is
-    only read.
+    Recorded decisions meet the same snapshots and resolutions; only --sizing quarter-kelly bets anew, on
+    the stated probabilities, and sells nothing. The record is only read.
 
     Example: arena whatif --fill mid --fee none --cohort 2
 

@@ -40,7 +40,8 @@ def _everywhere(column: ExportColumn) -> bool:
 
 def _line(column: ExportColumn) -> str:
     meaning = column.meaning.replace("the SHA-256 that seals the row: ", "seals ")
-    unit = column.unit.replace("millionths of a dollar", "dollars").replace("millionths of a share", "shares")
+    unit = column.unit.partition(": ")[0].replace("1 is yes, 0 is no", "1 or 0")
+    unit = unit.replace("millionths of a dollar", "dollars").replace("millionths of a share", "shares")
     if unit and unit != "so many":
         meaning += f" ({unit})"
     if column.empty:

@@ -1,7 +1,7 @@
 """Brier score: how far a probability lay from what happened, squared.
 
-- Formula: BS = (f − o)², f the forecast probability of YES, o = 1 if YES happened and 0 if not; the
-  score is the mean over rows, or over markets of each market's mean.
+- Formula: BS = (f − o)², f the forecast of YES, o = 1 if YES happened, else 0; averaged over rows, or
+  within markets and then over markets.
 - Direction: lower is better.
 - Range: 0 (certain and right) to 1 (certain and wrong); a forecast of 0.5 always scores 0.25.
 - Edge cases: rows without an outcome of 0 or 1 are left out; no row at all gives NaN; a forecast

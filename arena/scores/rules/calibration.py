@@ -1,13 +1,13 @@
 """Calibration: of all that was called 70% likely, did 70% happen?
 
-- Formula: the forecasts fall into ten half-open bins [0, .1), [.1, .2) … [.9, 1]; each shows its count,
-  mean forecast and observed share of YES, with Wilson's 95% interval of that share. The score is the
-  mean over rows of (mean forecast − observed share)² of the row's bin.
-- Direction: lower is better; it says nothing of how far the forecasts dared to go.
+- Formula: ten bins [0, .1), [.1, .2) … [.9, 1] show count, mean forecast and observed share of YES, with
+  Wilson's 95% interval. The score is the mean over rows of (mean forecast − observed share)² of the row's
+  bin.
+- Direction: lower is better; it ignores how bold the forecasts were.
 - Range: 0 to 1.
 - Edge cases: bins without a row are absent; rows without an outcome of 0 or 1 are left out; no row at all
   gives no bins and a score of NaN.
-- Limits: few rows give a bad score by chance alone: look at the intervals.
+- Limits: few rows score badly by chance: look at the intervals.
 - Source: Murphy (1973) for the term, Wilson (1927) for the interval.
 """
 

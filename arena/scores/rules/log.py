@@ -1,7 +1,6 @@
 """Log score: the logarithm of the probability given to what happened.
 
-- Formula: LS = ln(P), where P = f if YES happened and 1 − f if not, f the forecast probability of YES;
-  the score is the mean over rows, or over markets of each market's mean.
+- Formula: LS = ln(P), P = f if YES happened, else 1 − f, f the forecast of YES; averaged as in `brier`.
 - Direction: higher is better.
 - Range: −∞ (certain and wrong) to 0 (certain and right); a forecast of 0.5 always scores ln 0.5 = −0.693.
 - Edge cases: a forecast of 0 for what happened, or of 1 for what did not, scores −∞, and so does any mean

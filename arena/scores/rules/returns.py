@@ -1,12 +1,11 @@
 """Return: what the play money earned, in percent of what was given.
 
-- Formula: 100 · Σ P/L ÷ Σ bankroll over all accounts of an agent, where P/L = value − bankroll and
-  open positions are valued at mid.
+- Formula: 100 · Σ P/L ÷ Σ bankroll over all accounts of an agent, where P/L = value − bankroll, open
+  positions at mid.
 - Direction: higher is better.
-- Range: −100 (all lost) upward; below only while a venue's correction waits to be made good.
+- Range: −100 (all lost) upward; below only while a venue's correction is outstanding.
 - Edge cases: no account, or no bankroll, gives NaN.
-- Source: seed 002 section 2.4 and appendix A, bands from its appendix B; the quotient of sums is how
-  several cohorts are taken together.
+- Source: seed 002 section 2.4 and appendix A, bands from its appendix B.
 """
 
 import math

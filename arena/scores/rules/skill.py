@@ -1,8 +1,8 @@
 """Skill: how much closer than a reference the forecasts lay, on the very same rows.
 
-- Formula: skill = BS_reference − BS, both as in `brier`, on identical rows; the reference of the
-  leaderboard is the market's mid in the snapshot that the agent saw.
-- Direction: higher is better; 0 is the reference itself, exactly.
+- Formula: skill = BS_reference − BS, both as in `brier`, on the same rows; on the leaderboard the reference
+  is the mid in the snapshot that the agent saw.
+- Direction: higher is better; 0 is the reference.
 - Range: −1 to 1.
 - Edge cases: nothing resolved gives NaN. A difference keeps its meaning where the reference is nearly
   perfect and the quotient of `skill_ratio` does not.

@@ -1,8 +1,8 @@
 """Brier skill score: the share of the reference's error that the forecasts take away.
 
-- Formula: BSS = 1 − BS / BS_reference. The reference is a column of forecasts on the same rows, the
-  market's for instance; without one it is 0.5 on every row, whose Brier score is 0.25.
-- Direction: higher is better; 0 is the reference itself.
+- Formula: BSS = 1 − BS / BS_reference. The reference is a column of forecasts on the same rows, such as the
+  market's, or else 0.5 throughout (Brier score 0.25).
+- Direction: higher is better; 0 is the reference.
 - Range: −∞ to 1 (no error left).
 - Edge cases: NaN when nothing is resolved, and when the reference makes no error.
 - Source: seed 002 section 1.5.

@@ -1,13 +1,12 @@
 """Copies: agents that say what the price says, or what another agent says, and so are no entry of their own.
 
-- Formula: an agent copies the price if its forecast lies within 0.005 of it on at least 95% of its rows, and
-  two agents copy each other if their forecasts lie so on at least 95% of their common rows. Twins, agents
-  with the same settings, are copies of each other whatever they say. Groups are chains of such pairs.
+- Formula: an agent copies the price, or another agent, if their forecasts lie within 0.005 on at least 95%
+  of their common rows. Twins (the same settings) always count as copies. Groups are chains of such pairs.
 - Direction: none.
-- Range: every agent belongs to one group; alone where it copies nobody.
+- Range: one group for each agent, perhaps of itself alone.
 - Edge cases: agents without a common row are no copies of each other. A group is named by the agent whose
   forecasts the others are told, where the record says so, else by the first of them in the order given.
-- Source: ours; a difference of half a cent is what rounding to whole cents makes of equal opinions.
+- Source: ours; half a cent is what rounding to whole cents hides.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,15 +1,14 @@
 """Duels: which of two agents forecasts better, on the rows that both have.
 
-- Formula: on each market and instant that both forecast, d = (f_b − o)² − (f_a − o)², so that a is ahead
-  where d is above 0; averaged within markets, then over markets. p-value (null: no difference) and 95%
-  interval come from `wild_bootstrap`, with the markets of one event as one. Over all pairs `adjusted` is
-  p by Holm.
-- Direction: higher is better for the first of the two, lower for the second.
+- Formula: d = (f_b − o)² − (f_a − o)² on each market and instant that both forecast, averaged within
+  markets, then over markets. p-value (null: 0) and 95% interval are those of `wild_bootstrap`; `adjusted`
+  is p by `holm` over all pairs.
+- Direction: above 0, a is ahead.
 - Range: −1 to 1.
 - Edge cases: under 20 effective common events there is a gap, and no p-value: "not enough events"; without a
   common row there is nothing, and `apart` can still compare the two by way of the market. Agents that always
   said the same have a gap of exactly 0 and p = 1.
-- Source: Diebold and Mariano (1995) for the paired difference of two forecasters; Holm (1979).
+- Source: Diebold and Mariano (1995); Holm (1979).
 """
 
 from collections.abc import Sequence

@@ -1,17 +1,15 @@
 """Events: sums of a value by event, and how many events' worth of information a mean over markets rests on.
 
-- Formula: if prices are true and one coin u, uniform from 0 to 1, decides a whole event, so that a market
-  ends YES where u is below its price, the number of an event's markets that end YES has a variance σ²_g and a
-  fourth central moment μ₄_g, and the effective number of events is G* = (Σ σ²_g)² / Σ μ₄_g. Only markets
-  count on which what is compared lies more than half a cent apart. Values are averaged within each market
-  first, so that a long-lived market counts once.
-- Direction: higher is better: the more information, the less one surprise moves the mean.
-- Range: 0 to the number of events, which it reaches when all are equally large coin flips.
+- Formula: let prices be true and one u, uniform from 0 to 1, decide a whole event: a market ends YES where
+  u is below its price. If the number that end YES has variance σ²_g and fourth central moment μ₄_g, the
+  effective number of events is G* = (Σ σ²_g)² / Σ μ₄_g. Only markets count on which the compared forecasts
+  lie more than half a cent apart. Values are averaged within each market first.
+- Direction: higher is more information.
+- Range: 0 to the number of events, reached by equally large coin flips.
 - Edge cases: twenty events at 50 cents count 20, twenty long shots at 3 cents 0.6; an event on which an agent
   repeats the price counts nothing, and where it repeats every price all count. Below 20 nothing is inferred
   from a mean: no interval, no p-value, and the reason "not enough events" in their place.
-- Source: ours; with equal coin flips of n_g markets it is Kish's (1965) effective size of a sample, N² / Σ n²
-  of the squared sizes. Markets of one event move together, so the event is what is drawn, and not the market.
+- Source: ours; for equal coin flips it is Kish's (1965) effective sample size, N² / Σ n².
 """
 
 from dataclasses import dataclass

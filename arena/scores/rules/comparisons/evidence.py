@@ -1,18 +1,17 @@
 """Evidence: the capital of a bet that an agent is closer than the price, which holds however often one looks.
 
-- Formula: the capital starts at 1. A forecast f on a price r whose market ends at o gains d = (r − o)² − (f −
-  o)² = (f − r)(2o − f − r), which is linear in o, so its worst is known when it is made. A story multiplies
-  the capital by 1 + Σ λ_k·d_k over its forecasts, in the order in which they were made. With the stake λ each
-  λ_k is λ, or less, so that the worst of all the story's forecasts so far costs at most half; the capital is
-  the mean of those with λ of ½, 1, 2 and 4. A forecast counts once its outcome does; from a story's first
-  such forecast on, those that are still open count as if they end at their worst.
-- Direction: higher is better: ×20 is as rare as 1 in 20 where the agent is no closer than the price.
+- Formula: the capital starts at 1. A forecast f on a price r gains d = (r − o)² − (f − o)² = (f − r)(2o − f
+  − r), linear in o, so its worst is known when it is made. A story multiplies the capital by 1 + Σ λ_k·d_k
+  over its forecasts in order; λ_k is the stake λ, or less, so that the worst of the story so far costs at
+  most half. The capital is the mean over λ of ½, 1, 2 and 4. A forecast counts once resolved; from a
+  story's first such one on, its open ones count at their worst.
+- Direction: higher is better: without skill ×20 has a chance of at most 1 in 20.
 - Range: above 0.
 - Edge cases: prices are not clipped; a price of 0 or 1 has nothing left to say and doesn't count. Fractions
   count as they pay, refunds gain nothing. Several forecasts of one market at one time are averaged, and so
   are their prices. What was forecast after its outcome was known doesn't count.
-- Source: Ville (1939); the betting of Shafer and Vovk (2019) and of Waudby-Smith and Ramdas (2024) on bounded
-  means; Henzi and Ziegel (2022) for forecasts. `docs/evidence.md` has the proof and the power.
+- Source: Ville (1939); Shafer and Vovk (2019); Waudby-Smith and Ramdas (2024) on bounded means; Henzi and
+  Ziegel (2022) for forecasts. `docs/evidence.md` has proof and power.
 """
 
 from dataclasses import dataclass

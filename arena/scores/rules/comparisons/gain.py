@@ -1,17 +1,15 @@
 """Gain: how much closer to what happened than the market an agent lay, and how far chance may account for it.
 
-- Formula: on each row of the agent the market's error less the agent's, d = (r − o)² − (f − o)²; the gain
-  (the leaderboard's skill) is the mean over markets of each market's mean d. Its error, p-value (null: 0)
-  and 95% interval come from `wild_bootstrap`, with the markets of one event as one; `low_by_week` is the
-  bound of `weeks`.
-- Direction: higher is better; 0 is the market itself.
+- Formula: d = (r − o)² − (f − o)² on each row, r the market's forecast; the gain (the leaderboard's skill)
+  is d averaged within markets, then over markets. Error, p-value (null: 0) and 95% interval are those of
+  `wild_bootstrap`; `low_by_week` is the bound of `weeks`.
+- Direction: higher is better; 0 is the market.
 - Range: −1 to 1.
 - Edge cases: nothing resolved gives None for everything, with the reason. Under 20 effective events there is
   a gain, and no interval or p-value: "not enough events". Who always says the price has a gain of exactly 0,
   an interval from 0 to 0 and p = 1. A market in several cohorts or rounds counts once. Under 8 weeks there is
   no bound by weeks.
-- Source: seed 002 section 1.5 for skill against a reference; the paired difference on identical rows is the
-  comparison of Diebold and Mariano (1995), clustered by event.
+- Source: seed 002 section 1.5; Diebold and Mariano (1995) for paired differences, here clustered by event.
 """
 
 from collections.abc import Sequence

@@ -1,13 +1,12 @@
 """The interval of a mean over markets: every value that the wild event bootstrap-t does not refuse.
 
-- Formula: the 95% interval is every m₀ for which `wild` has p > 0.05; its ends are found by bisection,
-  outward from the mean, with the same coins for every m₀.
+- Formula: every m₀ with p > 0.05 in `wild_bootstrap`; the ends are found by bisection, with the same coins
+  for every m₀.
 - Direction: narrower is better known.
-- Range: within −1 and 1, as differences of Brier scores are.
+- Range: −1 to 1.
 - Edge cases: values that are all the same give an interval of no length; no market gives NaN. It need not be
   as long on both sides of the mean.
-- Source: inverting a test, as Davidson and MacKinnon do with the wild bootstrap. docs/evidence.md shows how
-  often it holds the true value.
+- Source: test inversion, as by Davidson and MacKinnon. docs/evidence.md shows its coverage.
 """
 
 from collections.abc import Sequence

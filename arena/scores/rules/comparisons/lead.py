@@ -5,16 +5,15 @@
   evidence has reached the bar at any time: 20 times the number of entries that are ranked, where copies are
   one entry (`evidence`, `copies`). It is too close to call, *close*, if its interval holds 0; else it is
   *none*. The leader is the one that is proven and ahead of every other entry in a duel with p ≤ 0.05. Duels
-  are not adjusted for their number, because all must be significant at once. Events still needed are those of
-  `power` for every gap that is open, the largest of them, each found with a chance of 1 − 0.1/k where k gaps
-  must all be found.
-- Direction: higher is better, of gains and gaps alike.
+  need no adjustment, because all must be significant at once. Events still needed are the most that `power`
+  has for any of k open gaps, each found with a chance of 1 − 0.1/k.
+- Direction: higher gains and gaps are better.
 - Range: nobody leads, or one agent with its copies.
 - Edge cases: under 20 effective events an agent is not judged, and holds nobody up. Who copies the price
   can't be ahead of it, and has no verdict. A gap that goes the wrong way gives no number of events, and
   neither does one that would take more than 10,000: that cannot be told.
-- Source: Gutmann and Maymin (1987): to say that the best one of a sample is the best of all, each comparison
-  with the others at its plain level is enough. The bar is Bonferroni's, applied to evidence.
+- Source: Gutmann and Maymin (1987): the best of a sample may be tested against each other at the plain
+  level. The bar is Bonferroni's.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -5,13 +5,12 @@
   and the 95% interval m ± t·SE, t of G* − 1 degrees of freedom, where G* = N² / Σ n_g² is the effective
   number of events.
 - Direction: narrower is better known.
-- Range: that of the score, and a little beyond where it lies close to an end.
+- Range: that of the score, or a little beyond.
 - Edge cases: under 20 effective events there is no interval; neither has a mean that is infinite.
-- Limits: it says how far chance moves a mean on questions like these, not whether two forecasters differ:
-  they were scored on the same questions, so compare them by their differences.
-- Source: Liang and Zeger (1986) for the error; Kish (1965) for the effective number; the quantile of t by
-  Wallace's approximation (1959), within 0.001 of it from 19 degrees on. `interval` inverts a test, and
-  stands where something is inferred from a difference.
+- Limits: it doesn't say whether two forecasters differ: compare those by their differences on the same
+  questions.
+- Source: Liang and Zeger (1986) for the error; Kish (1965) for the effective number; Wallace's
+  approximation (1959) for t, within 0.001 from 19 degrees on.
 """
 
 from dataclasses import dataclass

@@ -1,16 +1,16 @@
 """Events still needed: how long until a gap of this size could be told from chance.
 
 - Formula: a gap d with standard error e over G* effective events has a spread of σ² = e²·G*. A test at 5%
-  finds it with probability P from G*₁ = ((z₀.₉₇₅ + z_P) / d)²·σ² + z₀.₉₇₅² / 2 effective events on, the last
-  term for t being wider than the normal distribution. With as uneven events as so far these are
-  G*₁ · G / G* events, and those that there are already are taken off, rounded up.
-- Direction: lower is better: the sooner it is known.
-- Range: 0 upward; 0 means that there are enough.
+  finds it with probability P from G*₁ = ((z₀.₉₇₅ + z_P) / d)²·σ² + z₀.₉₇₅² / 2 effective events on, the
+  last term for t being wider than the normal distribution. With events as uneven as so far these are G*₁ ·
+  G / G* events, less those there are, rounded up.
+- Direction: lower is sooner.
+- Range: 0 (enough) upward.
 - Edge cases: a gap of 0, or one without an error, gives None: it will never be told, or nothing is known of
   it. P is 80% unless said otherwise.
-- Limits: the gap that was observed is taken for the true one, and the leader's is more likely too large
-  than too small, so the answer is rather a lower bound.
-- Source: the usual sample size of a paired test, as in Cohen (1988), with Guenther's (1981) small correction.
+- Limits: the observed gap is taken for the true one; a leader's is likely too large, so the answer is
+  rather a lower bound.
+- Source: sample size of a paired test, Cohen (1988), with Guenther's (1981) correction.
 """
 
 from math import ceil

@@ -1,11 +1,11 @@
 """Twins: what lies between two agents with the same settings is noise, and a measure for other gaps.
 
 - Formula: for each pair of twins the gap g of their duel; the floor is √(mean g²), the widest is max |g|.
-- Direction: lower is better: the models answer alike when asked again.
+- Direction: lower is better: answers repeat.
 - Range: 0 to 1.
 - Edge cases: twins without a common resolved row are left out; without any pair there is no floor (None).
-- Limits: a gap under the widest one between twins may be luck of the draw alone, whatever its p-value.
-- Source: ours; the spread between repeated measurements of one thing.
+- Limits: a gap below the widest may be luck, whatever its p-value.
+- Source: ours; the spread of repeated measurements.
 """
 
 from collections.abc import Iterable

@@ -1,15 +1,15 @@
 """The bound by weeks: how sure a gain is where what ends close together in time may fall together.
 
-- Formula: markets that end in one week are one cluster, or in four weeks, in each of the four ways to divide
-  time so. Cluster w has n_w markets and a sum s_w of their gains; the mean is m = Σ s_w / N, its error
-  √(W/(W − 1) · Σ (s_w − n_w·m)²) / N over W clusters, and the bound m − t·error, where Student's distribution
-  with W − 1 degrees of freedom passes t with a chance of 0.8%. The lowest of the five bounds counts.
+- Formula: a cluster is what ends in one week, or in four weeks, in each of the four ways to divide time so.
+  Cluster w has n_w markets and a sum s_w of their gains; the mean is m = Σ s_w / N, its error √(W/(W − 1) ·
+  Σ (s_w − n_w·m)²) / N over W clusters, and the bound m − t·error, t the upper 0.8% point of Student's
+  distribution with W − 1 degrees of freedom. The lowest of the five bounds counts.
 - Direction: higher is surer.
 - Range: −1 to 1, and below where little can be said.
 - Edge cases: with markets in fewer than 8 weeks there is no bound. It is stricter than an interval that is
   looked at once, because it is looked at every week.
-- Source: the usual standard error by clusters, as in Cameron and Miller (2015); Wallace (1959) for t.
-  `docs/evidence.md` shows what it keeps out, and what it costs.
+- Source: clustered standard errors as in Cameron and Miller (2015); Wallace (1959) for t.
+  `docs/evidence.md` has its effect.
 """
 
 from math import expm1, sqrt

@@ -3,8 +3,7 @@
 - Formula: within each stratum as many questions are drawn as there are, with replacement; a question
   drawn twice counts twice, difficulties are estimated anew, scores shifted anew. `by="cluster"` draws
   whole clusters (questions of one series, or of one event) within families, such as sources.
-- Direction: none. Questions alone understate chance where questions move together: an interval from
-  clusters is the wider and the more honest one, and stands beside.
+- Direction: none. Where questions move together the interval from clusters is wider and more honest.
 - Range: as the index, percent.
 - Edge cases: a replicate in which a forecaster has no question, or the difficulty sample falls apart, is
   NaN for it, and is left out of its quantiles. A cluster in two families is an error.

@@ -1,7 +1,6 @@
 """ForecastBench's leaderboard: every score of every forecaster on both types of question, with intervals.
 
-- Formula: the types are scored apart; overall is the mean of the two, dataset and market questions
-  counting half each however many there are. Rows are sorted by the overall index. `difficulty` says how
+- Formula: overall is the mean of the two types. Rows are sorted by the overall index. `difficulty` says how
   hard market questions were, `two_way` or `market_brier`, as in `adjusted`; dataset questions are always
   `two_way`.
 - Direction: the index, peer, skill and both shares: higher is better; the score: lower.

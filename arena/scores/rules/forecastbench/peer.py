@@ -1,11 +1,11 @@
 """ForecastBench's peer score: how much less wrong than everybody's average on the same questions.
 
 - Formula: mean over a forecaster's questions j of (mean over all forecasters of y(·, j) − y(i, j)), y the
-  Brier score. The average is over all that answered the question, the forecaster itself among them.
+  Brier score. The average is over all that answered, itself included.
 - Direction: higher is better; the mean over all cells is 0.
 - Range: −1 to 1.
 - Edge cases: a forecaster without a question has NaN.
-- Source: the benchmark's leaderboard. It shares no more than its name with Metaculus's peer score.
+- Source: the benchmark's leaderboard. Only its name is Metaculus's.
 """
 
 import numpy as np

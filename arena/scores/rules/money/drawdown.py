@@ -5,8 +5,8 @@
 - Direction: lower is better.
 - Range: 0 (it never fell) to 1 (all was lost); above only while a correction has taken cash below 0.
 - Edge cases: no mark gives None. Of equally deep falls the first counts.
-- Limits: it grows with the length of a season, so hold only seasons of one length side by side.
-- Source: common practice; in share of the peak rather than dollars.
+- Limits: it grows with a season's length: compare only seasons of one length.
+- Source: common practice, as a share of the peak.
 """
 
 from collections.abc import Sequence

@@ -5,11 +5,11 @@
   market the same weight, spread over its rows. `error` is its standard error with events as clusters,
   √(Σ over events of (Σ w·(b − m)·(o − m − share·(b − m)))²) ÷ Σ w·(b − m)². `edge_elsewhere` gives, for
   each event, the share from all other events alone: so an event's own luck can't pass for proof.
-- Direction: higher is better: 1 is as good as its word, 0 no better than the price, below 0 worse.
+- Direction: higher is better: 1 keeps its word, 0 equals the price.
 - Range: any; above 1 an agent is too timid.
 - Edge cases: rows without an outcome of 0 or 1 prove nothing. Where no row is off the price the share is
   NaN; an event that has no other to go by gets 0: nothing is proven yet.
-- Limits: few events make it a guess: hold it against its error.
+- Limits: a guess with few events: see its error.
 - Source: least squares through the origin; the forecast-encompassing regression of Chong and Hendry
   (1986) with the price as the rival; cluster errors as Liang and Zeger (1986).
 """

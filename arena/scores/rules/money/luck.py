@@ -1,17 +1,17 @@
 """How much of a profit luck alone could have made: the same bets at fair prices, ten thousand seasons long.
 
-- Formula: prices are taken to be fair: what a share costs at the mid is what it is worth on average. The
-  trades stay as they were, and so do spread, fees and refunds. In each of `seasons` seasons, what was
-  still held after a market's last trade pays y − mid a share, with y drawn at the mid of that trade, jointly
-  by event (`drawing`); what prices moved between a market's trades, or to the mid where it stands open or
-  a fraction was paid, counts as it was or with its sign turned, by the toss of a coin for each event, since a
-  fair price moves up as readily as down. `percentile` = share of seasons with a smaller P/L, and half of
-  those with the same; `low` to `high` holds the middle `level` of them, around `mean` = −costs.
+- Formula: prices are taken to be fair: a share is worth its mid on average. Trades, spread, fees and
+  refunds stay as they were. In each of `seasons` seasons, what was still held after a market's last trade
+  pays y − mid a share, with y drawn at the mid of that trade, jointly by event (`drawing`); price moves
+  between a market's trades, or to the mid where it is open or paid a fraction, keep or turn their sign by
+  one coin an event, since a fair price moves up as readily as down. `percentile` = share of seasons with a
+  smaller P/L, and half of those with the same; `low` to `high` holds the middle `level` of them, around
+  `mean` = −costs.
 - Direction: a higher percentile is better; from 0.025 to 0.975 the profit is no news.
 - Range: percentile 0 to 1.
 - Edge cases: where nothing was ever at risk (no trade, all refunded) percentile and band are None, with the
   reason.
-- Limits: the band is about money only: it says nothing of the forecasts on which no money was put.
+- Limits: it says nothing of forecasts without a bet.
 - Source: design of the arena; sign flips by cluster are the wild bootstrap of Liu (1988) with
   Rademacher weights.
 """

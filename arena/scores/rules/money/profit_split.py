@@ -15,8 +15,8 @@
 - Edge cases: a stake above quarter-Kelly on an edge raises what is expected and the danger with it, so a
   large positive sizing is no praise. In a refunded market there is no edge, sizing or exit: what the refund
   gives back of spread and fee is luck.
-- Limits: with r = 1 luck is what came against what was believed: an agent that believes too much then shows
-  an edge that luck takes back every time, which is no bad luck.
+- Limits: with r = 1 an overconfident agent shows an edge that "luck" takes back every time, which is no bad
+  luck.
 - Source: seed 002 for P/L; Kelly (1956) for the stake; the split is ours.
 """
 

@@ -1,16 +1,14 @@
 """Murphy's decomposition: a Brier score as reliability, resolution and uncertainty.
 
 - Formula: over the distinct values v that were forecast, with the share w(v) of all weight on each, the
-  share ō(v) of YES among its outcomes and the share ō of YES in all,
-  reliability = Σ w(v)·(v − ō(v))², resolution = Σ w(v)·(ō(v) − ō)², uncertainty = ō·(1 − ō), and
-  Brier score = reliability − resolution + uncertainty, exactly. With markets, each market weighs the
-  same and its rows share that, so that the sum is the Brier score of the leaderboard.
+  share ō(v) of YES among its outcomes and the share ō of YES in all, reliability = Σ w(v)·(v − ō(v))²,
+  resolution = Σ w(v)·(ō(v) − ō)², uncertainty = ō·(1 − ō), and Brier score = reliability − resolution +
+  uncertainty, exactly. Markets weigh as in `corp`.
 - Direction: lower is better for reliability, higher for resolution; uncertainty is the world's.
 - Range: reliability 0 to 1, resolution 0 to uncertainty, uncertainty 0 to 0.25.
 - Edge cases: nothing resolved gives NaN throughout.
-- Limits: where nearly every forecast is a value of its own each value sees one outcome: reliability then
-  grows to the Brier score, resolution to the uncertainty, and neither says anything. `corp` is free of
-  that.
+- Limits: where nearly every forecast is distinct, reliability grows to the Brier score and resolution to
+  the uncertainty, and neither says anything; `corp` is free of that.
 - Source: Murphy (1973), over distinct values rather than bins, so nothing is left over.
 """
 

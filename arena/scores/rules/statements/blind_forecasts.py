@@ -12,8 +12,7 @@
   correlations −1 to 1.
 - Edge cases: None where nothing can be said: no rows, b on the price throughout (pull, copied), b, f or m
   without any spread (correlations), nothing resolved (skills). Only rows with both answers count.
-- Limits: blind skill above 0 is knowledge of one's own; final skill with blind skill far below it was read
-  off the screen.
+- Limits: blind skill above 0 is its own knowledge; final skill far above it was read off the price.
 - Source: the arena's own; Yaniv and Kleinberger (2000) for the share of the way ("weight of advice").
 """
 

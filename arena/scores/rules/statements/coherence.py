@@ -12,8 +12,8 @@
 - Edge cases: an event of which one market was stated says nothing, but for an exhaustive one; nothing to
   judge gives None. Rungs or outcomes that were not stated are left out: an event is exhaustive only if all
   its outcomes were stated. What is within a billionth of 0 is 0.
-- Limits: the prices of the market, scored in the same way, are the control: spreads and ticks leave a cent
-  or two there that nobody could cash.
+- Limits: the market's own prices are the control: spreads and ticks leave a cent or two that nobody could
+  cash.
 - Source: de Finetti's Dutch book; the normalisation to a claim of at most $1 is ours.
 """
 
