@@ -11,8 +11,8 @@ microseconds. It is taken over
 - resolution: market, version, since when it could be known, when it was learnt, payout, source;
 - article: what it says and when it was published; a gathering: see `arena/verify/checks/evidence.py`;
 - prune: number, time, from before when, how many quotes; a sync: see `arena/verify/checks/syncs.py`;
-- call: cohort, round, entrant, and all columns but ids, `made_at`, the hash itself, and those of
-  thinking, citations, host, status, reasoning and cached tokens that say nothing;
+- call: cohort, round, entrant, and all columns but ids and the hash itself (in earlier versions also
+  `made_at`), and those of thinking, citations, host, status, reasoning and cached tokens that say nothing;
   its `prompt_hash`: messages and seed;
 - turn: cohort, round, entrant, verdict, note, cash, wishes, the forecasts and the rejections, repairs if
   there are any, where there are second quotes, of each the market, the hash of the quote, when it was true

@@ -122,11 +122,11 @@ def turn_text(cohort: int, number: int, turn: Turn, wishes: str) -> str:
 
 
 def call_fact(row: dict[str, Any], place: dict[str, Any]) -> dict[str, Any]:
-    """What a call's hash is taken over: its place and all of its row but ids, the clock and the hash.
+    """What a call's hash is taken over: its place and all of its row but ids and the hash.
 
     A column that earlier versions don't have is left out where it says nothing.
     """
-    left_out = {"id", "round_id", "entrant_id", "made_at", "hash"}
+    left_out = {"id", "round_id", "entrant_id", "hash"}
     told = {key: value for key, value in row.items() if key not in left_out}
     return place | {
         key: plain_value(value)

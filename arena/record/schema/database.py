@@ -66,6 +66,8 @@ TIMEOUTS = {
     "tcp_user_timeout": "60000",
 }
 """How long a server may say nothing, as its connections know it: 10 seconds at first, then about a minute."""
+IDLE_WRITER_MS = 5 * 60_000
+"""After so long without a word within a transaction a writer is suspended, and its locks are let go of."""
 DRIVERS = ("sqlite+pysqlite", "postgresql+psycopg", "postgresql+psycopg2")
 
 
@@ -181,7 +183,12 @@ def with_timeouts(url: URL) -> URL:
 
 def _server(url: URL, read_only: bool) -> Engine:
     # In another zone the last hours of the year 9999, which some markets close in, are past all years.
-    settings = "-c timezone=UTC" + (" -c default_transaction_read_only=on" if read_only else "")
+    kind = (
+        "default_transaction_read_only=on"
+        if read_only
+        else f"idle_in_transaction_session_timeout={IDLE_WRITER_MS}"
+    )
+    settings = f"-c timezone=UTC -c {kind}"
     try:
         engine = create_engine(with_timeouts(url), connect_args={"options": settings}, pool_pre_ping=True)
     except ModuleNotFoundError as error:

@@ -18,6 +18,13 @@ RACE_ERRORS = (
     "start it again to play what is missing",
     2,
 )
+IDLE_ERRORS = (
+    "unreachable",
+    "{} has closed a connection that said nothing in the middle of a change",
+    "the process was suspended; what was begun is undone, and it may be tried again",
+    1,
+)
+"""Not what the driver calls an end of the connection, though it is one."""
 FULL_ERRORS = ("disk_full", "the disk is full: cannot write {}", "free some space; nothing is lost", 1)
 KNOWN_ERRORS = (
     (
@@ -51,6 +58,7 @@ KNOWN_ERRORS = (
     ("disk I/O error", "disk_error", "the disk failed at {}", "check its free space, then try again", 1),
     ("disk is full", *FULL_ERRORS),
     ("No space left", *FULL_ERRORS),
+    ("idle-in-transaction timeout", *IDLE_ERRORS),
     ("UNIQUE constraint failed", *RACE_ERRORS),
     ("duplicate key value", *RACE_ERRORS),
 )

@@ -79,7 +79,7 @@ class CallRow(TableRow, table=True):
     )
     error_retry: int = whole_field("whether it was worth another attempt", FLAG, default=0, hashed=False)
     made_at: datetime = time_field("when it ended, by the clock", hashed=False)
-    hash: str = hash_field("its place, what was asked and what was answered")
+    hash: str = hash_field("its place, what was asked and answered, and when")
 
 
 class TurnRow(TableRow, table=True):

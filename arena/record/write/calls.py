@@ -101,9 +101,10 @@ def add_call(
         "error_code": error.code if error else None,
         "error_message": error.message if error else None,
         "error_retry": int(error.retry) if error else 0,
+        "made_at": made_at,
     }
     fact = sha256(canonical_bytes(call_fact(row, {"cohort": cohort, "round": round, "entrant": entrant})))
-    insert_rows(connection, CallRow.__table__, [row | ids | {"made_at": made_at, "hash": fact}])
+    insert_rows(connection, CallRow.__table__, [row | ids | {"hash": fact}])
     if over:
         late = [cohort, round, position, call.prompt.stage, call.prompt.sample, row["attempt"], fact]
         add_head(connection, made_at, {"call": [late]}, cohort)

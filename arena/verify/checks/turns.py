@@ -16,7 +16,7 @@ from arena.record.schema.typed import columns_of
 from arena.verify.checks.markets import check_quoted
 from arena.verify.cohort import ONE
 from arena.verify.differences import Found, Row, check_numbers
-from arena.verify.hashes import check_hash, json_in, without
+from arena.verify.hashes import check_hash, json_in, sha256_of, without
 from arena.verify.ledger import LedgerSums
 from arena.verify.reader import RecordReader, RowPart, rows_of, rows_query
 from arena.verify.round import CheckedRound, CheckedTurn
@@ -53,9 +53,11 @@ def check_calls(facts: RecordReader) -> Found:
     """Calls of strangers or of other words than were sealed, and attempts that leave a gap."""
     for row in facts.new(CallRow):
         silent = [name for name, value in ADDED_TO_CALLS.items() if row[name] == value]
-        content = without(row, "id", "round_id", "entrant_id", "made_at", "hash", *silent)
+        content = without(row, "id", "round_id", "entrant_id", "hash", *silent)
         content |= place_of(facts, row)
-        yield from check_hash(row, content, "it seals what was asked and answered")
+        for found in check_hash(row, content, "it seals what was asked and answered, and when"):
+            if row["hash"] != sha256_of(without(Row(content), "made_at")):  # so earlier versions sealed it
+                yield found
         asked = {"messages": json_in(row["messages"]), "seed": row["seed"]}
         yield from check_hash(row, asked, "it is the hash of messages and seed", "prompt_hash")
         yield from of_the_cohort(facts, row)

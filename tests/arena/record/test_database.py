@@ -12,11 +12,12 @@ from socketserver import StreamRequestHandler, ThreadingTCPServer
 from threading import Thread, Timer
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
 from arena.errors import ArenaError
 from arena.record.queries import cohorts
 from arena.record.record import Record
+from arena.record.schema import database
 from arena.record.schema.cohort import PromptRow
 from arena.record.schema.database import TIMEOUTS, NoRecord, connect, open_read_only, reading, url_of
 from arena.record.schema.statements import insert_rows
@@ -24,6 +25,7 @@ from arena.record.schema.typed import select
 from arena.record.schema.world import MarketRow
 from arena.record.write.cohorts import end_cohort
 from arena.record.write.turn_queue import open_queue
+from markets.hashes import digest
 from tests.builders import NOW
 
 ODD = [
@@ -209,6 +211,32 @@ def test_a_server_that_goes_away_is_noticed_on_connections_that_are_there(
         assert driver is not None
         assert driver.info.get_parameters().items() >= TIMEOUTS.items()
     engine.dispose()
+
+
+def test_a_writer_that_is_suspended_within_a_transaction_holds_no_lock_for_ever(
+    new_database: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = new_database()
+    with closing(Record.open(address)) as record:
+        record.write(keep_prompt, "one")
+    monkeypatch.setattr(database, "IDLE_WRITER_MS", 200)
+    with closing(Record.open(address)) as suspended, closing(Record.open(address)) as other:
+
+        def change(connection: Connection) -> None:
+            keep_prompt(connection, "two")
+            other.write(keep_prompt, "two")  # it waits until the server has ended this transaction
+            keep_prompt(connection, "three")
+
+        with pytest.raises(ArenaError, match="has closed a connection that said nothing") as caught:
+            suspended.write(change)
+        assert caught.value.code == "unreachable"
+        suspended.write(keep_prompt, "four")
+        texts = other.read(lambda connection: set(connection.scalars(select(PromptRow.text))))
+        assert texts == {"one", "two", "four"}
+
+
+def keep_prompt(connection: Connection, text: str) -> None:
+    insert_rows(connection, PromptRow.__table__, [{"hash": digest(text), "text": text}])
 
 
 def test_a_queue_whose_server_is_away_says_so_as_a_record_does() -> None:

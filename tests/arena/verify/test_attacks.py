@@ -353,6 +353,10 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "the end of a cohort": one("cohort", "ended_at = '2026-02-04T00:00:00.000000Z'"),
     "a prompt": one("prompt", "text = text || ' Be bold.'"),
     "the version that played": one("turn", "code_version = '9.9'"),
+    "when an answer came": one("call", "made_at = '2026-01-01T00:00:00.000000Z'"),
+    "calls that came one after the other swapped": (
+        "UPDATE call SET made_at = (SELECT max(made_at) FROM call) WHERE id = (SELECT min(id) FROM call)",
+    ),
     "a second chain": (
         (
             "INSERT INTO head SELECT NULL, number + 1000, cohort, round, at, parts, members, previous, hash "
