@@ -67,7 +67,7 @@ def test_every_link_leads_to_a_file_and_every_page_is_reached(
 def test_many_markets_stand_on_several_pages(
     first_round: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contents, "MOST", 6)
+    monkeypatch.setattr(contents, "PAGE_ROWS", 6)
     site = PublishedSite(tmp_path / "site")
     site.publish(first_round)
     is_whole(site)
