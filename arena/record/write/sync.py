@@ -9,7 +9,6 @@ from typing import Any
 from sqlalchemy import Connection, Row, func
 
 from arena.errors import ArenaError
-from arena.record.schema.fields import added_columns
 from arena.record.schema.newest import newest_rows
 from arena.record.schema.statements import BATCH, attributes_of, batches, insert_lines, insert_one
 from arena.record.schema.typed import clause, col, joined, select
@@ -23,7 +22,6 @@ from markets.model import Listing, Market, MarketId
 from markets.venue import EVERY_MARKET, CatalogueFilter, QuarantinedRecord
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
-ADDED_TO_SYNCS = added_columns(SyncRow)
 SIGHTINGS = joined(SightingRow, SyncRow)
 
 
@@ -173,8 +171,7 @@ def _add_sync(
     number, previous = (1, "") if last is None else (last.number + 1, last.hash)
     fact = {"venue": source.venue, "stamp": source.stamp, "number": number, "at": at, "markets": len(seen)}
     fact |= {"seen": texts_digest(seen)}
-    said = {name: value for name, value in told.items() if value != ADDED_TO_SYNCS[name]}
-    sealed = digest(fact | said | {"previous": previous, "sightings": turned})
+    sealed = digest(fact | {"previous": previous, "sightings": turned})
     sync_id = insert_one(connection, SyncRow.__table__, **fact, **told, hash=sealed)
     lines = [(sync_id, market, quoted) for market, quoted in turned.items()]
     insert_lines(connection, SightingRow.__table__, ("sync_id", "market_id", "quoted"), lines)

@@ -354,7 +354,7 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "a prompt": one("prompt", "text = text || ' Be bold.'"),
     "the version that played": one("turn", "code_version = '9.9'"),
     "when an answer came": one("call", "made_at = '2026-01-01T00:00:00.000000Z'"),
-    "calls that came one after the other swapped": (
+    "the first answer as late as the last": (
         "UPDATE call SET made_at = (SELECT max(made_at) FROM call) WHERE id = (SELECT min(id) FROM call)",
     ),
     "a second chain": (

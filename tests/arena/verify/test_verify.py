@@ -36,6 +36,8 @@ LEFT_OUT = {
     ("cohort", "paused_at"): "an operator's wish, which takes nothing from anyone",
     ("entrant", "address"): "it follows a server that moves; where a model is asked is not what it was asked",
     ("turn", "code_version"): "it is for information; no money or belief stands on it",
+    ("sync", "left_out"): "what is no question is drawn by nobody",
+    ("sync", "rejected"): "how often a venue made no sense changes no price",
 }
 """The few columns that verifying says nothing about, and why."""
 
