@@ -84,6 +84,7 @@ SLOW = ("replay", "dashboard", "scoring", "store")
 REASONS = {
     "verify, a tenth of a year": "every row is hashed again; with nothing new it takes 2 s",
     "200 calls of 1 s, 50 at once": "by the clock, so whatever else the machine does counts",
+    "a replayed year, by CPU": "exact money and its ledger take a quarter, SQLAlchemy and SQLite another",
     "our own share of a call": "each call is reserved and kept in a transaction of its own",
 }
 """Why a promise is missed, where it is known."""
