@@ -12,12 +12,11 @@ from socketserver import StreamRequestHandler, ThreadingTCPServer
 from threading import Thread, Timer
 
 import pytest
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, text
 
 from arena.errors import ArenaError
 from arena.record.queries import cohorts
 from arena.record.record import Record
-from arena.record.schema import database
 from arena.record.schema.cohort import PromptRow
 from arena.record.schema.database import TIMEOUTS, NoRecord, connect, open_read_only, reading, url_of
 from arena.record.schema.statements import insert_rows
@@ -214,16 +213,16 @@ def test_a_server_that_goes_away_is_noticed_on_connections_that_are_there(
 
 
 def test_a_writer_that_is_suspended_within_a_transaction_holds_no_lock_for_ever(
-    new_database: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+    new_database: Callable[[], str],
 ) -> None:
     address = new_database()
-    with closing(Record.open(address)) as record:
-        record.write(keep_prompt, "one")
-    monkeypatch.setattr(database, "IDLE_WRITER_MS", 200)
     with closing(Record.open(address)) as suspended, closing(Record.open(address)) as other:
+        suspended.write(keep_prompt, "one")
 
         def change(connection: Connection) -> None:
+            assert connection.scalar(text("SHOW idle_in_transaction_session_timeout")) == "5min"
             keep_prompt(connection, "two")
+            connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 200"))
             other.write(keep_prompt, "two")  # it waits until the server has ended this transaction
             keep_prompt(connection, "three")
 
