@@ -67,7 +67,7 @@ TIMEOUTS = {
 }
 """How long a server may say nothing, as its connections know it: 10 seconds at first, then about a minute."""
 IDLE_WRITER_MS = 5 * 60_000
-"""After so long without a word within a transaction a writer is suspended, and its locks are let go of."""
+"""A writer that says nothing for so long within a transaction counts as suspended, and loses its locks."""
 DRIVERS = ("sqlite+pysqlite", "postgresql+psycopg", "postgresql+psycopg2")
 
 
