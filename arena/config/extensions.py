@@ -66,10 +66,16 @@ class AdapterChoice:
         return names(home, folders_of(document, self.group)[:1] if document else ())
 
     def settings(self, document: Document, **inherited: Any) -> BaseModel | None:
-        """The settings of the adapter in use: its block's, and where that is silent what is inherited."""
-        name = self.chosen(document)
-        if not isinstance(name, str):
-            return None  # noted with its section
+        """The settings of the adapter in use. The blocks of others are read for their mistakes."""
+        chosen = self.chosen(document)
+        for name in self.names(document):
+            if name != chosen and document.get(self.section, name) is not None:
+                self._settings_of(name, document, **inherited)
+        # What is no name is noted with its section.
+        return self._settings_of(chosen, document, **inherited) if isinstance(chosen, str) else None
+
+    def _settings_of(self, name: str, document: Document, **inherited: Any) -> BaseModel | None:
+        """The settings in an adapter's block, and where that is silent what is inherited."""
         place, get = (self.section, self.chooser), partial(self.load, name, document)
         if (module := named_extension(document, place, name, self.noun, get)) is None:
             return None

@@ -133,6 +133,8 @@ MISTAKES = {
         "simulator", "simulator\n  simulator:\n\n    weeks: 1"),
     'config.yaml:4: markets.simulator.marktes: unknown key. Did you mean "markets"?': (
         "simulator", "simulator\n  simulator:\n    marktes: 9"),
+    'config.yaml:4: markets.kalshi.per_secnd: unknown key. Did you mean "per_second"?': (
+        "simulator", "simulator\n\n  kalshi: {per_secnd: 5}"),
     "config.yaml:3: markets.simulator: an event has 1 to 6 markets: 7 do not fit 1 events": (
         "simulator", "simulator\n  simulator: {markets: 7, events: 1}"),
     'config.yaml:3: cohort: unknown key. Did you mean "cohorts"?': ("cohorts", "cohort"),
