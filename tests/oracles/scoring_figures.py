@@ -12,12 +12,13 @@ from arena.scores.rules import log
 from arena.scores.rules.metaculus import baseline, peer
 from arena.scores.rules.metaculus.community import median
 from arena.scores.rules.metaculus.forecasts import Forecasts
-from arena.scores.rules.metaculus.limits import FLOOR, HIGHEST, LOWEST, SHARPEST
+from arena.scores.rules.metaculus.limits import FLOOR, HIGHEST, LOWEST
 from arena.scores.rules.metaculus.question import MetaculusQuestion
 from arena.scores.rules.metaculus.question_types import OUTSIDE, binary
 from arena.scores.rules.metaculus.tournament_2022 import HiddenPeriod, score
 from tests.oracles import seed_001
 
+SHARPEST = 35.0  # the sharpest density that the site takes
 BOARDS = {"all days": None, "hidden period only": HiddenPeriod(2, 1.0)}
 WEEKS = 52
 REVIEW, LATER = 0.20, 0.05

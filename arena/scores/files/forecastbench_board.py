@@ -36,7 +36,6 @@ from arena.scores.rules.forecastbench.leaderboard import ForecastBenchScores, fo
 from arena.scores.rules.forecastbench.panel import Panel, panel
 from arena.scores.rules.forecastbench.paper_leaderboard import PaperScores, paper_leaderboard
 
-MODES = ("tournament", "baseline", "preliminary", "paper")
 OWN = "ForecastBench"
 """The organization whose models make the baseline board, and whose files are no submissions."""
 SUPERS, PUBLIC = "Superforecaster median forecast", "Public median forecast"

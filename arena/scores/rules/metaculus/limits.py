@@ -17,7 +17,6 @@ from arena.scores.rules._columns import Floats
 
 LOWEST, HIGHEST = 0.001, 0.999
 FLOOR = 0.01
-SHARPEST = 35.0
 
 
 def clip(probability: ArrayLike) -> Floats:
