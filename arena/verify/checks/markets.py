@@ -119,7 +119,6 @@ SIDE = r"\[(?:\[([0-9,\[\]-]*)\])?\]"
 BOOK = re.compile(rf'\{{"asks":{SIDE},"bids":{SIDE}\}}')
 """A book without white space and words: no two of these come to the same text of objects."""
 ADDED = ("volume_24h", "liquidity", "open_interest")
-UNTOLD = (None, None, None)
 """Figures that a price has only where they were asked for: the hash of one without them is taken so."""
 PRICES = rows_of(QuoteRow, QuoteRow.id > bindparam("after"))
 
@@ -128,17 +127,15 @@ def check_prices(facts: RecordReader) -> Found:
     """Prices whose hash is not theirs."""
     names, book_of = cache(json_of), BOOK.fullmatch
     for line in facts.lines(PRICES, after=facts.after(QuoteRow)):
-        if (sides := book_of(line[8])) and tuple(line[9:12]) == UNTOLD:
-            bid, ask, mid, last, volume = line[3:8]
-            asks, bids = sides.groups()
+        _, market, _, *prices, book, day, liquidity, interest, sealed = line
+        if (sides := book_of(book)) and day is liquidity is interest is None:
+            bid, ask, mid, last, volume = ["null" if price is None else price for price in prices]
+            asks, bids = sides.groups("")
             text = (
-                f'{{"ask":{ask},"asks":[{_levels(asks) if asks else ""}],"bid":{bid},'
-                f'"bids":[{_levels(bids) if bids else ""}],"last":{last},"market_id":'
+                f'{{"ask":{ask},"asks":[{_levels(asks)}],"bid":{bid},"bids":[{_levels(bids)}],"last":{last},'
+                f'"market_id":{names(market)},"mid":{mid},"volume":{volume}}}'
             )
-            rest = f',"mid":{mid},"volume":{volume}}}'
-            if None in line[3:8]:
-                text, rest = text.replace("None", "null"), rest.replace("None", "null")
-            if hash_of(f"{text}{names(line[1])}{rest}") == line[12]:
+            if hash_of(text) == sealed:
                 continue
         row = PRICES.own.row(line)
         yield from check_hash(row, _content(row), "it seals what the row says")
@@ -147,9 +144,11 @@ def check_prices(facts: RecordReader) -> Found:
 def _levels(side: str) -> str:
     """Pairs as objects.
 
-    >>> _levels("1,2],[3,4")
-    '{"price":1,"shares":2},{"price":3,"shares":4}'
+    >>> _levels("1,2],[3,4"), _levels("")
+    ('{"price":1,"shares":2},{"price":3,"shares":4}', '')
     """
+    if not side:
+        return side
     named = side.replace(",", ',"shares":').replace('],"shares":[', '},{"price":')
     return f'{{"price":{named}}}'
 
