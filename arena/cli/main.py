@@ -4,6 +4,7 @@ import importlib.util
 import os
 import re
 import select
+import signal
 import sys
 from inspect import cleandoc
 from pathlib import Path
@@ -42,7 +43,7 @@ from arena.errors import ArenaError
 
 UsageError: Any = typer.BadParameter.__base__
 """What Typer raises where a command line is wrong."""
-USAGE = 64
+USAGE, INTERRUPTED = 64, 130
 FORMER = {
     "arena cohorts resume": "arena cohorts pause N --resume",
     "arena db copy": "arena db backup URL",
@@ -66,7 +67,7 @@ EXIT_STATUSES = {
     1: "nothing was done, or a check found something wrong",
     2: "part of it was done: a turn failed, a record was rejected, a model could not be reached",
     USAGE: "the command line is wrong, so nothing was done",
-    130: "interrupted by Ctrl-C, with what was done kept",
+    INTERRUPTED: "interrupted by Ctrl-C, with what was done kept",
     141: "whoever read the output stopped reading",
 }
 """What a script can go by."""
@@ -83,18 +84,20 @@ class Commands(TyperGroup):
         """Run the command that was asked for, and exit with one of the statuses."""
         words = sys.argv[1:] if named.get("args") is None else list(named["args"])
         try:
-            sys.exit(super().main(*args, **(named | {"standalone_mode": False})))
+            status = super().main(*args, **(named | {"standalone_mode": False}))
+        except (typer.Abort, KeyboardInterrupt):
+            status = INTERRUPTED
         except UsageError as error:
-            context = error.ctx
+            status, context = USAGE, error.ctx
             if "--json" not in words and context and type(error).__name__ == "NoArgsIsHelpError":
                 print(context.get_help())
             else:
                 message = usage_text(error.format_message())
                 hint = usage_hint(message, context.command_path) if context else ""
                 print_error(ArenaError("usage", message, hint), "--json" in words)
-        except typer.Abort:
-            sys.exit(130)
-        sys.exit(USAGE)
+        if status == INTERRUPTED:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        sys.exit(status)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; what whoever reads the output no longer wants is not written."""
@@ -237,8 +240,11 @@ def main() -> None:
         sys.exit(error.status)
     from markets.garbage_collection import gc_seldom
 
-    with gc_seldom():  # loading alone makes hundreds of thousands of objects, and all of them stay
-        app(prog_name="arena")
+    try:
+        with gc_seldom():  # loading alone makes hundreds of thousands of objects, and all of them stay
+            app(prog_name="arena")
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -59,6 +60,7 @@ def interruptible(message: str | Callable[[], str], hint: str) -> Iterator[None]
         try:
             yield
         except KeyboardInterrupt:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # pressed again, it must not break into the end
             words = message if isinstance(message, str) else message()
             raise ArenaError("interrupted", words, hint, status=130) from None
 

@@ -249,6 +249,23 @@ def test_ctrl_c_keeps_what_was_played_sums_it_up_and_the_next_start_plays_the_re
     assert content(folder)["differences"] == []
 
 
+@pytest.mark.parametrize("pause", [0.0, 0.02])
+def test_ctrl_c_twice_at_once_ends_without_a_traceback(
+    tmp_path: Path, provider: FaultyProvider, forked: Forks, pause: float
+) -> None:
+    folder = an_arena_with(provider, tmp_path / "arena", 60.0, "0s")
+    run = forked.start(folder, "round", "--database", "arena.db")
+    while not (provider.log and rows(folder, "SELECT 1 FROM turn")):
+        assert run.runs, run.said()
+        sleep(0.02)
+    for _ in range(2):
+        run.signal(signal.SIGINT)
+        sleep(pause)
+    hint = "→ arena round goes on where it stopped; a call that was under way may be charged"
+    assert (run.wait(), run.said()) == (130, f"stopped; 1 turn done, and kept\n{hint}\n")
+    assert content(folder)["differences"] == []
+
+
 def test_the_list_says_what_is_done_when_without_doing_it(tmp_path: Path) -> None:
     folder = a_folder(tmp_path, SEASON)
     fresh = arena_json(folder, "run", "--list", "--clock", "clock")

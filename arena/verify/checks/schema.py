@@ -39,7 +39,8 @@ UNIQUE = {
     SELECT t.relname, i.indexrelid::text, a.attname FROM pg_index AS i
     JOIN pg_class AS t ON t.oid = i.indrelid
     JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = ANY (i.indkey)
-    WHERE i.indisunique AND i.indisvalid AND i.indpred IS NULL AND pg_table_is_visible(t.oid)""",
+    WHERE i.indisunique AND i.indisvalid AND i.indpred IS NULL AND pg_table_is_visible(t.oid)
+    ORDER BY array_position(i.indkey::int2[], a.attnum)""",
 }
 TRIGGERS = {
     "sqlite": "SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger'",
@@ -57,20 +58,20 @@ OTHERWISE = {
     JOIN pg_class AS t ON t.oid = a.attrelid
     WHERE a.attgenerated <> '' AND pg_table_is_visible(t.oid)""",
 }
-READS_OTHERWISE = re.compile(r"\b(COLLATE|GENERATED|AS\s*\()", re.IGNORECASE)
-"""Computed columns, and texts that are alike by other rules: nothing of the arena's is declared so."""
+READS_OTHERWISE = re.compile(r"\b(COLLATE|GENERATED|ON\s+CONFLICT|AS\s*\()", re.IGNORECASE)
+"""Computed columns, texts alike by other rules, rows that replace others: nothing of ours is declared so."""
 INDEXED = """
     SELECT tbl_name FROM sqlite_master WHERE type = 'index'
     AND (tbl_name <> 'quote' OR sql NOT NULL AND name <> 'ix_quote_volume_unknown')"""
 KEYS = {
     table.name: {
-        tuple(sorted(column.name for column in key.columns))
+        tuple(column.name for column in key.columns)
         for key in table.constraints
         if isinstance(key, PrimaryKeyConstraint | UniqueConstraint)
     }
     for table in METADATA.sorted_tables
 }
-"""By table the columns that no two rows have in common."""
+"""By table the columns that no two rows have in common, in the order in which an index finds them."""
 
 
 def check_schema(facts: RecordReader) -> Found:
@@ -79,7 +80,7 @@ def check_schema(facts: RecordReader) -> Found:
     there, unique = {name for (name,) in tables}, defaultdict[tuple[str, str], list[str]](list)
     for table, key, column in keys:
         unique[table, key].append(column)
-    kept = {(table, tuple(sorted(columns))) for (table, _), columns in unique.items()}
+    kept = {(table, tuple(columns)) for (table, _), columns in unique.items()}
     for name, wanted in KEYS.items():
         if name not in there:
             yield Difference("schema", name, "table", None, "a strict table", "so it was made")

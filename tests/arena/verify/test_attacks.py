@@ -145,6 +145,7 @@ def drop(table: str, where: str = "1", which: str = "max") -> tuple[str]:
     return (f"DELETE FROM {table} WHERE rowid = (SELECT {which}(rowid) FROM {table} WHERE {where})",)
 
 
+LATER = "'2026-03-08T00:00:00.000000Z'"
 SETTLED = "(SELECT market_id FROM entry WHERE kind = 'settle')"
 HELD = "(SELECT market_id FROM entry)"
 COLUMNS = [c.name for c in CallRow.__table__.c if c.name not in KEYS]
@@ -375,6 +376,22 @@ ATTACKS: dict[str, tuple[str, ...]] = {
         "turn", 'wishes = replace(wishes, \'{"bets"\', \'{"bets":[],"bets"\')', of("sharp")
     ),
     "a market in capitals": one("market", "id = upper(id)"),
+    "a link of an event": one("market_version", "event_slug = 'x', tags = 'y'", "event_slug = ''"),
+    "the rules of a market": one("market_version", "rules = 'If so.'"),
+    "a volume of nothing": one("quote", "volume = 0", "volume > 0"),
+    "nothing traded in a day that nobody told of": one("quote", "volume_24h = 0", "volume_24h IS NULL"),
+    "how long an answer took": one("call", "latency_ms = latency_ms + 1"),
+    "another model that answered": one("call", "model = 'genius'"),
+    "who said how a market ended": one("resolution", "source = 'me'"),
+    "a catalogue of made-up markets": one("snapshot", "catalogue = 'x'"),
+    "the reason of a fill": one("fill", "reason = 'I knew'"),
+    "what a fill left": one("fill", "\"left\" = 'a rest'"),
+    "a market seen earlier": one("market", "first_seen_at = '2025-01-04T00:00:00.000000Z'"),
+    "the last round not done": one("round", "done = 0", f"id = {LAST_ROUND}"),
+    "a pruning that never was": (f"INSERT INTO prune VALUES (NULL, 1, {LATER}, {LATER}, 3, 'x')",),
+    "a failure that never was": (
+        f"INSERT INTO attempt SELECT NULL, {LAST_ROUND}, max(id), 1, 'down', {LATER}, '1', 'x' FROM entrant",
+    ),
     "what a model thought": one("call", "thinking = 'It has ended already.'"),
     "orders of another agent": (
         (
@@ -466,7 +483,6 @@ KEYS_OF = {
     for table, shape in TABLES.items()
     if table not in (*AT_WORK, "set_aside") and any(column.foreign_keys for column in shape.c)
 }
-LATER = "'2026-03-08T00:00:00.000000Z'"
 ANEW = {name: f"1000 + {name}" for name in ("position", "number", "attempt", "version")}
 ANEW |= {"id": "NULL", "at": LATER, "stage": "'blind'", "hash": "hash || 'x'"}
 """What tells a second row of the same from the first, where a unique key wants that."""

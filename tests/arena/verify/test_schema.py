@@ -81,6 +81,14 @@ TOUCHED = {
         ),
         {("turn", "index"), ("forecast", "columns"), ("call", "columns")},
     ),
+    "turns that replace others, and an index of prices by hash before time": (
+        (
+            "PRAGMA writable_schema = ON",
+            "UPDATE sqlite_master SET sql = replace(sql,'_id),','_id) ON CONFLICT FAIL,') WHERE name='turn'",
+            "UPDATE sqlite_master SET sql = replace(sql, 'at, hash)', 'hash, at)') WHERE name = 'quote'",
+        ),
+        {("turn", "columns"), ("quote", "key")},
+    ),
     "ends that are not kept": (
         ("CREATE TRIGGER t BEFORE INSERT ON resolution BEGIN SELECT RAISE(IGNORE); END",),
         {("resolution", "trigger")},
