@@ -588,6 +588,9 @@ TOOLS = " · tools"
 """The mark of an agent that could look things up."""
 
 
+ORDER = "Surest first: sorted by the low end of the skill’s interval."
+
+
 def short_board(
     lines: Sequence[LeaderboardLine],
     known: SeasonOverview,
@@ -611,7 +614,7 @@ def short_board(
     )
     agents = [row.agent for row in rows]
     look = {name: colours.get(name, REST) for name in agents}
-    money = " (invented)" if known.is_invented else ""
+    money = " (simulated)" if known.is_simulated else ""
     data: dict[str, list[object]] = {
         "rank": [
             Markup('<span class="rank">{}</span>').format(
@@ -653,7 +656,10 @@ def short_board(
     shown |= {column.key: HtmlColumn(column.label, column.help, column.format) for column in more}
     kinds = dict(known.agents)
     hrefs = [address(way("agent", agent=name)) if name in kinds else None for name in agents]
-    return html_table(data, shown, "Leaderboard: one row an agent", hrefs, sortable=True)
+    table = html_table(data, shown, "Leaderboard: one row an agent", hrefs, sortable=True)
+    drawn = sum(name in equity for name in agents)
+    said = ORDER if drawn in (0, len(agents)) else f"{ORDER} Equity is drawn for the first {drawn}."
+    return table + Markup('<p class="quiet">{}</p>').format(said)
 
 
 def _skill(line: LeaderboardLine, look: str, scale: Scale) -> HtmlCell:
@@ -676,7 +682,7 @@ def _verdict(line: LeaderboardLine, bar: float) -> HtmlCell:
         return HtmlCell("", "")
     if row.copies:
         return HtmlCell(tag("copy", "copy"), "copy", f"of {shortened(row.copies, 24)}")
-    below = "" if row.evidence is None else f"{times_text(row.evidence)} of {times_text(bar)}"
+    below = "" if row.evidence is None else f"evidence {times_text(row.evidence)}, bar {times_text(bar)}"
     if row.verdict == "none":
         return (
             HtmlCell(tag("behind", "none"), "behind", below) if row.skill_low is not None else HtmlCell("–")

@@ -153,7 +153,9 @@ def pills(shown: Sequence[tuple[str, str, bool]], says: str, most: int = 10) -> 
             Markup(" open") if is_open else "", len(made) - most, Markup(" ").join(made[:-most])
         )
     recent = Markup(" ").join(made[-most:])
-    return Markup('<nav class="pills" aria-label="{}">{} {}</nav>').format(says, recent, older)
+    return Markup(
+        '<nav class="pills" aria-label="{0}"><span class="quiet" aria-hidden="true">{0}:</span> {1} {2}</nav>'
+    ).format(says, recent, older)
 
 
 def bold(text: str) -> Markup:

@@ -170,7 +170,7 @@ class SeasonOverview:
         return frozenset(name for name, _ in self.agents)
 
     @property
-    def is_invented(self) -> bool:
+    def is_simulated(self) -> bool:
         """Whether all of it is simulated, and so what its calls cost as well."""
         return all(line.stamp == "simulated" for line in self.cohorts)
 

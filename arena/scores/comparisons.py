@@ -99,7 +99,7 @@ class Comparisons:
 
 COMPARISONS = CacheKind(
     "comparisons",
-    "evidence 2",
+    "evidence 3",
     TypeAdapter(Comparisons),
     lambda connection, _: f"{scores_basis(connection)}; {turns_basis(connection)}",
 )

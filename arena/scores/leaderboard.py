@@ -366,7 +366,7 @@ def _board_state(connection: Connection, cohort: int | None) -> str:
     return f"{scores_basis(connection)}; {accounts_basis(connection)}"
 
 
-LEADERBOARD = CacheKind("board", "board 7", TypeAdapter(Leaderboard), _board_state)
+LEADERBOARD = CacheKind("board", "board 8", TypeAdapter(Leaderboard), _board_state)
 """The leaderboard of all cohorts, or of one by its number."""
 
 

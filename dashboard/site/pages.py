@@ -156,7 +156,7 @@ def one_agent(
     yield from map(quiet, stamps(line for line in known.cohorts if line.number in numbers))
     yield quiet(cache_note(entry, agent.LATER)) if entry is None or not entry.is_current else ""
     look = known.colours([name])[name]
-    yield tiles(agent.figures(page, found, line, curve, known.is_invented, look))
+    yield tiles(agent.figures(page, found, line, curve, known.is_simulated, look))
     yield columns(agent.equity(curve, found, look), agent.calibration(found, look))
     yield agent.evidence_chart(evidence, look)
     yield heading("Cohort by cohort")
@@ -201,7 +201,7 @@ def some_markets(
 ) -> Iterator[str | Markup]:
     """Markets of one sort, and the ways to the other lists."""
     yield "Markets"
-    yield pills([(label, list_file(one), one == key) for one, (label, *_) in PILLS.items()], "Lists")
+    yield pills([(label, list_file(one), one == key) for one, (label, *_) in PILLS.items()], "Show")
     yield quiet(said)
     if shown:
         yield market_table(shown, address=address)

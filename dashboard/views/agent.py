@@ -260,7 +260,7 @@ def show(source: RecordSource) -> None:
     cohorts = [line for line in known.cohorts if line.number in numbers]
     st.caption(" ".join(stamps(cohorts)))
     look = known.colours([name])[name]
-    put(tiles(figures(page, found, line, points, known.is_invented, look)), "figures")
+    put(tiles(figures(page, found, line, points, known.is_simulated, look)), "figures")
     put(columns(equity(points, found, look), calibration(found, look)), "charts")
     part = choice("Part", "part", TABS, "record")
 
@@ -282,7 +282,7 @@ def show(source: RecordSource) -> None:
         "record": record,
         "forecasts": lambda: _forecasts(source, found, name, look),
         "money": lambda: _money(source, found, name),
-        "setup": lambda: _setup(source, page, known.is_invented),
+        "setup": lambda: _setup(source, page, known.is_simulated),
     }
     drawn[part]()
     with st.container(horizontal=True, gap="medium"):
@@ -350,7 +350,7 @@ def conclusions(found: AgentEvidence) -> list[str]:
     said = {
         "proven": f"**Proven.** {evidence}.",
         "ahead": f"**Ahead, not yet proven**: {missing_text(gain, verdict, found.bar)}.",
-        "close": f"**Too close to call.** {evidence} of {times_text(found.bar)}.",
+        "close": f"**Too close to call.** {evidence}; {times_text(found.bar)} would be proof.",
         "none": "" if gain.low is None else "**Behind the price.**",
     }[verdict.name]
     copied = f"It copies {plain(verdict.copies)}: together they are one entry." if verdict.copies else ""
@@ -362,7 +362,7 @@ def figures(
     found: DetailedProfile | None,
     line: LeaderboardLine | None,
     points: Sequence[PnlPoint],
-    is_invented: bool,
+    is_simulated: bool,
     look: str,
 ) -> list[Tile]:
     """Skill, profit, calibration and cost: what matters most."""
@@ -376,7 +376,7 @@ def figures(
     told, below = calibration_words(line.brief if line else None)
     forecasts = sum(stay.forecasts for stay in page.stays)
     calls = sum(one.calls for stay in page.stays for one in stay.answers)
-    invented = " (invented)" if is_invented else ""
+    simulated = " (simulated)" if is_simulated else ""
     return [
         Tile(skill, span, "Market Brier minus its own, on the same forecasts; above 0 beats the price."),
         Tile(
@@ -395,7 +395,7 @@ def figures(
         ),
         Tile(
             cost(page.stays),
-            f"cost of {count(forecasts, 'forecast')} stated{invented}"
+            f"cost of {count(forecasts, 'forecast')} stated{simulated}"
             if calls
             else f"{count(forecasts, 'forecast')} stated; it calls no model",
             "All its calls to models.",
@@ -521,8 +521,8 @@ def _money(source: RecordSource, found: DetailedProfile | None, name: str) -> No
     show_holdings(kept(source, read_holdings, name))
 
 
-def _setup(source: RecordSource, page: AgentPage, is_invented: bool) -> None:
-    costs(page, is_invented)
+def _setup(source: RecordSource, page: AgentPage, is_simulated: bool) -> None:
+    costs(page, is_simulated)
     failures(page)
     set_up(page, kept(source, read_prompts, list(page.stays[-1].setup.prompts.values())))
 
@@ -546,7 +546,7 @@ def cost(stays: Sequence[AgentCohort]) -> str:
     return f"{known} or more" if any(one.unknown for one in answers) else known
 
 
-def costs(page: AgentPage, is_invented: bool) -> None:
+def costs(page: AgentPage, is_simulated: bool) -> None:
     """What its calls cost, for each forecast and in tokens."""
     st.subheader("Cost", anchor=False)
     answers = [one for stay in page.stays for one in stay.answers]
@@ -565,8 +565,8 @@ def costs(page: AgentPage, is_invented: bool) -> None:
             ("Tokens out", f"{sum(one.tokens_out for one in answers):,}", "Of answers, thinking included."),
         ):
             st.metric(label, value, help=said, width="content")
-    if is_invented:
-        st.caption("These dollars are invented, as is the rest of a simulated season.")
+    if is_simulated:
+        st.caption("These dollars are simulated, as is all of this season.")
     if unknown:
         st.caption(f"The cost of {count(unknown, 'call')} is unknown: `price` in the config says it.")
 

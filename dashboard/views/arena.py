@@ -186,7 +186,7 @@ def what_this_is(known: SeasonOverview, board: Leaderboard | None) -> str:
     events = max((row.events for row in board.rows), default=0) if board else 0
     spent = sum(row.cost_usd or 0.0 for row in board.rows) if board else 0.0
     said += f", {count(events, 'event')} resolved" if events else ""
-    cost = in_dollars(spent) + (" (invented)" if known.is_invented else "")
+    cost = in_dollars(spent) + (" (simulated)" if known.is_simulated else "")
     return f"{said}, calls cost {cost}." if spent else f"{said}."
 
 

@@ -231,7 +231,7 @@ def cohort_pills(offered: CohortReturns, chosen: int, address: Address = in_app)
         )
         for one in offered.cohorts
     ]
-    return pills(found, "Cohorts")
+    return pills(found, "Cohorts and their return")
 
 
 def _return_words(one: CohortReturn) -> str:

@@ -102,6 +102,12 @@ def _verdict(found: DuelDetails, looks: Sequence[str]) -> None:
         st.caption(STANDARDS)
 
 
+def winner_words(duel: Duel) -> str:
+    """Who has won; beside an interval on one side of 0, why nobody has."""
+    one_sided = duel.low is not None and duel.high is not None and duel.low * duel.high > 0
+    return duel.winner() or ("undecided once adjusted" if one_sided else "undecided")
+
+
 def heading(a: str, b: str, found: DuelDetails | None) -> str:
     """The verdict, in a few words."""
     if found is None or found.duel.gap is None:
@@ -192,7 +198,7 @@ def _others(every: Sequence[DuelDetails], a: str, b: str) -> None:
         "to": [one.duel.high for one in rows],
         "p": [_chance(one.duel.p) for one in rows],
         "adjusted": [_chance(one.duel.adjusted) for one in rows],
-        "Winner": [one.duel.winner() or "undecided" for one in rows],
+        "Winner": [winner_words(one.duel) for one in rows],
         "Events": [one.duel.events for one in rows],
         "Needed": [one.needed for one in rows],
     }

@@ -486,7 +486,9 @@ def positions_table(held: Sequence[MarketPosition], address: Address = in_app) -
 def about_positions(held: Sequence[MarketPosition]) -> str:
     """How many they are, and what they have made."""
     total = sum(position.lot.money.total for position in held)
-    return f"{count(len(held), 'position')}; total P/L {gained(total)}."
+    rows = sum(round(position.lot.money.total, -4) for position in held)
+    rounded = " Rows are rounded." if rows != round(total, -4) else ""
+    return f"{count(len(held), 'position')}; total P/L {gained(total)}.{rounded}"
 
 
 def _position(position: MarketPosition) -> dict[str, object]:

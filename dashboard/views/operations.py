@@ -105,12 +105,12 @@ def show(record: RecordSource) -> None:
     """The page, from the word that says how the arena is to what one record of a venue said."""
     status, page = arena_status(record), kept(record, read_operations)
     known = season(record)
-    invented = " (invented)" if known.cohorts and known.is_invented else ""
+    simulated = " (simulated)" if known.cohorts and known.is_simulated else ""
     _health(status)
-    put(tiles(figures(status, page.outcomes, invented)), "tiles")
+    put(tiles(figures(status, page.outcomes, simulated)), "tiles")
     agents = [name for name, _ in known.agents]
     put(turn_map(page.outcomes, agents), "map")
-    put(box("At work", meanings(at_work(status, page, invented), "facts")), "work")
+    put(box("At work", meanings(at_work(status, page, simulated), "facts")), "work")
     show_failed(page.failed)
     show_rounds(status.rounds)
     show_spending(page, status.spend.limits)
@@ -139,10 +139,10 @@ def _sentence(status: Status) -> str:
     said = WORDS[status.word]
     if status.leader is not None and status.leader.alive:
         return said
-    return f"{said} No scheduler is running, so nothing goes on by itself: arena run starts one."
+    return f"{said} No scheduler is running, so nothing happens by itself. Start one with “arena run”."
 
 
-def figures(status: Status, outcomes: Sequence[TurnOutcome], invented: str) -> list[Tile]:
+def figures(status: Status, outcomes: Sequence[TurnOutcome], simulated: str) -> list[Tile]:
     """The four figures that an operator looks for first."""
     at, today = status.at, next((one for one in status.spend.limits if one.scope == "day"), None)
     failed = sum(one.status in UNUSABLE for one in outcomes)
@@ -163,7 +163,7 @@ def figures(status: Status, outcomes: Sequence[TurnOutcome], invented: str) -> l
         ),
         Tile(
             usd(status.spend.today),
-            f"spent today{of_budget}{invented}",
+            f"spent today{of_budget}{simulated}",
             "On calls since midnight UTC; at worst where unknown.",
             picture=meter(today.used) if today else None,
         ),
@@ -211,7 +211,7 @@ def turn_map(outcomes: Sequence[TurnOutcome], agents: Sequence[str]) -> Markup:
     return box("Turns by agent and round", chart, f"{newest}{said}. {letters}")
 
 
-def at_work(status: Status, page: OperationsPage, invented: str) -> dict[str, str]:
+def at_work(status: Status, page: OperationsPage, simulated: str) -> dict[str, str]:
     """What else is to be known of an arena at work: each thing, and how it stands."""
     leader, held, calendar = status.leader, status.held, status.calendar
     running = (
@@ -226,7 +226,7 @@ def at_work(status: Status, page: OperationsPage, invented: str) -> dict[str, st
         "Calls in progress": f"{status.under_way.calls:,}. {_lost(status)}",
         "Open positions": f"{held.positions:,} in {count(held.markets, 'market')}, {held.stale:,} at stale "
         f"prices{oldest}",
-        f"Spent this month{invented}": usd(status.spend.month),
+        f"Spent this month{simulated}": usd(status.spend.month),
         "Backup": _backup(status.backup, status),
         "Record": f"{page.size / MEGABYTE:,.1f} MB, schema {page.schema}. "
         + (
@@ -255,7 +255,7 @@ def _backup(job: JobState | None, status: Status) -> str:
 SCOPES = {
     "day": "Today",
     "round": "The dearest round of those above",
-    "agent": "The dearest agent of a cohort that plays",
+    "agent": "The dearest agent of a cohort still playing",
     "arena": "All that was ever spent",
 }
 
@@ -266,7 +266,7 @@ def show_rounds(rounds: Sequence[RoundState]) -> None:
     if not rounds:
         st.caption("No round has begun. `arena round` plays the next one, `arena run` each in its time.")
         return
-    st.caption("Rounds of the cohorts that play and of the newest decision time, newest first.")
+    st.caption("Rounds of cohorts still playing, and those decided last, newest first.")
     newest = sorted(rounds, key=lambda one: (one.at, one.cohort), reverse=True)
     found = dict.fromkeys(status for one in newest for status in one.turns)
     data: dict[str, Any] = {

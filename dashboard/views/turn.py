@@ -278,7 +278,7 @@ def show_turn(record: RecordSource, page: TurnPage) -> None:
     st.caption(f"{where} · kind {code(turn.kind)} · version {code(turn.code_version)}")
     if turn.status not in ("played", "partly"):
         st.caption(MEANT[turn.status])
-    put(tiles(figures(page, ", invented" if season(record).is_invented else "")), "tiles")
+    put(tiles(figures(page, ", simulated" if season(record).is_simulated else "")), "tiles")
     if turn.note:
         st.markdown(f"**Note:** {plain(turn.note, most=5_000)}")
     for failure in page.failures:
@@ -351,7 +351,7 @@ def _ways(page: TurnPage) -> None:
         step("All turns", "turn")
 
 
-def figures(page: TurnPage, invented: str) -> list[Tile]:
+def figures(page: TurnPage, simulated: str) -> list[Tile]:
     """How it ended, what it stated and traded, and what that cost."""
     turn = page.turn
     bought = [fill for fill in page.fills if fill.action == "buy"]
@@ -374,7 +374,7 @@ def figures(page: TurnPage, invented: str) -> list[Tile]:
         ),
         Tile(
             cost_of(page.attempts),
-            f"cost of {count(len(page.attempts), 'call')}{invented if page.attempts else ''}",
+            f"cost of {count(len(page.attempts), 'call')}{simulated if page.attempts else ''}",
             "In dollars.",
         ),
     ]

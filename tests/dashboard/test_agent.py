@@ -102,7 +102,11 @@ def test_a_ranked_agent_has_its_evidence_drawn_and_its_verdict_said(
     [
         (Verdict("proven", 170.0, 1.0, None), 0.01, ["**Proven.** Evidence is ×170."]),
         (Verdict("ahead", 6.0, None, None), 0.01, ["**Ahead, not yet proven**: too early, 5 of 8 weeks."]),
-        (Verdict("close", 2.0, None, None), -0.01, ["**Too close to call.** Evidence is ×2.0 of ×160."]),
+        (
+            Verdict("close", 2.0, None, None),
+            -0.01,
+            ["**Too close to call.** Evidence is ×2.0; ×160 would be proof."],
+        ),
         (Verdict("none", 0.1, None, None), -0.02, ["**Behind the price.**"]),
         (Verdict("none", 1.0, None, None), None, []),
         (Verdict("none", 1.0, None, PRICE), 0.0, ["It copies the price, so there is no verdict."]),

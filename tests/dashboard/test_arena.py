@@ -76,9 +76,9 @@ def test_decisions_are_quoted_with_the_agents_own_reason(demo: Path, monkeypatch
 
 def test_money_that_a_simulation_invents_says_so(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("arena", demo, monkeypatch)
-    assert "Skill per $ (invented)" in "".join(markup(page))
+    assert "Skill per $ (simulated)" in "".join(markup(page))
     assert re.search(
-        r"cohorts? \((none|\d+(–\d+)?) playing\).*, calls cost \\\$\d+\.\d\d \(invented\)\.", words(page)
+        r"cohorts? \((none|\d+(–\d+)?) playing\).*, calls cost \\\$\d+\.\d\d \(simulated\)\.", words(page)
     )
 
 

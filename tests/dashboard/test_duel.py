@@ -10,7 +10,7 @@ from arena.cli.main import app
 from arena.record.schema.database import connect, reading
 from arena.scores.profiles.duels import DUELS, DuelDetails
 from arena.scores.rules.comparisons.duel import Duel
-from dashboard.views.duel import figures, heading
+from dashboard.views.duel import figures, heading, winner_words
 from dashboard.words import with_true_minus
 from tests.dashboard.opening import healthy, in_address, opened, tables, tiles, words
 from tests.dashboard.records import shared
@@ -144,3 +144,21 @@ ENDS = [(0.0, None, "identical"), (0.01, None, "too early to tell"), (0.01, -0.0
 def test_the_heading_says_why_nobody_has_won(gap: float, low: float | None, said: str) -> None:
     found = DuelDetails(Duel("ann", "bob", 9, 3, 3, 2.5, gap, gap, None, None, low=low), None, (), (), (), ())
     assert heading("ann", "bob", found) == f"ann against bob: {said}."
+
+
+@pytest.mark.parametrize(
+    ("low", "adjusted", "says"),
+    [
+        (0.01, 0.02, "ann"),
+        (0.01, 0.30, "undecided once adjusted"),
+        (-0.01, 0.30, "undecided"),
+        (None, None, "undecided"),
+    ],
+)
+def test_an_interval_on_one_side_of_0_says_why_nobody_has_won(
+    low: float | None, adjusted: float | None, says: str
+) -> None:
+    p = None if adjusted is None else 0.04
+    high = None if low is None else 0.05
+    one = Duel("ann", "bob", 90, 90, 40, 40.0, 0.02, 0.01, p, None, adjusted=adjusted, low=low, high=high)
+    assert winner_words(one) == says

@@ -12,9 +12,16 @@ from dashboard.board import market_table
 from dashboard.html import venue_link
 from dashboard.record import NULLS, MarketFilter, kept, read_market_list, source
 from dashboard.record import season as season_overview
-from dashboard.views.market import price_chart, read_market_history, read_market_page
+from dashboard.views.market import (
+    MarketPosition,
+    about_positions,
+    price_chart,
+    read_market_history,
+    read_market_page,
+)
 from markets.model import MarketId
 from markets.venue import venue_page
+from portfolio.value import LotProfit, Profit
 from tests.dashboard.opening import healthy, in_address, markup, opened, tables, with_reasons, words
 from tests.dashboard.spoiled import TEXT, spoiled
 from tests.rows import rows_in
@@ -268,3 +275,18 @@ def test_a_correction_and_a_changed_page_are_told(
     last = {row["What"]: (row["Before"], row["After"]) for _, row in changes.iterrows()}
     assert last["question"][1] == f"Q {TEXT}"
     assert last["tick"] == ("1¢", "0.1¢")
+
+
+@pytest.mark.parametrize(
+    ("gains", "says"),
+    [
+        ([1_000_000, 2_000_000], "2 positions; total P/L +$3.00."),
+        ([1_004_000, 2_004_000], "2 positions; total P/L +$3.01. Rows are rounded."),
+    ],
+)
+def test_where_rounded_rows_do_not_add_up_to_the_total_it_is_said(gains: list[int], says: str) -> None:
+    held = [
+        MarketPosition(1, "ann", "YES", LotProfit(1, 0, 1, 0, Profit(realised=made)), None, 1)
+        for made in gains
+    ]
+    assert about_positions(held) == says

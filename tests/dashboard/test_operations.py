@@ -50,7 +50,7 @@ def troubled(tmp_path: Path) -> Path:
 
 def test_what_went_wrong_is_listed_as_text(troubled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("operations", troubled, monkeypatch)
-    assert "spent today (invented)" in {label for label, _ in tiles(page)}
+    assert "spent today (simulated)" in {label for label, _ in tiles(page)}
     by_column = {name: table for table in tables(page) for name in table.columns}
     assert by_column["Turn"]["Turn"].tolist() == ["failed"] * 10
     assert by_column["Job"].set_index("Job")["Failures"].to_dict() == {"backup": 0, "resolutions": 4}
@@ -82,7 +82,7 @@ def test_only_one_kind_of_what_was_set_aside_may_be_asked_for(
 def test_a_quiet_record_says_what_to_do_next(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("operations", empty, monkeypatch)
     assert "no cohort has started yet" in words(page)
-    assert "No scheduler is running, so nothing goes on by itself" in words(page)
+    assert "No scheduler is running, so nothing happens by itself" in words(page)
     assert "spent today" in {label for label, _ in tiles(page)}
     assert "arena round plays one" in words(page)
     assert "arena db backup makes one" in words(page)

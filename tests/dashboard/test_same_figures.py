@@ -185,7 +185,7 @@ def test_operations(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert today == f"${spend['today_usd']:,.2f}"
     assert f"{rounds['done']:,} of {rounds['due']:,} due are done" in all_said
     assert re.search(
-        rf"Spent this month( \(invented\))?{re.escape(in_dollars(spend['month_usd']))}", all_said
+        rf"Spent this month( \(simulated\))?{re.escape(in_dollars(spend['month_usd']))}", all_said
     )
     assert f"Calls in progress{said['calls']['under_way']:,}." in all_said
     assert f"Open positions{held['open']:,} in" in all_said

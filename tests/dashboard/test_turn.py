@@ -171,7 +171,7 @@ def test_every_call_is_shown_and_its_words_as_they_are(
     assert list(calls["tokens_in"]) == [0, 1_234, 10]
     assert calls["cost"][1] == 0.0015
     assert calls["error"][0] == f"slow down {TEXT} (may be tried again)"
-    assert ("cost of 3 calls, invented", "unknown") in tiles(page)
+    assert ("cost of 3 calls, simulated", "unknown") in tiles(page)
     assert [code.value for code in page.code][:2] == [f"answer {TEXT}", f"rules {TEXT}"]
     assert all(not part.allow_html for part in page.markdown)
 

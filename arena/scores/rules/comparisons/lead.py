@@ -225,7 +225,7 @@ def missing_text(gain: Gain, verdict: Verdict, bar: float) -> str:
     if gain.weeks < ENOUGH_WEEKS:
         return f"too early, {gain.weeks} of {ENOUGH_WEEKS} weeks"
     if verdict.reached is None:
-        return f"evidence {times_text(verdict.evidence)} of {times_text(bar)}"
+        return f"its evidence is {times_text(verdict.evidence)}, and {times_text(bar)} is proof"
     return "its evidence is enough, but compared week by week its lead may be chance"
 
 
@@ -258,7 +258,7 @@ def _mirrored(gain: Gain) -> Gain:
 def _too_early(gains: Sequence[Gain], players: Sequence[Gain], unranked: int) -> str:
     """Nobody can be judged."""
     if not gains:
-        return "No agent is ranked." if unranked else "Nothing is resolved yet, so nobody leads."
+        return "Nobody leads." if unranked else "Nothing is resolved yet, so nobody leads."
     if all(gain.skill is None for gain in gains):
         return "Nothing is resolved yet, so nobody leads."
     if not players:
@@ -289,7 +289,7 @@ def _notes(gains: Sequence[Gain], copies: Copies, unjudged: int, unranked: int) 
             f"{_count(unjudged, 'agent')} {'has' if unjudged == 1 else 'have'} too few events to judge."
         )
     if unranked:
-        notes.append(f"{_count(unranked, 'agent')} {'is' if unranked == 1 else 'are'} not ranked.")
+        notes.append(f"{_count(unranked, 'agent')} answered too little to be ranked.")
     return "".join(f" {note}" for note in notes)
 
 

@@ -211,7 +211,7 @@ def test_who_is_proven_leads_and_who_is_not_ranked_or_copies_the_price_is_said()
     assert (found.leader, found.bar, sharp.verdict) == ("sharp", 40.0, "proven")
     assert found.sentence is not None
     assert found.sentence.startswith("sharp leads, and it is proven: it beats the market by ")
-    assert found.sentence.endswith(" blank copies the price. One agent is not ranked.")
+    assert found.sentence.endswith(" blank copies the price. One agent answered too little to be ranked.")
     assert sharp.evidence is not None
     assert sharp.evidence > 40
     assert isinstance(sharp.evidence_reached, float)
@@ -258,7 +258,10 @@ def test_what_was_to_close_later_counts_later() -> None:
 def test_where_nobody_is_ranked_or_nothing_has_ended_the_sentence_says_so() -> None:
     half = [f"q{place},{'ann' if place % 2 else 'bob'},0.5,1,0.4" for place in range(40)]
     found = score_file(table_of(*half, more=",market_probability"))
-    assert (found.leader, found.sentence) == (None, "No agent is ranked. Two agents are not ranked.")
+    assert (found.leader, found.sentence) == (
+        None,
+        "Nobody leads. Two agents answered too little to be ranked.",
+    )
     still_open = score_file(table_of("q,ann,0.5,,0.4", more=",market_probability"))
     assert still_open.sentence == "Nothing is resolved yet, so nobody leads."
     assert score_file(table_of("q,ann,0.5,1,", more=",market_probability")).sentence is None

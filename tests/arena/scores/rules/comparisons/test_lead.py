@@ -101,7 +101,7 @@ CI = "(95% CI 0.0100 to 0.0500, 60 events)"
 SENTENCES = {
     "nothing is resolved": (led([]), "Nothing is resolved yet, so nobody leads."),
     "nothing of theirs is resolved": (led([few("ann", 0.0)]), "Nothing is resolved yet, so nobody leads."),
-    "nobody is ranked": (led([], unranked=2), "No agent is ranked. Two agents are not ranked."),
+    "nobody is ranked": (led([], unranked=2), "Nobody leads. Two agents answered too little to be ranked."),
     "too little is resolved": (
         led([few("ann"), few("bob", 3.0)]),
         "Too early to rank: 11.9 effective events, 20 are needed.",
@@ -130,7 +130,10 @@ SENTENCES = {
     ),
     "one is ahead": (
         led([gain("ann", 0.03)], capital=LOW),
-        f"ann is ahead of the market by 0.0300 {CI}, not yet proven: evidence ×6.4 of ×160.",
+        (
+            f"ann is ahead of the market by 0.0300 {CI}, not yet proven: its evidence is ×6.4, "
+            "and ×160 is proof."
+        ),
     ),
     "one is ahead too early": (
         led([replace(gain("ann", 0.03, weeks=5), low_by_week=None)]),
@@ -147,7 +150,7 @@ SENTENCES = {
         led([gain("ann", 0.03), gain("bob", 0.025)], capital=LOW),
         (
             f"Two agents are ahead of the market, none of them proven yet: ann leads by 0.0300 {CI}; "
-            "evidence ×6.4 of ×160."
+            "its evidence is ×6.4, and ×160 is proof."
         ),
     ),
     "one may be ahead": (
@@ -183,7 +186,7 @@ SENTENCES = {
         led([gain("ann", 0.03), gain("bob", 0.03), few("cho")], copies=Copies({"bob": "ann"}), unranked=1),
         (
             f"ann leads, and it is proven: it beats the market by 0.0300 {CI}. bob copies ann. One "
-            "agent has too few events to judge. One agent is not ranked."
+            "agent has too few events to judge. One agent answered too little to be ranked."
         ),
     ),
 }
