@@ -148,17 +148,8 @@ def test_the_heading_says_why_nobody_has_won(gap: float, low: float | None, said
 
 @pytest.mark.parametrize(
     ("low", "adjusted", "says"),
-    [
-        (0.01, 0.02, "ann"),
-        (0.01, 0.30, "undecided once adjusted"),
-        (-0.01, 0.30, "undecided"),
-        (None, None, "undecided"),
-    ],
+    [(0.01, 0.02, "ann"), (0.01, 0.3, "undecided once adjusted"), (-0.01, 0.3, "undecided")],
 )
-def test_an_interval_on_one_side_of_0_says_why_nobody_has_won(
-    low: float | None, adjusted: float | None, says: str
-) -> None:
-    p = None if adjusted is None else 0.04
-    high = None if low is None else 0.05
-    one = Duel("ann", "bob", 90, 90, 40, 40.0, 0.02, 0.01, p, None, adjusted=adjusted, low=low, high=high)
+def test_an_interval_on_one_side_of_0_says_why_nobody_has_won(low: float, adjusted: float, says: str) -> None:
+    one = Duel("ann", "bob", 90, 90, 40, 40.0, 0.02, 0.01, 0.04, None, "rows", adjusted, low, 0.05)
     assert winner_words(one) == says
