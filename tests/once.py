@@ -13,7 +13,7 @@ def made_once(name: str, folders: pytest.TempPathFactory, make: Callable[[Path],
     base = folders.getbasetemp()
     home = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
     home.mkdir(exist_ok=True)
-    with (base.parent / f"{name}.lock").open("w") as lock:
+    with home.with_name(f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = home / "made"
         if not done.exists():

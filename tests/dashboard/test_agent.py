@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from arena.record.queries.accounts import read_equity_curves
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.record import Record
-from arena.record.schema.database import Connection, connect, reading
+from arena.record.schema.database import Connection, open_read_only, reading
 from arena.record.write.rollups import put_rollups
 from arena.scores.comparisons import COMPARISONS, RankedAgent
 from arena.scores.leaderboard import read_scores
@@ -54,10 +54,8 @@ def begun(first_round: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def connection(record: Path) -> Iterator[Connection]:
-    engine = connect(str(record), read_only=True)
-    with reading(engine) as found:
+    with open_read_only(str(record)) as engine, reading(engine) as found:
         yield found
-    engine.dispose()
 
 
 def headings(page: AppTest) -> list[str]:

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from arena.record.schema.database import connect, reading
+from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, read_leaderboard
 from arena.scores.profiles.detailed_profile import ProfileFigures, SureForecasts
 from arena.scores.rules.money.luck import Luck
@@ -33,11 +33,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def board_of(record: Path) -> Leaderboard:
-    engine = connect(record, read_only=True)
-    with reading(engine) as connection:
-        found = read_leaderboard(connection)
-    engine.dispose()
-    return found
+    with open_read_only(str(record)) as engine, reading(engine) as connection:
+        return read_leaderboard(connection)
 
 
 def test_its_board_is_that_of_the_command(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:

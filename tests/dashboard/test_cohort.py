@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from arena.cohorts.diff import changes_in_words, cohort_changes
 from arena.record.queries.accounts import read_equity_curves
 from arena.record.queries.cohorts import read_cohorts
-from arena.record.schema.database import connect, reading
+from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import compute_leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS, compute_calibrations
 from arena.scores.rules import brier, returns
@@ -24,10 +24,8 @@ from tests.dashboard.opening import markup, opened, tables, words
 
 def test_standings_are_the_leaderboard_of_the_cohort(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("cohort", season, monkeypatch, cohort="1")
-    engine = connect(season, read_only=True)
-    with reading(engine) as connection:
+    with open_read_only(str(season)) as engine, reading(engine) as connection:
         rows = compute_leaderboard(connection, 1).rows
-    engine.dispose()
     table = tables(page)[0]
     assert list(table["agent"]) == [row.agent for row in rows if row.ranked or row.kind == "market"]
     for key in ("skill", "brier_implied", "pnl", "bets"):
@@ -40,10 +38,8 @@ def test_the_founding_texts_scores_are_in_its_words(season: Path, monkeypatch: p
     page = opened("cohort", season, monkeypatch, cohort="1")
     table, founding = (tables(page)[place].set_index("agent") for place in (0, 1))
     assert list(founding.index) == list(table.index)
-    engine = connect(season, read_only=True)
-    with reading(engine) as connection:
+    with open_read_only(str(season)) as engine, reading(engine) as connection:
         rows = compute_leaderboard(connection, 1).rows
-    engine.dispose()
     stated = {row.agent: (row.brier_stated or 0.0, row.brier_market or 0.0) for row in rows}
     for name, row in founding.drop("market").iterrows():
         score, back = table.loc[name]["brier_implied"], table.loc[name]["return_pct"]
@@ -68,24 +64,20 @@ def test_it_says_what_was_frozen(season: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_it_says_what_differs_from_the_cohort_before(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "cohort 0" not in words(opened("cohort", season, monkeypatch, cohort="1"))
     said = words(opened("cohort", season, monkeypatch, cohort="2"))
-    engine = connect(season, read_only=True)
-    with reading(engine) as connection:
+    with open_read_only(str(season)) as engine, reading(engine) as connection:
         first, second = (stored.cohort for stored in read_cohorts(connection))
-    engine.dispose()
     lines = changes_in_words(cohort_changes(first, second))
     assert all(line in said for line in lines) if lines else "Identical to cohort 1: same agents" in said
 
 
 @pytest.mark.parametrize("back", ["all", *BACK])
 def test_curves_are_the_marks_of_the_range_and_end_with_the_newest(season: Path, back: str) -> None:
-    engine = connect(season, read_only=True)
-    with reading(engine) as connection:
+    with open_read_only(str(season)) as engine, reading(engine) as connection:
         found = read_cohort_curves(connection, 2, BACK.get(back))
         rows = connection.exec_driver_sql(
             "SELECT e.name, m.at, m.cash + m.value - 10000000000 FROM mark m"
             " JOIN entrant e ON e.id = m.entrant_id JOIN cohort c ON c.id = e.cohort_id WHERE c.number = 2"
         ).all()
-    engine.dispose()
     newest = found[-1].at
     wanted = {
         (name, at): gain / ONE
@@ -99,10 +91,8 @@ def test_curves_are_the_marks_of_the_range_and_end_with_the_newest(season: Path,
 
 @pytest.mark.parametrize("points", [10, 20, 25, 1_000])
 def test_few_instants_are_picked_evenly_with_both_ends_and_for_every_agent(season: Path, points: int) -> None:
-    engine = connect(season, read_only=True)
-    with reading(engine) as connection:
+    with open_read_only(str(season)) as engine, reading(engine) as connection:
         every, some = read_equity_curves(connection, 1), read_equity_curves(connection, 1, points)
-    engine.dispose()
     times = sorted({mark.at for mark in every})
     picked = sorted({mark.at for mark in some})
     assert len(picked) == min(points // 5, len(times))
@@ -145,10 +135,8 @@ def test_it_opens_on_the_newest_cohort_with_something_to_see(
 
 
 def test_calibration_that_is_kept_is_what_would_be_worked_out_now(season: Path) -> None:
-    engine = connect(season, read_only=True)
-    with reading(engine) as connection:
+    with open_read_only(str(season)) as engine, reading(engine) as connection:
         kept, now = CALIBRATIONS.read(connection, 1), compute_calibrations(connection, 1)
-    engine.dispose()
     assert kept is not None
     assert kept.is_current
     assert kept.value.market == now.market

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
-from arena.record.schema.database import connect, reading
+from arena.record.schema.database import open_read_only, reading
 from arena.scores.profiles.duels import DUELS, DuelDetails
 from arena.scores.rules.comparisons.duel import Duel
 from dashboard.views.duel import figures, heading, winner_words
@@ -24,10 +24,8 @@ def record(season: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def fought(record: Path, a: str) -> tuple[DuelDetails, ...]:
-    engine = connect(str(record), read_only=True)
-    with reading(engine) as connection:
+    with open_read_only(str(record)) as engine, reading(engine) as connection:
         kept = DUELS.read(connection, a)
-    engine.dispose()
     assert kept is not None
     return kept.value
 

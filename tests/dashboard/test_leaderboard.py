@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from arena.errors import times_text
-from arena.record.schema.database import Connection, connect, reading
+from arena.record.schema.database import Connection, open_read_only, reading
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, compute_leaderboard
 from arena.scores.profiles.detailed_profile import FIGURES
 from arena.scores.slices import compute_slices
@@ -30,11 +30,8 @@ MONEY = ("pnl", "return_pct", "win_rate", "cost_per_forecast")
 
 
 def asked(record: Path, question: Callable[[Connection], Answer]) -> Answer:
-    engine = connect(record, read_only=True)
-    with reading(engine) as connection:
-        found = question(connection)
-    engine.dispose()
-    return found
+    with open_read_only(str(record)) as engine, reading(engine) as connection:
+        return question(connection)
 
 
 def ranked(record: Path, cohort: int | None = None) -> Leaderboard:

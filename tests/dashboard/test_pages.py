@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.record.schema.database import connect, reading
+from arena.record.schema.database import connect, open_read_only, reading
 from arena.scores.leaderboard import LeaderboardRow, read_scores
 from tests.dashboard.opening import healthy, in_address, opened, tables, tiles, words
 
@@ -16,11 +16,8 @@ VIEWS = ("leaderboard", "cohort")
 
 
 def rows_of(record: Path, cohort: int | None = None) -> list[LeaderboardRow]:
-    engine = connect(record, read_only=True)
-    with reading(engine) as connection:
-        rows = read_scores(connection, None if cohort is None else [cohort])
-    engine.dispose()
-    return rows
+    with open_read_only(str(record)) as engine, reading(engine) as connection:
+        return read_scores(connection, None if cohort is None else [cohort])
 
 
 def test_the_newest_cohort_is_shown_until_another_is_chosen(

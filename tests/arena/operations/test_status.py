@@ -220,22 +220,27 @@ def asked(engine: Engine) -> Iterator[list[tuple[str, Any]]]:
     event.remove(engine, "before_cursor_execute", note)
 
 
+def plans(engine: Engine, questions: list[tuple[str, Any]]) -> list[tuple[str, str]]:
+    """The steps by which the database answers each question, beside the question."""
+    with engine.connect() as connection:
+        return [
+            (row[3], statement)
+            for statement, parameters in questions
+            for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+        ]
+
+
 def test_every_question_goes_by_an_index(copy: Path) -> None:
     """Of marks, quotes, calls, forecasts, entries, snapshots: nothing is read from end to end."""
     engine = connect(copy)
     limits = {"day": 1, "round": 1, "agent": 1}
     with asked(engine) as questions, reading(engine) as connection:
         read_status(connection, NOW, Expected(limits=limits))
-    with engine.connect() as connection:
-        plans = [
-            (row[3], statement)
-            for statement, parameters in questions
-            for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
-        ]
+    steps = plans(engine, questions)
     engine.dispose()
     assert len(questions) > 15
-    assert [plan for plan in plans if plan[0].split()[0] == "SCAN" and plan[0].split()[1] not in SMALL] == []
-    assert all("COVERING INDEX" in plan for plan, _ in plans if plan.startswith("SCAN turn"))
+    assert [plan for plan in steps if plan[0].split()[0] == "SCAN" and plan[0].split()[1] not in SMALL] == []
+    assert all("COVERING INDEX" in plan for plan, _ in steps if plan.startswith("SCAN turn"))
 
 
 def test_the_command_says_it_in_words_and_as_json(record: Record, tmp_path: Path) -> None:

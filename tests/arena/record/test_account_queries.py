@@ -21,7 +21,7 @@ from arena.record.queries.progress import (
 from arena.record.queries.settlements import read_owed
 from arena.record.record import Record
 from arena.record.schema.database import connect, reading
-from tests.arena.operations.test_status import asked
+from tests.arena.operations.test_status import asked, plans
 from tests.records.full_record import build, week
 
 
@@ -81,12 +81,7 @@ def test_profits_are_read_without_going_through_ledgers_or_marks(built: Path) ->
     engine = connect(built)
     with asked(engine) as questions, reading(engine) as connection:
         read_profits(connection)
-    with engine.connect() as connection:
-        plans = [
-            row[3]
-            for statement, parameters in questions
-            for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
-        ]
+    steps = [step for step, _ in plans(engine, questions)]
     engine.dispose()
-    assert not [plan for plan in plans if plan.startswith(("SCAN mark", "SCAN entry", "SCAN newest"))]
-    assert any("entrant_id=?" in plan for plan in plans)
+    assert not [plan for plan in steps if plan.startswith(("SCAN mark", "SCAN entry", "SCAN newest"))]
+    assert any("entrant_id=?" in plan for plan in steps)

@@ -24,7 +24,7 @@ from arena.record.queries.market_history import read_event_questions, read_quest
 from arena.record.schema.database import connect, open_read_only, reading
 from arena.scores.agent_summary import agent_details
 from arena.verify.content import verified_content
-from tests.arena.operations.test_status import asked
+from tests.arena.operations.test_status import asked, plans
 from tests.records.full_record import build
 from tests.rows import rows_in
 
@@ -148,15 +148,10 @@ def test_every_question_goes_by_an_index(path: Path) -> None:
             read(connection, own)
         read_questions(connection, ["a"])
         read_event_questions(connection, ["a"])
-    with engine.connect() as connection:
-        plans = [
-            row[3]
-            for statement, parameters in questions
-            for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
-        ]
+    steps = [step for step, _ in plans(engine, questions)]
     engine.dispose()
     assert len(questions) >= 9
-    assert [plan for plan in plans if plan.startswith("SCAN") and "VIRTUAL TABLE" not in plan] == []
+    assert [plan for plan in steps if plan.startswith("SCAN") and "VIRTUAL TABLE" not in plan] == []
 
 
 def everything(database: str) -> list[Any]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from arena.record.hashes import round_heads
 from arena.record.schema.cohort import CohortRow
-from arena.record.schema.database import Connection, connect, reading
+from arena.record.schema.database import Connection, open_read_only, reading
 from arena.record.schema.tables import METADATA
 from arena.record.schema.typed import select
 from tests.arena.record.older import old_record
@@ -79,12 +79,8 @@ def heads_of(record: Path | TamperedRecord) -> Heads:
     """The heads of every cohort in a file, or in memory, from the first that started on."""
     if isinstance(record, TamperedRecord):
         return _heads(record.connection)
-    engine = connect(record, read_only=True)
-    try:
-        with reading(engine) as connection:
-            return _heads(connection)
-    finally:
-        engine.dispose()
+    with open_read_only(str(record)) as engine, reading(engine) as connection:
+        return _heads(connection)
 
 
 def _heads(connection: Connection) -> Heads:

@@ -38,7 +38,7 @@ from arena.record.queries.turns import (
     read_rejections,
     read_seen_markets,
 )
-from arena.record.schema.database import Connection, connect, reading
+from arena.record.schema.database import Connection, reading
 from arena.record.schema.database import open_read_only as opened
 from arena.verify.content import verified_content
 from markets.hashes import timestamp_text
@@ -49,10 +49,8 @@ from tests.rows import rows_in
 
 @contextmanager
 def looking(record: str | Path) -> Iterator[Connection]:
-    engine = connect(record, read_only=True)
-    with reading(engine) as connection:
+    with opened(str(record)) as engine, reading(engine) as connection:
         yield connection
-    engine.dispose()
 
 
 def most_quoted(record: Path) -> str:

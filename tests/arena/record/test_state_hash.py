@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import Integer
 
 from arena.record.hashes import state_hash
-from arena.record.schema.database import connect, reading
+from arena.record.schema.database import open_read_only, reading
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.tables import METADATA
 from tests.arena.verify.test_verify import rows_of
@@ -82,12 +82,8 @@ def hash_of(record: Path | TamperedRecord) -> str:
     """The state hash of the record in a file, or in memory."""
     if isinstance(record, TamperedRecord):
         return state_hash(record.connection)
-    engine = connect(record, read_only=True)
-    try:
-        with reading(engine) as connection:
-            return state_hash(connection)
-    finally:
-        engine.dispose()
+    with open_read_only(str(record)) as engine, reading(engine) as connection:
+        return state_hash(connection)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 
 from arena.cli.agent_text import profile_data, say_profile
 from arena.errors import ArenaError
-from arena.record.schema.database import Connection, connect, reading
+from arena.record.schema.database import Connection, open_read_only, reading
 from arena.scores.leaderboard import LeaderboardRow, compute_leaderboard, read_scores
 from arena.scores.profiles.agent_profile import compute_agent_profile
 from tests.records.full_record import build
@@ -18,10 +18,8 @@ def record(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """The small record that has everything in it, early and late."""
     path = tmp_path_factory.mktemp("portrait") / "record.db"
     build(path, request.param).close()
-    engine = connect(f"sqlite:///{path}", read_only=True)
-    with reading(engine) as connection:
+    with open_read_only(str(path)) as engine, reading(engine) as connection:
         yield connection
-    engine.dispose()
 
 
 def players(record: Connection) -> list[LeaderboardRow]:

@@ -8,7 +8,7 @@ import pytest
 
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.queries.trades import read_newest_pages
-from arena.record.schema.database import Connection, connect, reading
+from arena.record.schema.database import Connection, open_read_only, reading
 from arena.scores.leaderboard import read_scores
 from arena.scores.positions import (
     AccountTrades,
@@ -31,10 +31,8 @@ def record(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """The small record that has everything in it, after each of its weeks."""
     path = tmp_path_factory.mktemp("traded") / "record.db"
     build(path, request.param).close()
-    engine = connect(f"sqlite:///{path}", read_only=True)
-    with reading(engine) as connection:
+    with open_read_only(str(path)) as engine, reading(engine) as connection:
         yield connection
-    engine.dispose()
 
 
 def accounts(record: Connection, agent: str | None = None) -> list[AccountTrades]:
@@ -71,10 +69,8 @@ def test_what_is_held_is_at_stake_for_as_much_as_it_is_worth(record: Connection)
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
     path = tmp_path_factory.mktemp("traded") / "whole.db"
     build(path).close()
-    engine = connect(f"sqlite:///{path}", read_only=True)
-    with reading(engine) as connection:
+    with open_read_only(str(path)) as engine, reading(engine) as connection:
         yield connection
-    engine.dispose()
 
 
 def test_each_market_ended_as_the_record_says(whole: Connection) -> None:
@@ -102,11 +98,9 @@ def test_an_account_is_worth_its_bankroll_before_anything_else(whole: Connection
 
 def test_before_the_first_cohort_there_is_nothing(tmp_path: Path) -> None:
     build(tmp_path / "empty.db", 0).close()
-    engine = connect(f"sqlite:///{tmp_path / 'empty.db'}", read_only=True)
-    with reading(engine) as connection:
+    with open_read_only(str(tmp_path / "empty.db")) as engine, reading(engine) as connection:
         assert accounts(connection) == []
         assert read_newest_pages(connection) == []
-    engine.dispose()
 
 
 def test_an_event_is_tied_where_one_family_has_all_that_was_traded_of_it(whole: Connection) -> None:

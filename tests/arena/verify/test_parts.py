@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import ArenaError
-from arena.record.schema.database import Connection, connect, reading
+from arena.record.schema.database import Connection, open_read_only, reading
 from arena.verify import find
 from tests.records.tampering import tamper
 
@@ -23,10 +23,8 @@ TAMPERED = (
 @pytest.fixture
 def tampered(copy: Path) -> Iterator[tuple[Path, Connection]]:
     tamper(copy, *TAMPERED)
-    engine = connect(copy, read_only=True)
-    with reading(engine) as connection:
+    with open_read_only(str(copy)) as engine, reading(engine) as connection:
         yield copy, connection
-    engine.dispose()
 
 
 @pytest.mark.parametrize("most", [pytest.param(None, marks=pytest.mark.thorough), 3])

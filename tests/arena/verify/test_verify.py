@@ -13,7 +13,7 @@ from sqlalchemy import Integer, Table
 
 from arena import verify as package
 from arena.errors import ArenaError
-from arena.record.schema.database import connect, reading
+from arena.record.schema.database import open_read_only, reading
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.tables import METADATA
 from arena.verify import Difference, verify
@@ -63,12 +63,8 @@ SEALED_BY = {
 
 def differences(path: Path) -> list[Difference]:
     """What verifying finds in the record of a file."""
-    engine = connect(path, read_only=True)
-    try:
-        with reading(engine) as connection:
-            return verify(connection)
-    finally:
-        engine.dispose()
+    with open_read_only(str(path)) as engine, reading(engine) as connection:
+        return verify(connection)
 
 
 def some(keys: list[tuple[Any, ...]], thorough: bool) -> list[tuple[Any, ...]]:
