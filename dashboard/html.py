@@ -864,10 +864,13 @@ def _scatter(
     parts += [_label(across.at(v), frame.height - 8, written(v, x_unit), "axis", "middle") for v in ticks(*x)]
     for name, right, high, look in sorted(spots, key=lambda spot: spot[3] != REST):
         title = f"{name}: {written(right, x_unit)}, {written(high, y_unit)}"
-        mark = Markup('<circle class="{} dot" cx="{}" cy="{}" r="5"><title>{}</title></circle>')
-        parts.append(mark.format(look, across.at(right), up.at(high), title))
+        mark, at = '<circle class="%s dot" cx="%s" cy="%s" r="5"><title>%s</title></circle>', across.at(right)
+        parts.append(filled(mark, look, at, up.at(high), title))
+        room = int((frame.width - at - 12) / LETTER), int((at - 12) / LETTER)
+        before = room[0] < min(len(name), room[1])
         if look != REST:
-            parts.append(_label(across.at(right) + 9, up.at(high) + 4, name, f"{look} name"))
+            words, place = shortened(name, room[before]), at + (-9 if before else 9)
+            parts.append(_label(place, up.at(high) + 4, words, f"{look} name", "end" if before else "start"))
     return Markup().join(parts)
 
 
