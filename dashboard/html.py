@@ -10,10 +10,10 @@ assets/arena.css; assets/arena.js sorts tables.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate, pairwise
-from math import floor, log10, sqrt
+from math import ceil, floor, log10, sqrt
 from statistics import median
 from typing import Any, Literal, TypeVar
 
@@ -510,7 +510,14 @@ def line_chart(
         unit = "%+.1f%"
     if len({written(value, unit) for value in ticks(*y)}) < 3:  # a flat line has room around it
         y = min(y[0], -1.1), max(y[1], 1.1)
+    frames = _fitted(frames, [f"{line.name} {line.end}".strip() for line in lines if line.look != REST])
     return _charts(frames, [_lines(frame, lines, band, note, unit, x, y) for frame in frames], says)
+
+
+def _fitted(frames: Sequence[Frame], names: Sequence[str]) -> list[Frame]:
+    """Frames whose room at the right is no more than these names need."""
+    need = 22 + ceil(LETTER * max((len(name) for name in names), default=0))
+    return [replace(frame, right=min(frame.right, need)) for frame in frames]
 
 
 def _lines(
@@ -659,8 +666,9 @@ def luck_band(points: Points, luck: Luck | None = None, scale: float = 1.0) -> B
 
 def calibration_chart(curves: Sequence[tuple[str, ReliabilityDiagram, str]], says: str) -> Markup:
     """What was said against what happened, with the band of the first: names, diagrams and classes."""
-    drawn = [_calibration(frame, [one for one in curves if one[1].points]) for frame in SQUARES]
-    return _charts(SQUARES, drawn, says) if any(found.points for _, found, _ in curves) else Markup("")
+    curves = [one for one in curves if one[1].points]
+    frames = _fitted(SQUARES, [name for name, _, _ in curves])
+    return _charts(frames, [_calibration(frame, curves) for frame in frames], says) if curves else Markup("")
 
 
 def _calibration(frame: Frame, curves: Sequence[tuple[str, ReliabilityDiagram, str]]) -> Markup:
@@ -845,8 +853,7 @@ def scatter(spots: Sequence[tuple[str, float, float, str]], says: str, x_unit: s
     """Points by two figures each, 0 on both axes: names, places across and up, and classes."""
     if not spots:
         return Markup("")
-    drawn = [_scatter(frame, spots, x_unit, y_unit) for frame in LONG]
-    return _charts(LONG, drawn, says)
+    return _charts(LONG, [_scatter(frame, spots, x_unit, y_unit) for frame in LONG], says)
 
 
 def _scatter(
@@ -859,10 +866,13 @@ def _scatter(
     parts += [_label(across.at(v), frame.height - 8, written(v, x_unit), "axis", "middle") for v in ticks(*x)]
     for name, right, high, look in sorted(spots, key=lambda spot: spot[3] != REST):
         title = f"{name}: {written(right, x_unit)}, {written(high, y_unit)}"
-        mark = Markup('<circle class="{} dot" cx="{}" cy="{}" r="5"><title>{}</title></circle>')
-        parts.append(mark.format(look, across.at(right), up.at(high), title))
+        mark, at = '<circle class="%s dot" cx="%s" cy="%s" r="5"><title>%s</title></circle>', across.at(right)
+        parts.append(filled(mark, look, at, up.at(high), title))
+        room = int((frame.width - at - 12) / LETTER), int((at - 12) / LETTER)
+        before = room[0] < min(len(name), room[1])
         if look != REST:
-            parts.append(_label(across.at(right) + 9, up.at(high) + 4, name, f"{look} name"))
+            words, place = shortened(name, room[before]), at + (-9 if before else 9)
+            parts.append(_label(place, up.at(high) + 4, words, f"{look} name", "end" if before else "start"))
     return Markup().join(parts)
 
 
@@ -879,15 +889,10 @@ def strip(
 
     `spots` are names, probabilities and classes, in the order of the rows.
     """
-    frames = [
-        Frame("wide small", 420, 60 + 22 * len(spots), 130, 46),
-        Frame("narrow", 350, 60 + 22 * len(spots), 112, 42),
-    ]
-    return (
-        _charts(frames, [_strip(frame, spots, price, middle) for frame in frames], says)
-        if spots
-        else Markup()
-    )
+    height = 60 + 22 * len(spots)
+    frames = (Frame("wide small", 420, height, 130, 46), Frame("narrow", 350, height, 112, 42))
+    drawn = [_strip(frame, spots, price, middle) for frame in frames]
+    return _charts(frames, drawn, says) if spots else Markup()
 
 
 def _strip(

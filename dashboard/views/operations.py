@@ -434,7 +434,7 @@ def show_rejected(record: RecordSource, status: Status) -> None:
         "First seen": [aside.first_seen_at for aside in quarantined],
     }
     marks = [_mark(aside) for aside in quarantined]
-    told = {"Reason": words("Reason", long=True)}
+    told = {name: words(name, long=True) for name in ("Reason", "Record")}
     listing(data, "Rejected venue data", told, [way("operations", aside=kind, sent=mark) for mark in marks])
     if (asked := st.query_params.get("sent")) in marks:
         chosen = quarantined[marks.index(asked)]
