@@ -2,7 +2,7 @@
 
 Against the loop in `benchmarks/bare.py`, which does the same in floats with sqlite3 and nothing else.
 
-python -m benchmarks.replay
+python -m benchmarks.replay [--weeks 10]
 """
 
 import asyncio
@@ -25,7 +25,6 @@ from markets.simulation.settings import Settings
 from markets.venues.simulator import venue
 
 WORLD = Settings(start=date(2026, 1, 4), weeks=52, markets=200, events=60)
-WEEKS = WORLD.weeks
 LEAST = 0.35
 """What a turn is to reach of the loop's speed."""
 AGENTS: tuple[tuple[str, float], ...] = (
@@ -35,10 +34,10 @@ AGENTS: tuple[tuple[str, float], ...] = (
 )
 
 
-def recording(folder: Path) -> Path:
-    """A simulated year, looked at every third day."""
+def recording(folder: Path, weeks: int) -> Path:
+    """The simulated year's first weeks and the three after, looked at every third day."""
     world, seen, looks = venue(WORLD), dict[Any, None](), []
-    for number in range(0, 7 * (WEEKS + 3), 3):
+    for number in range(0, 7 * (weeks + 3), 3):
         at = datetime.combine(WORLD.start, time(), UTC) + timedelta(days=number)
         seen |= dict.fromkeys(x.market.id for x in asyncio.run(world.catalogue(at)).listings)
         listings = tuple(asyncio.run(world.listings(at, list(seen))))
@@ -77,18 +76,27 @@ def ours(folder: Path, database: Path) -> Counter[str]:
 
 
 def main() -> None:
-    chosen = options(__doc__).parse_args()
+    parser = options(__doc__)
+    parser.add_argument(
+        "--weeks", type=int, default=WORLD.weeks, help="only the year's first weeks, and the three after"
+    )
+    chosen = parser.parse_args()
+    if not 2 <= chosen.weeks <= WORLD.weeks:
+        parser.error(f"--weeks is from 2 to {WORLD.weeks}")
     with tempfile.TemporaryDirectory() as name:
-        folder, places = recording(Path(name) / "year"), itertools.count()
+        folder, places = recording(Path(name) / "year", chosen.weeks), itertools.count()
+        bundle = open_recording(folder)
+        # As many cohorts as the arena starts: in a part of the year also those of its last three weeks.
+        weeks = len(arrange_replay(folder, bundle, config(folder.parent)).times()[0])
         counts: dict[str, Counter[str]] = {}
 
         def plain() -> None:
-            counts["bare"] = bare.play(folder, Path(name) / f"bare-{next(places)}.db", AGENTS, WEEKS)
+            counts["bare"] = bare.play(folder, Path(name) / f"bare-{next(places)}.db", AGENTS, weeks)
 
         def arena() -> None:
             counts["arena"] = ours(folder, Path(name) / f"arena-{next(places)}.db")
 
-        turns = WEEKS * bare.ROUNDS * len(AGENTS)
+        turns = weeks * bare.ROUNDS * len(AGENTS)
         loop, took = timed(plain, turns), timed(arena, turns)
     notes = [f"{who}: {', '.join(f'{n:,} {of}' for of, n in made.items())}" for who, made in counts.items()]
     rows = [
