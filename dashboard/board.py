@@ -657,8 +657,9 @@ def short_board(
     kinds = dict(known.agents)
     hrefs = [address(way("agent", agent=name)) if name in kinds else None for name in agents]
     table = html_table(data, shown, "Leaderboard: one row an agent", hrefs, sortable=True)
-    drawn = sum(name in equity for name in agents)
-    said = ORDER if drawn in (0, len(agents)) else f"{ORDER} Equity is drawn for the first {drawn}."
+    others = [row.agent for row in rows if row.kind != MARKET]
+    drawn = sum(name in equity for name in others)
+    said = ORDER if drawn in (0, len(others)) else f"{ORDER} Equity is drawn for the first {drawn}."
     return table + Markup('<p class="quiet">{}</p>').format(said)
 
 

@@ -202,7 +202,7 @@ def turn_map(outcomes: Sequence[TurnOutcome], agents: Sequence[str]) -> Markup:
         if any(one.agent == agent for one in outcomes)
     ]
     if not rows:
-        return box("Turns", Markup('<p class="quiet">No round has begun yet: arena round plays one.</p>'))
+        return box("Turns", Markup('<p class="quiet">No round has begun yet: “arena round” plays one.</p>'))
     found = Counter(one.status for one in outcomes)
     said = ", ".join(f"{found[status]:,} {status}" for status in found)
     chart = heat_map(rows, [str(cohort) for cohort, _ in places], f"Turns of each agent by round: {said}")
@@ -214,9 +214,8 @@ def turn_map(outcomes: Sequence[TurnOutcome], agents: Sequence[str]) -> Markup:
 def at_work(status: Status, page: OperationsPage, simulated: str) -> dict[str, str]:
     """What else is to be known of an arena at work: each thing, and how it stands."""
     leader, held, calendar = status.leader, status.held, status.calendar
-    running = (
-        f"on {leader.host}" if leader is not None and leader.alive else "not running; arena run starts it"
-    )
+    stopped = "not running; start it with “arena run”"
+    running = f"on {leader.host}" if leader is not None and leader.alive else stopped
     oldest = f"; the oldest price is of {moment(held.oldest)}" if held.stale else ""
     wrong = [told for told in status.incidents if told.ended_at is None]
     bad = [told for told in wrong if told.incident.kind == "verify_failed"]
@@ -230,9 +229,9 @@ def at_work(status: Status, page: OperationsPage, simulated: str) -> dict[str, s
         "Backup": _backup(status.backup, status),
         "Record": f"{page.size / MEGABYTE:,.1f} MB, schema {page.schema}. "
         + (
-            f"{bad[0].incident.text}, since {moment(bad[0].incident.at)}: arena verify shows all of it."
+            f"{bad[0].incident.text}, since {moment(bad[0].incident.at)}: “arena verify” shows all of it."
             if bad
-            else "Each backup is verified as it is made; arena verify recomputes every balance at any time."
+            else "Each backup is verified as it is made; “arena verify” recomputes every balance at any time."
         ),
     }
 
@@ -246,7 +245,7 @@ def _lost(status: Status) -> str:
 
 def _backup(job: JobState | None, status: Status) -> str:
     if job is None or job.ended_at is None:
-        return "none was made by arena run; arena db backup makes one"
+        return "none by “arena run” yet; “arena db backup” makes one"
     if job.failures:
         return f"failed {count(job.failures, 'time')} in a row: {flat(job.note) or 'see the log'}"
     return f"{moment(job.ended_at)}, {far(job.ended_at, status.at)}"

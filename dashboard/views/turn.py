@@ -546,10 +546,9 @@ def _judged(claims: Sequence[Claim]) -> Iterator[str]:
     if gains:
         better = sum(gain > 0 for gain in gains)
         mean = sum(gains) / len(gains)
-        yield (
-            f"{count(len(gains), 'forecast')} can be judged: {better} closer than the price, "
-            f"by {written(mean, '%+.4f')} Brier points on average."
-        )
+        judged = f"{len(gains):,} of {count(len(claims), 'market')} can be judged"
+        closer = f"{better} closer than the price, by {written(mean, '%+.4f')} Brier points on average."
+        yield f"{judged}: {closer}"
     else:
         yield "None can be judged yet."
 

@@ -66,7 +66,7 @@ def test_a_check_that_failed_is_said_where_the_record_is_spoken_of(
     troubled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = opened("operations", troubled, monkeypatch)
-    assert "1 difference, since 18 Jan 2026, 09:30 UTC: arena verify shows all of it" in words(page)
+    assert "1 difference, since 18 Jan 2026, 09:30 UTC: “arena verify” shows all of it" in words(page)
     assert "Each backup is verified" not in words(page)
 
 
@@ -84,8 +84,8 @@ def test_a_quiet_record_says_what_to_do_next(empty: Path, monkeypatch: pytest.Mo
     assert "no cohort has started yet" in words(page)
     assert "No scheduler is running, so nothing happens by itself" in words(page)
     assert "spent today" in {label for label, _ in tiles(page)}
-    assert "arena round plays one" in words(page)
-    assert "arena db backup makes one" in words(page)
+    assert "“arena round” plays one" in words(page)
+    assert "“arena db backup” makes one" in words(page)
     assert not tables(page)
 
 
