@@ -588,7 +588,7 @@ TOOLS = " · tools"
 """The mark of an agent that could look things up."""
 
 
-ORDER = "Surest first: sorted by the low end of the skill’s interval."
+ORDER = "Surest first: sorted by the low end of the skill’s interval. Evidence of {} is proof."
 
 
 def short_board(
@@ -626,7 +626,7 @@ def short_board(
             HtmlCell(row.agent, row.agent, known.about(row.agent) + TOOLS * bool(row.tools)) for row in rows
         ],
         "skill": [_skill(line, look[line.row.agent], scale) for line in lines],
-        "verdict": [_verdict(line, bar) for line in lines],
+        "verdict": [_verdict(line) for line in lines],
         "brier_implied": [row.brier_implied for row in rows],
         "pnl": [row.pnl for row in rows],
         "equity": [sparkline(equity.get(name, ()), look[name]) for name in agents],
@@ -659,7 +659,8 @@ def short_board(
     table = html_table(data, shown, "Leaderboard: one row an agent", hrefs, sortable=True)
     others = [row.agent for row in rows if row.kind != MARKET]
     drawn = sum(name in equity for name in others)
-    said = ORDER if drawn in (0, len(others)) else f"{ORDER} Equity is drawn for the first {drawn}."
+    said = ORDER.format(times_text(bar))
+    said += "" if drawn in (0, len(others)) else f" Equity is drawn for the first {drawn}."
     return table + Markup('<p class="quiet">{}</p>').format(said)
 
 
@@ -677,13 +678,13 @@ def _skill(line: LeaderboardLine, look: str, scale: Scale) -> HtmlCell:
     return HtmlCell(shown, row.skill, span, "two")
 
 
-def _verdict(line: LeaderboardLine, bar: float) -> HtmlCell:
+def _verdict(line: LeaderboardLine) -> HtmlCell:
     row = line.row
     if row.kind == MARKET:
         return HtmlCell("", "")
     if row.copies:
         return HtmlCell(tag("copy", "copy"), "copy", f"of {shortened(row.copies, 24)}")
-    below = "" if row.evidence is None else f"evidence {times_text(row.evidence)}, bar {times_text(bar)}"
+    below = "" if row.evidence is None else f"evidence {times_text(row.evidence)}"
     if row.verdict == "none":
         return (
             HtmlCell(tag("behind", "none"), "behind", below) if row.skill_low is not None else HtmlCell("–")

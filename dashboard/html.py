@@ -516,7 +516,7 @@ def line_chart(
 
 def _fitted(frames: Sequence[Frame], names: Sequence[str]) -> list[Frame]:
     """Frames whose room at the right is no more than these names need."""
-    need = 22 + ceil(LETTER * max((len(name) for name in names), default=0))
+    need = 36 + ceil(LETTER * max((len(name) for name in names), default=0))
     return [replace(frame, right=min(frame.right, need)) for frame in frames]
 
 
