@@ -588,7 +588,7 @@ TOOLS = " · tools"
 """The mark of an agent that could look things up."""
 
 
-ORDER = "Surest first: sorted by the low end of the skill’s interval. Evidence of {} is proof."
+ORDER = "Sorted by the low end of the skill’s interval. Proof takes evidence of {} and a lead week by week."
 
 
 def short_board(

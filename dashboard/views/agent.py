@@ -350,7 +350,7 @@ def conclusions(found: AgentEvidence) -> list[str]:
     said = {
         "proven": f"**Proven.** {evidence}.",
         "ahead": f"**Ahead, not yet proven**: {missing_text(gain, verdict, found.bar)}.",
-        "close": f"**Too close to call.** {evidence}; {times_text(found.bar)} would be proof.",
+        "close": f"**Too close to call.** {evidence}; proof takes {times_text(found.bar)}.",
         "none": "" if gain.low is None else "**Behind the price.**",
     }[verdict.name]
     copied = f"It copies {plain(verdict.copies)}: together they are one entry." if verdict.copies else ""

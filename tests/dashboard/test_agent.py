@@ -103,7 +103,7 @@ def test_a_ranked_agent_has_its_evidence_drawn_and_its_verdict_said(
         (
             Verdict("close", 2.0, None, None),
             -0.01,
-            ["**Too close to call.** Evidence is ×2.0; ×160 would be proof."],
+            ["**Too close to call.** Evidence is ×2.0; proof takes ×160."],
         ),
         (Verdict("none", 0.1, None, None), -0.02, ["**Behind the price.**"]),
         (Verdict("none", 1.0, None, None), None, []),

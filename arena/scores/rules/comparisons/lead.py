@@ -225,7 +225,7 @@ def missing_text(gain: Gain, verdict: Verdict, bar: float) -> str:
     if gain.weeks < ENOUGH_WEEKS:
         return f"too early, {gain.weeks} of {ENOUGH_WEEKS} weeks"
     if verdict.reached is None:
-        return f"its evidence is {times_text(verdict.evidence)}, and {times_text(bar)} is proof"
+        return f"its evidence is {times_text(verdict.evidence)}, and proof takes {times_text(bar)}"
     return "its evidence is enough, but compared week by week its lead may be chance"
 
 

@@ -132,7 +132,7 @@ SENTENCES = {
         led([gain("ann", 0.03)], capital=LOW),
         (
             f"ann is ahead of the market by 0.0300 {CI}, not yet proven: its evidence is ×6.4, "
-            "and ×160 is proof."
+            "and proof takes ×160."
         ),
     ),
     "one is ahead too early": (
@@ -150,7 +150,7 @@ SENTENCES = {
         led([gain("ann", 0.03), gain("bob", 0.025)], capital=LOW),
         (
             f"Two agents are ahead of the market, none of them proven yet: ann leads by 0.0300 {CI}; "
-            "its evidence is ×6.4, and ×160 is proof."
+            "its evidence is ×6.4, and proof takes ×160."
         ),
     ),
     "one may be ahead": (
