@@ -1,6 +1,7 @@
 """Any two agents held against each other: who forecasts better, by how much, and whether it is luck."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -103,9 +104,9 @@ def _verdict(found: DuelDetails, looks: Sequence[str]) -> None:
 
 
 def winner_words(duel: Duel) -> str:
-    """Who has won; beside an interval on one side of 0, why nobody has."""
-    one_sided = duel.low is not None and duel.high is not None and duel.low * duel.high > 0
-    return duel.winner() or ("undecided once adjusted" if one_sided else "undecided")
+    """Who has won, or whether somebody would have if this were the only duel."""
+    alone = replace(duel, adjusted=None).winner()
+    return duel.winner() or ("undecided once adjusted" if alone else "undecided")
 
 
 def heading(a: str, b: str, found: DuelDetails | None) -> str:

@@ -145,9 +145,11 @@ def test_the_heading_says_why_nobody_has_won(gap: float, low: float | None, said
 
 
 @pytest.mark.parametrize(
-    ("low", "adjusted", "says"),
-    [(0.01, 0.02, "ann"), (0.01, 0.3, "undecided once adjusted"), (-0.01, 0.3, "undecided")],
+    ("p", "adjusted", "says"),
+    [(0.01, 0.02, "ann"), (0.04, 0.3, "undecided once adjusted"), (0.2, 0.3, "undecided")],
 )
-def test_an_interval_on_one_side_of_0_says_why_nobody_has_won(low: float, adjusted: float, says: str) -> None:
-    one = Duel("ann", "bob", 90, 90, 40, 40.0, 0.02, 0.01, 0.04, None, "rows", adjusted, low, 0.05)
+def test_who_would_have_won_one_duel_alone_is_undecided_among_many(
+    p: float, adjusted: float, says: str
+) -> None:
+    one = Duel("ann", "bob", 90, 90, 40, 40.0, 0.02, 0.01, p, None, "rows", adjusted)
     assert winner_words(one) == says
