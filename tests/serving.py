@@ -97,7 +97,11 @@ class _Handler(BaseHTTPRequestHandler):
         self._serve(b"")
 
     def do_POST(self) -> None:
-        self._serve(self.rfile.read(int(self.headers["Content-Length"])))
+        length = int(self.headers["Content-Length"])
+        body = self.rfile.read(length)
+        if len(body) < length:
+            raise ConnectionResetError("the client is gone")
+        self._serve(body)
 
     def _serve(self, body: bytes) -> None:
         with self.server.busy() as count:
