@@ -235,8 +235,8 @@ def at_manifold(folder: Path, server: VenueServer, count: int) -> Path:
     wire = manifold.ManifoldWire()
     for n in range(count):
         name, ended = f"m{n}", ended_at(n)
-        closed = None if ended is None else int(ended.timestamp()) * 1000
-        times: dict[str, Any] = {"resolutionTime": closed, "closeTime": closed} if closed else {}
+        closed = int((ended or START).timestamp()) * 1000
+        times: dict[str, Any] = {"closeTime": closed, "resolutionTime": closed + 18_000_000} if ended else {}
         made = manifold.an_end if ended else manifold.a_market
         wire.markets.append(made(name, volume=90_000 + n, **times))
         wire.bets += [
