@@ -13,7 +13,6 @@ from functools import partial
 from arena.clock import Clock, PretendedClock, sleep_unless_stopped
 from arena.cohorts.freeze import plan_of, stamp_of
 from arena.cohorts.schedule import (
-    TICK,
     Job,
     configured_jobs,
     job_due_at,
@@ -243,17 +242,19 @@ def due_tasks(
 ) -> list[DueTask]:
     """All that may be done now. At the same time cohorts come first, then jobs in their order.
 
-    In a made-up or recorded world, marks wait for a cohort that rests: its next ones would come a week later.
+    In a made-up or recorded world, all waits for an earlier start or cohort that rests: it would be too late.
     """
-    cohorts = [one for one in todo.due if one.after is None or one.after <= now]
-    resting = [one.at for one in todo.due if one not in cohorts and one.stored and not one.stored.paused_at]
+    ready = [one for one in todo.due if one.after is None or one.after <= now]
+    rest = [one for one in todo.due if one not in ready and not (one.stored and one.stored.paused_at)]
+    resting = min((one.at for one in rest), default=None)
     found = [
         DueTask(one.name, one.at, place, one.stored.cohort.stamp == "live" if one.stored else live, one)
-        for place, one in enumerate(cohorts)
+        for place, one in enumerate(ready)
     ]
-    for place, job in enumerate(known, len(found)):
+    found = [task for task in found if task.live or resting is None or task.at < resting]
+    for place, job in enumerate(known, len(ready)):
         at = job_due_at(job, states.get(job.name), now)
-        if at is not None and (live or job.name != "marks" or min(resting, default=at + TICK) > at):
+        if at is not None and (live or job.name != "marks" or resting is None or at < resting):
             found.append(DueTask(job.name, at, place, live))
     return found
 

@@ -301,23 +301,37 @@ def test_within_the_window_nothing_was_missed_whatever_the_policy(
     assert [one.number for one in found.due] == [4 if passed_over else 2]
 
 
+MARKS = Job("marks", Cadence(WEEK))
+NEXT_MARKS = MARKS.latest(NOW + WEEK)
+
+
+def tasks_of(due: tuple[Due, ...], now: datetime, real: bool) -> list[str]:
+    """What may be done of this and of marks, which are due too."""
+    done = {"marks": JobState("marks", NEXT_MARKS - WEEK, NOW, NOW)}
+    return [task.name for task in due_tasks(DueWork(due, {}, None, (), over=False), [MARKS], done, now, real)]
+
+
 @pytest.mark.parametrize(
     ("real", "paused", "later", "may"),
     [
-        (False, False, HOUR * 0, ["cohort 2"]),
+        (False, False, HOUR * 0, []),
         (False, False, HOUR, ["cohort 1", "cohort 2", "marks"]),
         (False, True, HOUR * 0, ["cohort 2", "marks"]),
         (True, False, HOUR * 0, ["cohort 2", "marks"]),
     ],
 )
-def test_marks_of_a_made_up_world_wait_for_a_cohort_that_is_tried_again_later(
+def test_a_made_up_world_waits_for_a_cohort_that_is_tried_again_later(
     real: bool, paused: bool, later: timedelta, may: list[str]
 ) -> None:
-    marks = Job("marks", Cadence(WEEK))
-    at = marks.latest(NOW + WEEK)
     resting = course(cohort(1, real=real), paused=NOW if paused else None).stored
     other = course(cohort(2, real=real)).stored
-    due = Due(at, "play", resting, 2, after=NOW + WEEK + HOUR), Due(at, "track", other)
-    done = {"marks": JobState("marks", at - WEEK, NOW, NOW)}
-    tasks = due_tasks(DueWork(due, {}, None, (), over=False), [marks], done, NOW + WEEK + later, real)
-    assert [task.name for task in tasks] == may
+    due = Due(NEXT_MARKS, "play", resting, 2, after=NOW + WEEK + HOUR), Due(NEXT_MARKS, "track", other)
+    assert tasks_of(due, NOW + WEEK + later, real) == may
+
+
+@pytest.mark.parametrize(("real", "may"), [(False, []), (True, ["cohort 1", "marks"])])
+def test_a_made_up_world_waits_for_a_start_that_is_tried_again_later(real: bool, may: list[str]) -> None:
+    start = Due(NEXT_MARKS, "start", after=NOW + WEEK + HOUR)
+    due = start, Due(NEXT_MARKS, "play", course(cohort(1, real=real)).stored, 2)
+    assert tasks_of(due, NOW + WEEK, real) == may
+    assert tasks_of(due, NOW + WEEK + HOUR, real) == ["start", "cohort 1", "marks"]
