@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from functools import cache, lru_cache
 from itertools import groupby, pairwise
 from operator import itemgetter
-from typing import Any, NamedTuple, cast
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from sqlalchemy import Connection, Dialect, Integer, Table, bindparam, type_coerce
 from sqlalchemy.exc import DBAPIError
@@ -377,15 +377,25 @@ class RowsByParent:
         return found
 
 
-class RowsByTime:
-    """Rows that are sorted by time, taken as time goes on."""
+class HasTime(Protocol):
+    """A line that says its time."""
 
-    def __init__(self, rows: Iterator[Row]):
-        self._rows = rows
-        self._next = next(rows, None)
+    @property
+    def at(self) -> str: ...
 
-    def until(self, at: str | None) -> Iterator[Row]:
+
+TimedLine = TypeVar("TimedLine", bound=HasTime)
+
+
+class LinesByTime(Generic[TimedLine]):
+    """Lines that are sorted by time, taken as time goes on."""
+
+    def __init__(self, lines: Iterator[TimedLine]):
+        self._lines = lines
+        self._next = next(lines, None)
+
+    def until(self, at: str | None) -> Iterator[TimedLine]:
         """All that come until an instant and were not taken yet; without one, all that are left."""
-        while self._next is not None and (at is None or self._next["at"] <= at):
-            taken, self._next = self._next, next(self._rows, None)
+        while self._next is not None and (at is None or self._next.at <= at):
+            taken, self._next = self._next, next(self._lines, None)
             yield taken

@@ -12,9 +12,10 @@ from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from itertools import chain
-from typing import NamedTuple
+from itertools import accumulate, chain
+from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 from sqlalchemy import bindparam
 
 from arena.record.schema.cohort import EntrantRow, SnapshotRow
@@ -36,10 +37,10 @@ from arena.verify.cohort import (
 from arena.verify.differences import AnyDifference, Difference, Found, Row
 from arena.verify.ledger import LedgerSums
 from arena.verify.reader import (
+    LinesByTime,
     RecordReader,
     RowPart,
     RowsByParent,
-    RowsByTime,
     RowsQuery,
     moment,
     rows_of,
@@ -48,20 +49,50 @@ from arena.verify.reader import (
 from arena.verify.row_names import key_of
 
 Key = tuple[str, str]
+AnyLine = TypeVar("AnyLine", bound=tuple[Any, ...])
 
 
 class SnapshotPrice(NamedTuple):
-    """What a snapshot says of a market's side: a price and its age in seconds, what a sale brings, whether a
-    mark is stale."""
+    """What a snapshot says of a market's side: whether there is a price, the price and its age in seconds,
+    what a sale brings, whether a mark is stale."""
 
-    price: int | None
-    bid: int
+    known: bool
+    price: int
     age: int
+    bid: int
     stale: bool
 
 
 DAY = 86_400
-NOTHING = SnapshotPrice(None, 0, 0, True)
+NOTHING = SnapshotPrice(False, 0, 0, 0, True)
+
+
+class PostedEntry(NamedTuple):
+    """What an entry does to its entrant's holdings."""
+
+    entrant_id: int
+    at: str
+    market_id: str
+    side: str
+    cash: int
+    shares: int
+    cost: int
+    realised: int
+
+
+class StoredMark(NamedTuple):
+    """A mark as it is stored; what is worked out again comes last."""
+
+    entrant_id: int
+    at: str
+    snapshot_id: int
+    cash: int
+    value: int
+    liquidation: int
+    cost: int
+    realised: int
+    stale: int
+    age: int
 
 
 @dataclass(slots=True)
@@ -70,23 +101,30 @@ class HoldingsSum:
 
     cash: int = 0
     realised: int = 0
+    cost: int = 0
     lots: dict[Key, tuple[int, int]] = field(default_factory=dict)
 
-    def add(self, row: Row) -> None:
+    def add(self, entry: PostedEntry) -> None:
         """One more entry."""
-        key = row["market_id"], row["side"]
+        key = entry.market_id, entry.side
         shares, cost = self.lots.pop(key, (0, 0))
-        self.cash, self.realised = self.cash + row["cash"], self.realised + row["realised"]
-        if shares + row["shares"]:
-            self.lots[key] = shares + row["shares"], cost + row["cost"]
+        self.cash, self.realised = self.cash + entry.cash, self.realised + entry.realised
+        self.cost -= cost
+        if shares + entry.shares:
+            self.lots[key] = shares + entry.shares, cost + entry.cost
+            self.cost += cost + entry.cost
 
 
 class SnapshotPrices(dict[Key, SnapshotPrice]):
-    """What a snapshot says of the price of each market and side, worked out for those that somebody holds."""
+    """What a snapshot says of the price of each market and side, worked out for those that somebody holds.
+
+    They are `usual` as long as none is below 0 or above 1. `worth` is what some lots come to by them.
+    """
 
     def __init__(self, snapshot: Row, places: Iterable[ListedPlace], frozen: FrozenCohort | None):
         super().__init__()
-        self.snapshot = snapshot
+        self.snapshot, self.usual = snapshot, True
+        self.worth: tuple[OpenLots | None, Mapping[int, tuple[int, ...]]] = (None, {})
         self._taken_at = moment(snapshot["taken_at"])
         self._places = {place.market_id: place for place in places}
         self._oldest = frozen.max_quote_age if frozen else None
@@ -103,44 +141,56 @@ class SnapshotPrices(dict[Key, SnapshotPrice]):
             if key[1] != "YES":
                 own = None if own is None else ONE - own
                 bid = None if place.ask is None else ONE - place.ask
-            price = SnapshotPrice(own, bid or 0, 0 if own is None else age, aged or place.mid is None)
+            self.usual = self.usual and 0 <= (own or 0) <= ONE and 0 <= (bid or 0) <= ONE
+            known, stale = own is not None, aged or place.mid is None
+            price = SnapshotPrice(known, own or 0, max(age, 0) if known else 0, bid or 0, stale)
         self[key] = price
         return price
 
 
-def expected_mark(held: HoldingsSum, prices: SnapshotPrices) -> dict[str, int | str]:
-    """What a mark of these holdings must say."""
-    value = liquidation = costs = stale = age = 0
-    for key, (shares, cost) in held.lots.items():
-        price, bid, past, is_stale = prices[key]
-        value += cost if price is None else shares * price // ONE
-        if past > age:  # not by max(): of a year there are millions
-            age = past
-        liquidation += shares * bid // ONE
-        stale += is_stale
-        costs += cost
-    return {
-        "cash": held.cash,
-        "value": value,
-        "liquidation": liquidation,
-        "cost": costs,
-        "realised": held.realised,
-        "stale": stale,
-        "age": age,
-    }
+USUAL = (1 << 62) // ONE
+"""Shares and costs below this are multiplied as they are; what is more, by Python's own integers."""
+NO_LOTS = 0, 0, 0, 0
+
+
+class OpenLots:
+    """The open lots of a line-up in columns, those of each holder together: of a year there are millions."""
+
+    def __init__(self, held: Mapping[int, HoldingsSum]):
+        counts = {id: len(one.lots) for id, one in held.items() if one.lots}
+        self._holders, self._firsts = list(counts), [0, *accumulate(counts.values())][:-1]
+        lots = [lot for one in held.values() for lot in one.lots.values()]
+        keys = [key for one in held.values() for key in one.lots]
+        places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+        self._keys, self._places = list(places), [places[key] for key in keys]
+        self._usual = all(-USUAL < number < USUAL for lot in lots for number in lot)
+        self._lots = np.array(lots, np.int64 if self._usual else object).T
+
+    def worth(self, prices: SnapshotPrices) -> dict[int, tuple[int, ...]]:
+        """By holder what all lots are worth, what they bring, how many are stale, and the oldest price."""
+        if not self._holders:
+            return {}
+        said = [prices[key] for key in self._keys]
+        kind = np.int64 if self._usual and prices.usual else object
+        known, price, age, bid, stale = np.array(said, kind).T[:, self._places]
+        shares, costs = self._lots.astype(kind, copy=False)
+        value = np.where(known, shares * price // ONE, costs)
+        sums = np.add.reduceat([value, shares * bid // ONE, stale], self._firsts, axis=1)
+        columns = *sums.tolist(), np.maximum.reduceat(age, self._firsts).tolist()
+        return dict(zip(self._holders, zip(*columns, strict=True), strict=True))
 
 
 OF_A_COHORT = EntrantRow.cohort_id == bindparam("cohort")
 ENTRIES = rows_query(
     joined(EntrantRow, EntryRow),
-    RowPart(EntryRow, "entrant_id", "at", "market_id", "side", "cash", "shares", "cost", "realised"),
+    RowPart(EntryRow, *PostedEntry._fields),
     where=OF_A_COHORT,
     order=(EntryRow.at, EntryRow.entrant_id, EntryRow.number),
     again=True,
 )
 MARKS = rows_query(
     joined(EntrantRow, MarkRow),
-    MarkRow,
+    RowPart(MarkRow, *StoredMark._fields),
     where=clause(OF_A_COHORT) & clause(MarkRow.snapshot_id > bindparam("after")),
     order=(MarkRow.at, MarkRow.entrant_id),
 )
@@ -155,6 +205,7 @@ class MarkProgress:
 
     bits: dict[int, int]
     held: dict[int, HoldingsSum]
+    lots: OpenLots | None = None
     masks: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     times: dict[int, tuple[str, str]] = field(default_factory=lambda: defaultdict(lambda: ("", "")))
     last: str | None = None
@@ -165,6 +216,20 @@ class MarkProgress:
         mask = self.masks.get(snapshot_id, 0)
         return [entrant for entrant, bit in self.bits.items() if not mask & bit]
 
+    def post(self, entries: Iterable[PostedEntry]) -> None:
+        """Add entries to what is held."""
+        for entry in entries:
+            self.held[entry.entrant_id].add(entry)
+            self.lots = None
+
+    def expected(self, id: int, prices: SnapshotPrices) -> tuple[int, ...]:
+        """What the mark of an entrant must say by these prices, from its cash on."""
+        self.lots = self.lots or OpenLots(self.held)
+        if prices.worth[0] is not self.lots:
+            prices.worth = self.lots, self.lots.worth(prices)
+        held, (value, liquidation, stale, age) = self.held[id], prices.worth[1].get(id, NO_LOTS)
+        return held.cash, value, liquidation, held.cost, held.realised, stale, age
+
 
 def check_marks(
     facts: RecordReader, cohort: CheckedCohort, books: Mapping[int, LedgerSums]
@@ -173,7 +238,8 @@ def check_marks(
     bits = {entrant: 1 << place for place, entrant in enumerate(cohort.entrants)}
     marked = MarkProgress(bits, {entrant: HoldingsSum() for entrant in cohort.entrants})
     marked.due |= cohort.frozen.times() if cohort.frozen else {}
-    entries, marks = (RowsByTime(_in_line_up(facts, cohort, query)) for query in (ENTRIES, MARKS))
+    entries = LinesByTime(_in_line_up(facts, cohort, ENTRIES, PostedEntry))
+    marks = LinesByTime(_in_line_up(facts, cohort, MARKS, StoredMark))
     after = facts.after(SnapshotRow)
     elsewhere = lru_cache(maxsize=2)(partial(_elsewhere, facts, cohort))
     places = RowsByParent(read_places(facts, LISTED, cohort=cohort.id, after=after))
@@ -186,39 +252,42 @@ def check_marks(
             marked.due.pop(snapshot["at"], None)
             yield from check_snapshot(cohort, snapshot, listing)
             here = SnapshotPrices(snapshot, listing, cohort.frozen)
-        for row in marks.until(snapshot["at"] if snapshot else None):
-            _post(entries.until(row["at"]), marked)
-            is_here = here is not None and here.snapshot["id"] == row["snapshot_id"]
-            look = here if is_here else elsewhere(row["snapshot_id"])
-            yield from _mark(facts, cohort, row, look, marked)
-            yield from check_total(facts, row, books[row["entrant_id"]].given)
-    _post(entries.until(None), marked)
+        for mark in marks.until(snapshot["at"] if snapshot else None):
+            marked.post(entries.until(mark.at))
+            is_here = here is not None and here.snapshot["id"] == mark.snapshot_id
+            look = here if is_here else elsewhere(mark.snapshot_id)
+            yield from _mark(facts, cohort, mark, look, marked)
+            if mark.cash != books[mark.entrant_id].given + mark.realised - mark.cost:
+                yield from check_total(facts, MARKS.own.row(mark), books[mark.entrant_id].given)
+    marked.post(entries.until(None))
     yield from _all_or_none(facts, cohort, marked)
     return marked
 
 
-def _in_line_up(facts: RecordReader, cohort: CheckedCohort, query: RowsQuery) -> Iterator[Row]:
-    rows = facts.rows(query, cohort=cohort.id, after=facts.after(SnapshotRow))
-    return (row for row in rows if row["entrant_id"] in cohort.entrants)
-
-
-def _post(entries: Iterator[Row], marked: MarkProgress) -> None:
-    for entry in entries:
-        marked.held[entry["entrant_id"]].add(entry)
+def _in_line_up(
+    facts: RecordReader, cohort: CheckedCohort, query: RowsQuery, kind: type[AnyLine]
+) -> Iterator[AnyLine]:
+    lines = facts.lines(query, cohort=cohort.id, after=facts.after(SnapshotRow))
+    return (kind(*line) for line in lines if line[0] in cohort.entrants)
 
 
 def _mark(
-    facts: RecordReader, cohort: CheckedCohort, row: Row, look: SnapshotPrices | None, marked: MarkProgress
+    facts: RecordReader,
+    cohort: CheckedCohort,
+    mark: StoredMark,
+    look: SnapshotPrices | None,
+    marked: MarkProgress,
 ) -> Found:
-    id = row["entrant_id"]
-    marked.times[id] = marked.times[id][1], row["at"]
-    marked.masks[row["snapshot_id"]] |= marked.bits[id]
+    id = mark.entrant_id
+    marked.times[id] = marked.times[id][1], mark.at
+    marked.masks[mark.snapshot_id] |= marked.bits[id]
     if look is None:
         return
-    expected = expected_mark(marked.held[id], look) | {"at": look.snapshot["at"]}
-    if row | expected != row:
-        why = "by the ledger and the snapshot"
-        yield from row.check({name: (value, why) for name, value in expected.items()})
+    expected = marked.expected(id, look)
+    if mark[3:] != expected or mark.at != look.snapshot["at"]:
+        why, names = "by the ledger and the snapshot", (*StoredMark._fields[3:], "at")
+        wanted = zip(names, (*expected, look.snapshot["at"]), strict=True)
+        yield from MARKS.own.row(mark).check({name: (value, why) for name, value in wanted})
     if look.snapshot["cohort_id"] != cohort.id:
         key = f"{key_of(facts, look.snapshot)}, {cohort.entrants[id]['name']}"
         yield Difference("mark", key, "entrant_id", "a mark", None, ALL)
@@ -289,7 +358,7 @@ def check_settled(facts: RecordReader, cohort: CheckedCohort, marked: MarkProgre
     """
     versions, over = lru_cache(maxsize=MARKETS)(partial(_versions, facts)), cohort.row["ended_at"] is not None
     live = cohort.frozen is not None and cohort.frozen.stamp == "live"
-    settled = _in_line_up(facts, cohort, SETTLED)
+    settled = (row for row in facts.rows(SETTLED, cohort=cohort.id) if row["entrant_id"] in cohort.entrants)
     last = {(row["entrant_id"], row["market_id"], row["side"]): row for row in settled}
     for (id, market, side), row in last.items():
         known = [v for at, v in versions(market) if over or at <= marked.times[id][0 if live else 1]]
