@@ -128,15 +128,12 @@ class SnapshotPrices(dict[Key, SnapshotPrice]):
         self._taken_at = moment(snapshot["taken_at"])
         self._places = {place.market_id: place for place in places}
         self._oldest = frozen.max_quote_age if frozen else None
+        self._ages: dict[str | None, tuple[int, bool]] = {}
 
     def __missing__(self, key: Key) -> SnapshotPrice:
         place, price = self._places.get(key[0]), NOTHING
         if place is not None and place.quote_market is not None:
-            quoted, age, aged = moment(place.quoted_at or ""), 0, False
-            if self._taken_at and quoted:
-                since = self._taken_at - quoted
-                age = since.days * DAY + since.seconds
-                aged = self._oldest is not None and (age, since.microseconds) > (self._oldest, 0)
+            age, aged = self._ages.get(place.quoted_at) or self._age_of(place.quoted_at)
             own, bid = place.last if place.mid is None else place.mid, place.bid
             if key[1] != "YES":
                 own = None if own is None else ONE - own
@@ -146,6 +143,16 @@ class SnapshotPrices(dict[Key, SnapshotPrice]):
             price = SnapshotPrice(known, own or 0, max(age, 0) if known else 0, bid or 0, stale)
         self[key] = price
         return price
+
+    def _age_of(self, quoted_at: str | None) -> tuple[int, bool]:
+        """How old a quote is in seconds, and whether that is too old; a snapshot has few such times."""
+        quoted, age, aged = moment(quoted_at or ""), 0, False
+        if self._taken_at and quoted:
+            since = self._taken_at - quoted
+            age = since.days * DAY + since.seconds
+            aged = self._oldest is not None and (age, since.microseconds) > (self._oldest, 0)
+        self._ages[quoted_at] = age, aged
+        return age, aged
 
 
 USUAL = (1 << 62) // ONE
@@ -162,7 +169,7 @@ class OpenLots:
         lots = [lot for one in held.values() for lot in one.lots.values()]
         keys = [key for one in held.values() for key in one.lots]
         places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
-        self._keys, self._places = list(places), [places[key] for key in keys]
+        self._keys, self._places = list(places), np.array([places[key] for key in keys], int)
         self._usual = all(-USUAL < number < USUAL for lot in lots for number in lot)
         self._lots = np.array(lots, np.int64 if self._usual else object).T
 
@@ -170,9 +177,9 @@ class OpenLots:
         """By holder what all lots are worth, what they bring, how many are stale, and the oldest price."""
         if not self._holders:
             return {}
-        said = [prices[key] for key in self._keys]
+        said = [*chain.from_iterable([prices[key] for key in self._keys])]
         kind = np.int64 if self._usual and prices.usual else object
-        known, price, age, bid, stale = np.array(said, kind).T[:, self._places]
+        known, price, age, bid, stale = np.array(said, kind).reshape(-1, 5).T[:, self._places]
         shares, costs = self._lots.astype(kind, copy=False)
         value = np.where(known, shares * price // ONE, costs)
         sums = np.add.reduceat([value, shares * bid // ONE, stale], self._firsts, axis=1)

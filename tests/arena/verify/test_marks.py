@@ -6,10 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.verify import Difference, verify
+from arena.verify.checks.marks import HoldingsSum, OpenLots, SnapshotPrices
+from arena.verify.cohort import ListedPlace
 from markets.model import Listing, MarketId
 from portfolio.rules import REALISTIC
 from tests.builders import a_bet, a_quote
@@ -83,3 +87,41 @@ def test_an_age_that_is_not_that_of_the_oldest_price_is_named(season: Season, ag
     (difference,) = found(season)
     assert (difference.table, difference.field, difference.found) == ("mark", "age", age)
     assert difference.expected == WEEK.total_seconds()
+
+
+NUMBER = st.integers(0, 10**6) | st.integers(-(2**63), 2**63 - 1)
+LOTS = st.dictionaries(
+    st.tuples(st.sampled_from("abc"), st.sampled_from(["YES", "NO"])), st.tuples(NUMBER, NUMBER)
+)
+
+
+@given(
+    st.dictionaries(st.integers(1, 5), LOTS),
+    st.fixed_dictionaries({name: st.tuples(*[st.none() | NUMBER] * 4) for name in "ab"}),
+)
+def test_lots_in_columns_are_worth_what_they_are_one_by_one(
+    held: dict[int, dict[tuple[str, str], tuple[int, int]]], said: dict[str, tuple[int | None, ...]]
+) -> None:
+    """Also with numbers that 64 bits don't hold once they are multiplied."""
+    at = "2026-01-04T00:00:00.000000Z"
+    places = [
+        ListedPlace(1, 0, name, 1, 1, at, 1, name, "", name, at, bid, ask, mid, last, "", at)
+        for name, (bid, ask, mid, last) in said.items()
+    ]
+    prices = SnapshotPrices({"taken_at": at}, places, None)  # type: ignore[arg-type]
+    lots = OpenLots({id: HoldingsSum(lots=lots) for id, lots in held.items()})
+    found = lots.worth(prices)
+    for id, own in held.items():
+        value = brought = stale = 0
+        for (market, side), (shares, cost) in own.items():
+            bid, ask, mid, last = said.get(market, (None,) * 4)
+            price = last if mid is None else mid
+            sale, price = (bid, price) if side == "YES" else (_other(ask), _other(price))
+            value += cost if price is None else shares * price // 1_000_000
+            brought += shares * (sale or 0) // 1_000_000
+            stale += mid is None
+        assert found.get(id, (0, 0, 0, 0)) == (value, brought, stale, 0)
+
+
+def _other(price: int | None) -> int | None:
+    return None if price is None else 1_000_000 - price
