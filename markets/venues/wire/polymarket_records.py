@@ -15,7 +15,7 @@ from pydantic.alias_generators import to_camel
 
 from markets.millionths import ONE, decimal, millionths
 from markets.model import NEVER, Market, MarketId
-from markets.stories import subject
+from markets.stories import dated_subject
 from markets.venues.wire.fields import (
     MaybeText,
     Name,
@@ -220,23 +220,11 @@ PLACEHOLDER = re.compile(
     r"|Artist|Album|Song|Movie|Film|Show|Model|Option|Outcome|Placeholder) [A-Z]{1,2})"
 )
 CATEGORIES = {
-    "sports": "sports",
-    "esports": "sports",
-    "crypto": "crypto",
-    "weather": "weather",
-    "economy": "economy",
-    "finance": "finance",
-    "business": "finance",
-    "tech": "tech",
-    "ai": "tech",
-    "science": "science",
-    "pop-culture": "culture",
-    "culture": "culture",
-    "geopolitics": "geopolitics",
-    "elections": "politics",
-    "politics": "politics",
-    "world": "world",
-}
+    "sports": "sports", "esports": "sports", "crypto": "crypto", "weather": "weather", "economy": "economy",
+    "finance": "finance", "business": "finance", "tech": "tech", "ai": "tech", "science": "science",
+    "pop-culture": "culture", "culture": "culture", "geopolitics": "geopolitics", "elections": "politics",
+    "politics": "politics", "world": "world",
+}  # fmt: skip
 """Our category by a market's tags: the first of these that it has."""
 
 
@@ -367,8 +355,8 @@ def story_of(event: PolymarketEvent | None, game: str, ends_at: datetime) -> str
     """
     if name := game or (event.game if event else ""):
         return f"{PREFIX}game:{name}"
-    about = subject(event.title.replace("___", "$1"), ends_at) if event else ""
-    return f"{PREFIX}{about}" if "@" in about else ""
+    about = dated_subject(event.title.replace("___", "$1"), ends_at) if event else ""
+    return f"{PREFIX}{about}" if about else ""
 
 
 def _created_at(page: PolymarketPage) -> datetime:
