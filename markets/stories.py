@@ -99,8 +99,7 @@ def dated_subject(title: str, ends_at: datetime) -> str:
     >>> dated_subject("Fed decision in June 2026?", NEVER), dated_subject("Next pope?", NEVER)
     ('fed decision @2026-06', '')
     """
-    may_name_one = any(map(title.casefold().__contains__, _SAYS_WHEN))
-    about = subject(title, ends_at) if may_name_one else ""
+    about = subject(title, ends_at) if any(map(title.casefold().__contains__, _SAYS_WHEN)) else ""
     return about if "@" in about else ""
 
 
