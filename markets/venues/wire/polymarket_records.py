@@ -321,8 +321,8 @@ def market(page: PolymarketPage, rate: int, at: datetime) -> Market:
     if tick is not None and not FINEST <= tick <= COARSEST:
         raise RejectedRecord("market", "bad_tick", f"its prices go in steps of {decimal(tick)} dollars")
     return Market(
-        id=MarketId(f"{PREFIX}{page.id}"),
-        event_id=_event_id(page.events.event) if page.events else f"{PREFIX}alone-{page.id}",
+        id=MarketId(prefixed(page.id)),
+        event_id=prefixed(page.events.event) if page.events else f"{PREFIX}alone-{page.id}",
         question=question_of(page.question, page.outcomes),
         rules=page.description or page.question,
         category=category(page.tags) or page.category.lower() or "other",  # old pages have one in words
@@ -338,8 +338,9 @@ def market(page: PolymarketPage, rate: int, at: datetime) -> Market:
     )
 
 
-@lru_cache(maxsize=4096)  # one text for all markets of an event
-def _event_id(name: str) -> str:
+@lru_cache(maxsize=4096)
+def prefixed(name: str) -> str:
+    """Our name of a record: one text for all markets of an event, and for a market and its price."""
     return f"{PREFIX}{name}"
 
 
