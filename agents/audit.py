@@ -24,7 +24,7 @@ from agents.written_dates import MONTHS, WrittenDate, written_dates
 Verdict = Literal["clean", "dated later", "answer", "odds", "unsure"]
 VERDICTS: tuple[Verdict, ...] = ("odds", "dated later", "answer", "unsure")
 """Those of suspects, the worst first."""
-RULES = 2
+RULES = 3
 """The version of these rules: a verdict is recomputed only by the rules that gave it."""
 Place = Literal["title", "text", "url"]
 LONGEST = 400
@@ -298,7 +298,7 @@ def _name_ways(ways: Iterable[str]) -> Iterator[str]:
     """How a text may call what is named: in full, by the last two words, or by the last one or the first."""
     for way in ways:
         parts = way.split()
-        yield rf"(?i:\b{re.escape(way)}(?!\w))"
+        yield rf"(?i:(?<!\w){re.escape(way)}(?!\w))"  # before .NET there is no \b
         if len(parts) > 2:
             yield rf"\b{re.escape(' '.join(parts[-2:]))}(?!\w)"
         singles = parts[-1:] + parts[:1] * bool(JOINING.intersection(parts)) if len(parts) > 1 else []

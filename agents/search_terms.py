@@ -96,11 +96,13 @@ _DATE = re.compile(
 _SHORT = "|".join(name for name in (*WRITTEN, "AM", "PM") if len(name) < SHORTEST)
 _SIGNED = (
     rf"(?<![\w&/])(?:[A-Z]{{1,3}}&[A-Z]{{1,3}}|(?!(?:{_SHORT})/)(?:[A-Z]{{2}}/[A-Z]{{2,3}}|[A-Z]{{3}}/[A-Z]{{2}})"
-    r"|(?<!\bon )(?<!\bby )9/11|[A-Z]\+\+)(?![\w&/])"
+    r"|(?<!\bon )(?<!\bby )9/11)(?![\w&/])"
+    r"|(?<!\w)(?:[A-Z]#|[A-Z]\w*\+\+|[A-Z]\w*\.(?:NET|js)|(?<!\.)\.(?:[A-Z]{2,}|com|org|net|io|ai))(?!\w)"
 )
-"""Names that are too short without their signs: AC/DC, AT&T, 9/11, C++."""
+"""Names that say too little without their signs: AC/DC, AT&T, 9/11, C++, C#, .NET, Node.js."""
 _WORD = re.compile(rf"{_SIGNED}|[^\W_]+")
 SIGNED = re.compile(_SIGNED)
+_LONG = re.compile(rf"{_SIGNED}|.{{{SHORTEST},}}")
 _SIDES = re.compile(r"\(YES: .*\)\s*$")
 _OWNED = re.compile(
     r"(?<!\bMoody)(?<!\bMcDonald)(?<!\bLevi)(?<!\bMacy)(?<!\bKohl)(?<!\bLowe)(?<!\bWendy)(?<!\bDomino)"
@@ -249,15 +251,15 @@ def _named(words: Sequence[str]) -> Iterator[SearchTerm]:
             part.upper() if len(part) == SHORTEST else ""
         )
         known = next((ways for ways in _WRITTEN if part.casefold() in map(str.casefold, ways)), None)
-        if ways or known or (len(part) >= SHORTEST and part.casefold() not in ("new", *COMMON)):
+        if ways or known or (_LONG.fullmatch(part) and part.casefold() not in ("new", *COMMON)):
             yield SearchTerm("name", ways or known or (part.replace("’", "'"),))
 
 
 def _quoted(text: str) -> Iterator[SearchTerm]:
-    words = [word["word"] for word in _TOKEN.finditer(text) if word["word"]]
+    words = [word for match in _TOKEN.finditer(text) if (word := match["signed"] or match["word"])]
     if 1 < len(words) <= LONGEST_NAME + 1:
         yield SearchTerm("name", (" ".join(words),))
-    elif words and words[0].casefold() not in COMMON and len(words[0]) >= SHORTEST:
+    elif words and words[0].casefold() not in COMMON and _LONG.fullmatch(words[0]):
         yield SearchTerm("name", (words[0],))
 
 
@@ -287,11 +289,8 @@ def keywords(question: str, most: int) -> tuple[str, ...]:
     >>> keywords("Will rain fall on Lisbon in May?", 2)
     ('lisbon', 'rain')
     """
-    telling = [
-        word
-        for word in words(question)
-        if len(word) >= SHORTEST and not word.isdigit() and word.casefold() not in PLAIN
-    ]
+    long = filter(_LONG.fullmatch, words(question))
+    telling = [word for word in long if not word.isdigit() and word.casefold() not in PLAIN]
     first = words(question)[:1]
     named = [word for word in telling if not word.islower() and [word] != first]
     return tuple(dict.fromkeys(word.casefold() for word in (*named, *telling)))[:most]
@@ -302,7 +301,7 @@ def words(text: str) -> list[str]:
 
     >>> words("Will it rain in São Paulo?")
     ['Will', 'it', 'rain', 'in', 'São', 'Paulo']
-    >>> words("AC/DC and AT&T, Ether/Bitcoin, and/or C++")
-    ['AC/DC', 'and', 'AT&T', 'Ether', 'Bitcoin', 'and', 'or', 'C++']
+    >>> words("AC/DC and AT&T, Ether/Bitcoin, and/or C++, C# ... .NET")
+    ['AC/DC', 'and', 'AT&T', 'Ether', 'Bitcoin', 'and', 'or', 'C++', 'C#', '.NET']
     """
     return _WORD.findall(text)

@@ -12,7 +12,7 @@ import random
 import sqlite3
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -21,9 +21,11 @@ from typing import Any
 from markets.bundle import rows
 
 BANKROLL, LEAST, MOST, HALF_SPREAD, FRESH = 10_000.0, 50.0, 0.25, 0.01, timedelta(days=7)
+OF_VOLUME, DECISIONS, REACH, SPREAD = 0.02, 5, 0.03 + 1e-9, 0.05 + 1e-9
+"""A decision's part of a market's volume, such decisions in a cohort, a book's reach, the widest spread."""
 ROUNDS, SHOW, PER_EVENT, WITHIN, WEEK = 5, 40, 2, timedelta(days=60), timedelta(weeks=1)
 TABLES = {
-    "item": "cohort, at, market, version, quoted_at, bid, ask, mid, volume, shown",
+    "item": "cohort, at, market, version, quoted_at, bid, ask, mid, volume, shares, book, shown",
     "turn": "cohort, at, agent, cash, wishes",
     "forecast": "turn, market, probability",
     "fill": "turn, market, side, shares, amount, fee",
@@ -34,6 +36,8 @@ TABLES = {
 }
 
 Row = tuple[Any, ...]
+Bet = tuple[str, str, float]
+Quotes = Mapping[str, Any]
 
 
 @dataclass
@@ -47,10 +51,11 @@ class BareWorld:
 
 @dataclass
 class BareAccount:
-    """Cash, and shares with their cost by market and side."""
+    """Cash, shares with their cost by market and side, and what was traded by market."""
 
     cash: float = BANKROLL
     lots: dict[tuple[str, str], list[float]] = field(default_factory=dict)
+    traded: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
 
 @dataclass
@@ -76,10 +81,13 @@ def read(folder: Path) -> BareWorld:
         for page in map(json.loads, file):
             page["open"], page["close"] = map(datetime.fromisoformat, (page["open"], page["close"]))
             _add(pages[f"{page['venue']}:{page['id']}"], datetime.fromisoformat(page["seen"]), page)
+    with (folder / "books.jsonl").open(encoding="utf-8") as file:
+        books = {(book["id"], book["at"]): book for book in map(json.loads, file)}
     with (folder / "prices.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            at = datetime.fromisoformat(row["date"])
-            quote = (at, *(float(row[name] or 0) for name in ("bid", "ask", "prob_yes", "volume")))
+            at, book = datetime.fromisoformat(row["date"]), books[row["id"], row["date"]]
+            figures = (float(row[name] or 0) for name in ("bid", "ask", "prob_yes", "volume"))
+            quote = (at, *figures, _thinner_side(book), json.dumps([book["bids"], book["asks"]]))
             _add(prices[f"{row['venue']}:{row['id']}"], at, quote)
     with (folder / "resolutions.csv").open(encoding="utf-8", newline="") as file:
         ends = {row["market"]: (datetime.fromisoformat(row["known_at"]), _payout(row["payout"]))
@@ -90,6 +98,13 @@ def read(folder: Path) -> BareWorld:
 def _add(history: tuple[list[datetime], list[Any]], at: datetime, what: Any) -> None:
     history[0].append(at)
     history[1].append(what)
+
+
+def _thinner_side(book: Mapping[str, Any]) -> float:
+    """The shares near the best price, on the side that has fewer."""
+    levels = ([(float(price), float(n)) for price, n in book[side]] for side in ("bids", "asks"))
+    near = [sum(n for price, n in side if abs(price - side[0][0]) <= REACH) for side in levels if side]
+    return min(near, default=0.0)
 
 
 def _payout(text: str) -> float | None:
@@ -186,7 +201,7 @@ class BareSeason:
             if page is None or quote is None or not page["open"] <= at < page["close"] <= at + WITHIN:
                 continue
             end = self.world.ends.get(market)
-            if at - quote[0] <= FRESH and (end is None or end[0] > at):
+            if at - quote[0] <= FRESH and quote[2] - quote[1] <= SPREAD and (end is None or end[0] > at):
                 offered.append((market, page["event"], quote))
         random.Random(f"{cohort.number}/{at}").shuffle(offered)
         shown, of_event = dict[str, Any](), Counter[str]()
@@ -196,42 +211,32 @@ class BareSeason:
                 shown[market] = quote
         return shown
 
-    def turn(
-        self, cohort: BareCohort, agent: int, at: datetime, stamp: str, shown: Mapping[str, Any]
-    ) -> None:
+    def turn(self, cohort: BareCohort, agent: int, at: datetime, stamp: str, shown: Quotes) -> None:
         """One entrant's part of a round, in one transaction."""
         account, (kind, p) = cohort.accounts[agent], self.agents[agent]
         dice = random.Random(f"{cohort.number}/{at}/{agent}")
         beliefs = {market: {"market": quote[3], "constant": p, "random": dice.random()}[kind]
                    for market, quote in shown.items()}  # fmt: skip
-        ways: dict[str, Callable[[], list[tuple[str, str, float]]]] = {
-            "market": list,
-            "constant": lambda: kelly(beliefs, account, shown),
-            "random": lambda: thrown(dice, account, shown),
-        }
-        bets = ways[kind]()
+        throws = thrown(dice, account, shown) if kind == "random" else []
+        bets = kelly(beliefs, account, shown) if kind == "constant" else throws
         self.base.execute("BEGIN")
         wishes = json.dumps([{"market": m, "side": s, "amount": a, "reason": kind} for m, s, a in bets])
         turn = self.put("turn", [(cohort.number, stamp, agent, account.cash, wishes)])
         self.put("forecast", [(turn, market, belief) for market, belief in beliefs.items()])
-        for market, side, amount in bets:
-            if LEAST <= amount <= MOST * account.cash:
-                self.fill(cohort, agent, stamp, turn, market, side, amount, shown[market])
+        for bet in bets:
+            if LEAST <= bet[2] <= MOST * account.cash:
+                self.fill(cohort, agent, stamp, turn, bet, shown[bet[0]])
         self.base.execute("COMMIT")
 
-    def fill(
-        self,
-        cohort: BareCohort,
-        agent: int,
-        stamp: str,
-        turn: int,
-        market: str,
-        side: str,
-        amount: float,
-        q: Any,
-    ) -> None:
-        """A bet filled at half a spread from the mid, with its level and its line of the ledger."""
+    def fill(self, cohort: BareCohort, agent: int, stamp: str, turn: int, bet: Bet, q: Any) -> None:
+        """A bet filled at half a spread from the mid, as far as there is room, level and entry."""
+        market, side, amount = bet
         account, price = cohort.accounts[agent], pays(side, q)
+        room = min(OF_VOLUME * q[4], DECISIONS * OF_VOLUME * q[4] - account.traded[market])
+        amount = min(amount, room, q[5] * price)
+        if amount <= 0:
+            return
+        account.traded[market] += amount
         rate = known(self.world.pages[market], q[0])["fee_rate"]
         each = float(rate) * price * (1 - price)
         shares = amount / (price + each)
@@ -250,9 +255,7 @@ def pays(side: str, quote: Any) -> float:
     return mid + HALF_SPREAD
 
 
-def kelly(
-    beliefs: Mapping[str, float], account: BareAccount, shown: Mapping[str, Any]
-) -> list[tuple[str, str, float]]:
+def kelly(beliefs: Mapping[str, float], account: BareAccount, shown: Quotes) -> list[Bet]:
     """A quarter of the Kelly stake on every edge, best first while the cash lasts."""
     edges = []
     for market, belief in beliefs.items():
@@ -271,16 +274,14 @@ def kelly(
     return bets
 
 
-def thrown(
-    dice: random.Random, account: BareAccount, shown: Mapping[str, Any]
-) -> list[tuple[str, str, float]]:
+def thrown(dice: random.Random, account: BareAccount, shown: Quotes) -> list[Bet]:
     """A few of the smallest bets anywhere."""
     most = min(3, int(account.cash / LEAST)) if MOST * account.cash >= LEAST else 0
     markets = sorted(shown, key=lambda _: dice.random())[:most]
     return [(market, "YES" if dice.random() < 0.5 else "NO", LEAST) for market in markets]
 
 
-def worth(account: BareAccount, quotes: Mapping[str, Any], at: datetime) -> Row:
+def worth(account: BareAccount, quotes: Quotes, at: datetime) -> Row:
     """Cash, value, cost and how many prices are old."""
     value, cost, stale = account.cash, 0.0, 0
     for (market, side), (shares, paid) in account.lots.items():

@@ -84,7 +84,7 @@ SLOW = ("replay", "dashboard", "scoring", "store")
 REASONS = {
     "verify, a tenth of a year": "every row is hashed again; with nothing new it takes 2 s",
     "200 calls of 1 s, 50 at once": "by the clock, so whatever else the machine does counts",
-    "a replayed year, by CPU": "exact money and its ledger take a quarter, SQLAlchemy and SQLite another",
+    "a replayed year, by CPU": "writing the record takes a third, reading it a sixth, exact money a quarter",
     "our own share of a call": "each call is reserved and kept in a transaction of its own",
 }
 """Why a promise is missed, where it is known."""

@@ -60,10 +60,10 @@ class Trader:
         filled = match_levels(size, self._rest(offered, order), order.limit)
         if isinstance(filled, Rejection):
             return filled
+        left = filled.left
         if size < order.size:
             rest = order.size - (filled.amount if order.action == "buy" else filled.shares)
-            why = filled.left or self.offers.room_text(order.market_id)
-            filled = replace(filled, left=unmatched_text(rest, offered, why))
+            left = unmatched_text(rest, offered, left or self.offers.room_text(order.market_id))
         if order.action == "buy" and filled.shares > self._room:
             most = f"an account holds at most {number(LARGEST)} dollars and shares"
             message = f"{number(filled.shares)} {order.side} shares are more than can be kept: {most}"
@@ -82,7 +82,7 @@ class Trader:
             quote_hash=self.offers.quote_hash(order.market_id, offered.quoted_at),
             fee_rate=offered.rate,
             levels=filled.levels,
-            left=filled.left,
+            left=left,
             reason=order.reason,
         )
 

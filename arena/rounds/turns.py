@@ -291,7 +291,8 @@ def claimed_turns(
         )
         asked = bool(calls.get(key))
         told = context.told(view, key)
-        told = replace(told, tools=toolbox(entrant, stored, round, told, world, record))
+        if (tools := toolbox(entrant, stored, round, told, world, record)) is not None:
+            told = replace(told, tools=tools)
         yield ClaimedTurn(
             entrant, key, tokens[key], player, ask, told, offers, cohort, world.now, asked=asked
         )

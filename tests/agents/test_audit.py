@@ -158,6 +158,11 @@ def test_an_address_has_a_verdict(url: str, verdict: Verdict) -> None:
     assert audit("", "", url, ASKED, AT).verdict == verdict
 
 
+@pytest.mark.parametrize("name", ["C#", ".NET", "Node.js", "AT&T"])
+def test_the_answer_about_a_name_with_signs_is_found(name: str) -> None:
+    assert audit("", f"So {name} has won.", "", [f"Will {name} win it?"], AT).verdict == "answer"
+
+
 def test_without_prices_to_hide_odds_are_no_reason() -> None:
     text = "On Polymarket she stands at 71%."
     assert audit("", text, "", ASKED, AT).verdict == "odds"

@@ -1,5 +1,6 @@
 """A venue's whole catalogue into the record, without a snapshot: what has changed since it was last read."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
@@ -88,15 +89,15 @@ def _add_catalogue(
 ) -> SyncResult:
     last = _last_sync(connection, source, at)
     listings = list({listing.market.id: listing for listing in listings}.values())
-    new, pages, prices, seen = set[str](), set[str](), set[str](), dict[MarketId, str]()
+    counts, seen = Counter[str](), dict[MarketId, str]()
     for number, batch in enumerate(batches(listings), 1):
         now = [listing for listing in batch if listing.quote and listing.quote.at == at]
         others = [listing for listing in batch if listing.quote and listing.quote.at != at]
         read = add_pages(connection, batch, at, listed=True)
-        new.update(read.new)
-        pages.update(read.fresh)
         written = add_quotes(connection, now)
-        prices.update(written.fresh, add_quotes(connection, others, each=True).fresh)
+        prices = {*written.fresh, *add_quotes(connection, others, each=True).fresh}
+        changed, unchanged = len(read.fresh) - len(read.new), len(batch) - len(prices.union(read.fresh))
+        counts.update(new=len(read.new), changed=changed, quotes=len(prices), unchanged=unchanged)
         seen |= written.hashes
         progress(min(number * BATCH, len(listings)), len(listings))
     before = quoted_markets(connection, source.venue)
@@ -105,10 +106,7 @@ def _add_catalogue(
         number=number,
         at=at,
         markets=len(listings),
-        new=len(new),
-        changed=len(pages - new),
-        quotes=len(prices),
-        unchanged=len(listings) - len(pages | prices),
+        **counts,
         gone=_wanted_ones(connection, sorted(before - seen.keys()), wanted),
         hash=hash,
     )

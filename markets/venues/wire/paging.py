@@ -146,7 +146,7 @@ class CatalogueReader:
     ) -> None:
         """Read a list to its end, or as many of its pages as are wanted."""
         async for raws in new_records(ask, self._key, self._sorter, most, part.position):
-            fresh = (raw for raw in raws if label(raw, self._key) not in part.names)
+            fresh = [raw for raw in raws if label(raw, self._key) not in part.names] if part.names else raws
             for made in chain.from_iterable(map(make, fresh)):
                 if isinstance(made, str):
                     part.left_out[made] += 1

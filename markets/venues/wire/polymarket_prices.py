@@ -25,6 +25,7 @@ from markets.venues.wire.polymarket_records import (
     PolymarketPage,
     Texts,
     figure,
+    prefixed,
     yes_place,
 )
 
@@ -98,7 +99,7 @@ def quote(raw: object, at: datetime) -> Quote:
     if bid is None and ask is None and mid is None:
         raise RejectedRecord("quote", "no_price", "it has no price")
     return Quote(
-        market_id=MarketId(f"{PREFIX}{prices.id}"),
+        market_id=MarketId(prefixed(prices.id)),
         at=at,
         bid=bid,
         ask=ask,

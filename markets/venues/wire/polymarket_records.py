@@ -15,7 +15,7 @@ from pydantic.alias_generators import to_camel
 
 from markets.millionths import ONE, decimal, millionths
 from markets.model import NEVER, Market, MarketId
-from markets.stories import subject
+from markets.stories import dated_subject
 from markets.venues.wire.fields import (
     MaybeText,
     Name,
@@ -220,23 +220,11 @@ PLACEHOLDER = re.compile(
     r"|Artist|Album|Song|Movie|Film|Show|Model|Option|Outcome|Placeholder) [A-Z]{1,2})"
 )
 CATEGORIES = {
-    "sports": "sports",
-    "esports": "sports",
-    "crypto": "crypto",
-    "weather": "weather",
-    "economy": "economy",
-    "finance": "finance",
-    "business": "finance",
-    "tech": "tech",
-    "ai": "tech",
-    "science": "science",
-    "pop-culture": "culture",
-    "culture": "culture",
-    "geopolitics": "geopolitics",
-    "elections": "politics",
-    "politics": "politics",
-    "world": "world",
-}
+    "sports": "sports", "esports": "sports", "crypto": "crypto", "weather": "weather", "economy": "economy",
+    "finance": "finance", "business": "finance", "tech": "tech", "ai": "tech", "science": "science",
+    "pop-culture": "culture", "culture": "culture", "geopolitics": "geopolitics", "elections": "politics",
+    "politics": "politics", "world": "world",
+}  # fmt: skip
 """Our category by a market's tags: the first of these that it has."""
 
 
@@ -333,8 +321,8 @@ def market(page: PolymarketPage, rate: int, at: datetime) -> Market:
     if tick is not None and not FINEST <= tick <= COARSEST:
         raise RejectedRecord("market", "bad_tick", f"its prices go in steps of {decimal(tick)} dollars")
     return Market(
-        id=MarketId(f"{PREFIX}{page.id}"),
-        event_id=_event_id(page.events.event) if page.events else f"{PREFIX}alone-{page.id}",
+        id=MarketId(prefixed(page.id)),
+        event_id=prefixed(page.events.event) if page.events else f"{PREFIX}alone-{page.id}",
         question=question_of(page.question, page.outcomes),
         rules=page.description or page.question,
         category=category(page.tags) or page.category.lower() or "other",  # old pages have one in words
@@ -350,8 +338,9 @@ def market(page: PolymarketPage, rate: int, at: datetime) -> Market:
     )
 
 
-@lru_cache(maxsize=4096)  # one text for all markets of an event
-def _event_id(name: str) -> str:
+@lru_cache(maxsize=4096)
+def prefixed(name: str) -> str:
+    """Our name of a record: one text for all markets of an event, and for a market and its price."""
     return f"{PREFIX}{name}"
 
 
@@ -367,8 +356,8 @@ def story_of(event: PolymarketEvent | None, game: str, ends_at: datetime) -> str
     """
     if name := game or (event.game if event else ""):
         return f"{PREFIX}game:{name}"
-    about = subject(event.title.replace("___", "$1"), ends_at) if event else ""
-    return f"{PREFIX}{about}" if "@" in about else ""
+    about = dated_subject(event.title.replace("___", "$1"), ends_at) if event else ""
+    return f"{PREFIX}{about}" if about else ""
 
 
 def _created_at(page: PolymarketPage) -> datetime:

@@ -97,12 +97,8 @@ QUESTIONS = {
     "Will TSLA close above $400?": "tesla 400",
     "Will Apple be worth $4T by the end of June?": 'Apple "4 trillion"',
     "Will WTI crude fall below $55?": '"crude oil"',
-    "Fed decreases interest rates by 25 bps in March?": (
-        '(fed OR "Federal Reserve") "25 basis points" decreases interest'
-    ),
-    "Will inflation in the UK exceed 3.5% in 2026?": (
-        '("United Kingdom" OR Britain) "3.5 percent" 2026 inflation'
-    ),
+    "Fed decreases rates by 25 bps in March?": '(fed OR "Federal Reserve") "25 basis points" decreases rates',
+    "Will UK inflation exceed 3.5% in 2026?": '("United Kingdom" OR Britain) "3.5 percent" 2026 inflation',
     "Will U.S. GDP shrink in Q1 2026?": '"United States" ("gross domestic product" OR GDP) 2026 shrink',
     "Will the Bank of England cut rates?": '"Bank of England" cut rates',
     "Will María Corina Machado enter Venezuela by April 30?": '"María Corina Machado" Venezuela enter',
@@ -111,9 +107,7 @@ QUESTIONS = {
     "Will the New York Yankees win the 2026 World Series?": '"New York Yankees" "World Series" 2026',
     "Will Fiorentina win the 2025–26 Serie A?": "Fiorentina Serie (2025 OR 2026)",
     "Will Finland win Eurovision 2026?": "Finland Eurovision 2026",
-    "Will Emma Stone win Best Actress at the 98th Academy Awards?": (
-        '"Emma Stone" "Best Actress" "Academy Awards"'
-    ),
+    "Will Emma Stone win Best Actress at the 98th Oscars?": '"Emma Stone" "Best Actress" Oscars',
     'Will "One Battle After Another" win Best Picture?': '"One Battle After Another" "Best Picture"',
     "Will Taylor Swift's album sell 2 million?": '"Taylor Swift" "2 million" album sell',
     "Will GPT-6 be released before July 2026?": '"GPT-6" 2026',
@@ -135,6 +129,11 @@ QUESTIONS = {
     "Will McDonald’s close stores in Russia?": '"McDonald\'s" Russia stores',
     "Will the US/EU deal be signed on 9/11?": '"United States" "European Union" deal signed',
     "Man City vs. Leeds: AM/PM and/or O/U 2.5": '"Man City" Leeds',
+    "Will C# overtake C++ in 2026?": '"C#" "C++" 2026 overtake',
+    "Will F# 11 or C#/.NET 11 ship?": '"F# 11" "C#" ".NET 11" ship',
+    "Will ASP.NET or Node.js 30 drop the .com domain?": '"ASP.NET" "Node.js 30" ".com" domain',
+    "Will Notepad++ and “F# in Action” sell?": '"Notepad++" "F# in Action" sell',
+    "Will #MeToo be #1 (up .5%) .Then in F#m?": 'MeToo "5 percent"',
     "Netanyahu out before July?": 'Netanyahu "Prime Minister of Israel"',
 }
 """Questions as venues ask them, and what headlines are searched for."""
