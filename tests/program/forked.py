@@ -34,6 +34,8 @@ SHARED = "FORKED_FROM"
 """The variable with the socket of the one that all processes of this run share."""
 LONGEST_FILE = "LONGEST_FILE"
 """The variable with how many bytes a file may have, as if the disk were full then."""
+RETRY_WAITS = (0.05, 0.2)
+"""Between the tries of a call: what the tests ask is on this machine and needs no rest."""
 BROKEN = 70
 """The exit status of one that ended with an error that nobody expected."""
 
@@ -271,7 +273,6 @@ COMMANDS = (
 
 def _load() -> None:
     """All that any command needs, before it is asked for."""
-    from arena.calls import recorded_ask
     from tests.shared_caches import share_caches
 
     share_caches()
@@ -280,7 +281,7 @@ def _load() -> None:
     for name in (*ours, *LOADED):
         import_module(name)
     import_module("agents.llm.library").litellm()
-    recorded_ask.RETRY_WAITS = (0.05, 0.2)  # what the tests ask is on this machine and needs no rest
+    vars(import_module("arena.calls.recorded_ask"))["RETRY_WAITS"] = RETRY_WAITS
 
 
 def _warm_up() -> None:

@@ -2,20 +2,29 @@
 
 import atexit
 import json
+import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, chdir, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+from typer.testing import CliRunner
+
+from arena.cli.main import app
 from tests.program.command_line import ROOT, command, environment
-from tests.program.forked import TIMEOUT, Forks, forks
+from tests.program.forked import LONGEST_FILE, RETRY_WAITS, TIMEOUT, Forks, forks
 
 AGREES = {"ok": True, "differences": [], "count": 0, "left_out": {}}
 """What `arena verify` says of a record without fault, whatever it went on from and could not prove."""
+
+OF_A_PROCESS = {"TZ", LONGEST_FILE}
+"""The variables that a process goes by as a whole."""
 
 
 @cache
@@ -27,16 +36,26 @@ def loaded() -> Forks:
 
 
 def arena(folder: Path, *words: str, home: Path = ROOT, **more: str) -> "subprocess.CompletedProcess[str]":
-    """Run `arena` in a folder to its end.
+    """Run `arena` in a folder to its end, in this process where nothing asks for one of its own.
 
     What Python looks at as it starts, such as the seed of its hashes, needs a start of its own.
     """
     there = environment(home, **more)
-    if home == ROOT and not any(name.startswith("PYTHON") for name in more):
+    if home != ROOT or any(name.startswith("PYTHON") for name in more):
+        return subprocess.run(
+            command(*words), cwd=folder, env=there, capture_output=True, text=True, timeout=TIMEOUT
+        )
+    if more.keys() & OF_A_PROCESS or threading.current_thread() is not threading.main_thread():
         return loaded().run(folder, words, there)
-    return subprocess.run(
-        command(*words), cwd=folder, env=there, capture_output=True, text=True, timeout=TIMEOUT
-    )
+    return _here(folder, words, there)
+
+
+def _here(folder: Path, words: Sequence[str], there: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
+    """`arena` in this process; what it leaves in the environment goes."""
+    waits = patch("arena.calls.recorded_ask.RETRY_WAITS", RETRY_WAITS)
+    with chdir(folder), patch.dict(os.environ, there, clear=True), waits:
+        done = CliRunner().invoke(app, words, prog_name="arena", catch_exceptions=False)
+    return subprocess.CompletedProcess(["arena", *words], done.exit_code, done.stdout, done.stderr)
 
 
 def arena_json(folder: Path, *words: str, home: Path = ROOT, status: int = 0, **more: str) -> Any:

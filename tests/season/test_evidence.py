@@ -8,7 +8,7 @@ import pytest
 
 from tests.bundles import simulated
 from tests.program.command_line import ROOT
-from tests.program.running import AGREES, arena, arena_json
+from tests.program.running import AGREES, arena, arena_json, loaded
 from tests.rows import rows_in
 
 READER = '''\
@@ -133,7 +133,7 @@ def test_playing_it_again_in_another_process_gathers_nothing(folders: tuple[Path
     folder, gathered = folders[0], "SELECT id, hash FROM gathering ORDER BY id"
     before = rows_in(folder / "arena.db", gathered)
     (folder / "news" / "2026-01-02.md").unlink()
-    assert arena(folder, "replay", "spring", "--database", "arena.db").returncode == 0
+    assert loaded().start(folder, "replay", "spring", "--database", "arena.db").wait() == 0
     assert rows_in(folder / "arena.db", gathered) == before != []
 
 

@@ -15,7 +15,6 @@ from typer.testing import CliRunner
 
 from arena.cli.main import app
 from tests.program.running import demo_config
-from tests.season.demo import SIX_ROUNDS
 
 GOLDEN = Path(__file__).with_name("json_keys.json")
 OPEN_ENDED = {
@@ -40,7 +39,8 @@ def keys(value: Any, path: str = "") -> Iterator[str]:
 def answers(folder: Path) -> dict[str, list[str]]:
     """The keys of what every command answers in a folder with a config, a record and two files."""
     config = demo_config(folder, show=12, markets=60, events=25)
-    CliRunner().invoke(app, [*SIX_ROUNDS, "--config", str(config), "--database", "demo.db"])
+    played = ["demo", "--headless", "--rounds", "3", "--config", str(config), "--database", "demo.db"]
+    CliRunner().invoke(app, played)
     (folder / "scores.csv").write_text(SCORES, "utf-8")
     (folder / "cup.yaml").write_text("form: peer\npool: 100\nforecasts: scores.csv\n", "utf-8")
     found, market = {}, ""
