@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from functools import cache, lru_cache
 from itertools import groupby, pairwise
 from operator import itemgetter
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import Connection, Dialect, Integer, Table, bindparam, type_coerce
 from sqlalchemy.exc import DBAPIError
@@ -377,24 +377,14 @@ class RowsByParent:
         return found
 
 
-class HasTime(Protocol):
-    """A line that says its time."""
-
-    @property
-    def at(self) -> str: ...
-
-
-TimedLine = TypeVar("TimedLine", bound=HasTime)
-
-
-class LinesByTime(Generic[TimedLine]):
+class LinesByTime:
     """Lines that are sorted by time, taken as time goes on."""
 
-    def __init__(self, lines: Iterator[TimedLine]):
+    def __init__(self, lines: Iterator[Any]):
         self._lines = lines
         self._next = next(lines, None)
 
-    def until(self, at: str | None) -> Iterator[TimedLine]:
+    def until(self, at: str | None) -> Iterator[Any]:
         """All that come until an instant and were not taken yet; without one, all that are left."""
         while self._next is not None and (at is None or self._next.at <= at):
             taken, self._next = self._next, next(self._lines, None)

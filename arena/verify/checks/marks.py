@@ -9,11 +9,11 @@ Lots that should have been settled and were not.
 """
 
 from collections import defaultdict
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import accumulate, chain
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from sqlalchemy import bindparam
@@ -49,7 +49,6 @@ from arena.verify.reader import (
 from arena.verify.row_names import key_of
 
 Key = tuple[str, str]
-AnyLine = TypeVar("AnyLine", bound=tuple[Any, ...])
 
 
 class SnapshotPrice(NamedTuple):
@@ -174,7 +173,7 @@ class OpenLots:
         self._lots = np.array(lots, np.int64 if self._usual else object).T
 
     def worth(self, prices: SnapshotPrices) -> dict[int, tuple[int, ...]]:
-        """By holder what all lots are worth, what they bring, how many are stale, and the oldest price."""
+        """By holder: what all lots are worth and would bring, how many are stale, the oldest price's age."""
         if not self._holders:
             return {}
         said = [*chain.from_iterable([prices[key] for key in self._keys])]
@@ -245,8 +244,8 @@ def check_marks(
     bits = {entrant: 1 << place for place, entrant in enumerate(cohort.entrants)}
     marked = MarkProgress(bits, {entrant: HoldingsSum() for entrant in cohort.entrants})
     marked.due |= cohort.frozen.times() if cohort.frozen else {}
-    entries = LinesByTime(_in_line_up(facts, cohort, ENTRIES, PostedEntry))
-    marks = LinesByTime(_in_line_up(facts, cohort, MARKS, StoredMark))
+    entries = _by_time(facts, cohort, ENTRIES, PostedEntry)
+    marks = _by_time(facts, cohort, MARKS, StoredMark)
     after = facts.after(SnapshotRow)
     elsewhere = lru_cache(maxsize=2)(partial(_elsewhere, facts, cohort))
     places = RowsByParent(read_places(facts, LISTED, cohort=cohort.id, after=after))
@@ -271,11 +270,9 @@ def check_marks(
     return marked
 
 
-def _in_line_up(
-    facts: RecordReader, cohort: CheckedCohort, query: RowsQuery, kind: type[AnyLine]
-) -> Iterator[AnyLine]:
+def _by_time(facts: RecordReader, cohort: CheckedCohort, query: RowsQuery, kind: Any) -> LinesByTime:
     lines = facts.lines(query, cohort=cohort.id, after=facts.after(SnapshotRow))
-    return (kind(*line) for line in lines if line[0] in cohort.entrants)
+    return LinesByTime(kind(*line) for line in lines if line[0] in cohort.entrants)
 
 
 def _mark(
