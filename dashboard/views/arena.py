@@ -196,9 +196,12 @@ def next_round(at: datetime, now: datetime, stamp: str) -> str:
     >>> at = datetime(2026, 1, 4)
     >>> next_round(at, datetime(2026, 1, 1), "live"), next_round(at, at, "simulated")
     ('next in 3 days', '`arena round` plays the next')
+    >>> next_round(at, at, "replay")
+    '`arena replay` plays what is left of the recording'
     """
     if stamp != "live":
-        return "`arena round` plays the next"
+        is_replay = stamp == "replay"
+        return f"`arena {'replay` plays what is left of the recording' if is_replay else 'round` plays the next'}"
     seconds = (at - now).total_seconds()
     for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= size:
