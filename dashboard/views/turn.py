@@ -354,16 +354,15 @@ def _ways(page: TurnPage) -> None:
     """To the turns before and after, to the agent and to the cohort."""
     turn, place = page.turn, page.rounds.index(page.turn.round)
     around = {"← Round before": page.rounds[:place][-1:], "Round after →": page.rounds[place + 1 :][:1]}
-    ways = {
-        label: way("turn", cohort=turn.cohort, round=round, agent=turn.agent)
+    ways = [
+        (label, way("turn", cohort=turn.cohort, round=round, agent=turn.agent))
         for label, rounds in around.items()
         for round in rounds
-    } | {
-        "Its agent": way("agent", agent=turn.agent),
-        "Its cohort": way("cohort", cohort=turn.cohort),
-        "All turns": way("turn"),
-    }
-    put(pills([(label, to.href, False) for label, to in ways.items()], "Go to"), "ways")
+    ]
+    ways += [("Its agent", way("agent", agent=turn.agent)), ("Its cohort", way("cohort", cohort=turn.cohort))]
+    put(
+        pills([(label, to.href, False) for label, to in [*ways, ("All turns", way("turn"))]], "Go to"), "ways"
+    )
 
 
 def figures(page: TurnPage, simulated: str) -> list[Tile]:
