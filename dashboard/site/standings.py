@@ -158,7 +158,7 @@ def _charts(facts: ReportFacts) -> Iterator[Markup]:
     if spots:
         said = "Right of the line beats the price, above it earns. Luck moves return far more than skill."
         plane = scatter(spots, "Skill against return, a point an agent", "%+.3f", "%+.0f%")
-        yield from (heading("Skill against return"), columns(box("Each agent", plane, said)))
+        yield from (heading("Skill against return"), box("Each agent", plane, said))
     if facts.curves:
         yield from (
             heading("Profit and loss"),

@@ -311,7 +311,7 @@ def said_of(
 ) -> str:
     """The verdict in a sentence, or why there is none."""
     if line is not None and not line.is_on_board:
-        return f"**Not ranked**: {line.row.why_not}. So nothing is said of its skill."
+        return f"**Not ranked**: {line.row.why_not}, so nothing is said of its skill."
     if found is None:
         return ""
     return " ".join([verdict(found.profile.gain, page.stays), *(conclusions(evidence) if evidence else ())])
@@ -503,7 +503,7 @@ def _table(stays: Sequence[AgentCohort], found: DetailedProfile | None) -> dict[
         "Sales": [stay.sales for stay in stays],
         "Stated": [stay.forecasts for stay in stays],
         "Turns": [sum(stay.statuses.values()) for stay in stays],
-        "State": ["ended" if stay.ended else "goes on" for stay in stays],
+        "State": ["ended" if stay.ended else "playing" for stay in stays],
     }
 
 
@@ -729,7 +729,7 @@ def _skill(found: DetailedProfile, by: str) -> None:
     some = [one for one in found.slices.get(by, ()) if one.gain.skill is not None]
     if not some or found.profile.gain is None:
         why = (
-            "An agent that is not ranked has no skill."
+            "An agent that is not ranked is given no skill."
             if some
             else "It appears with the first resolved market."
         )

@@ -15,6 +15,7 @@ from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard
+from arena.scores.rules.comparisons.lead import round_up
 from dashboard.board import headline, leading, short_board, show_money, show_unranked, stamps
 from dashboard.html import (
     REST,
@@ -196,9 +197,11 @@ def next_round(at: datetime, now: datetime, stamp: str) -> str:
     >>> at = datetime(2026, 1, 4)
     >>> next_round(at, datetime(2026, 1, 1), "live"), next_round(at, at, "simulated")
     ('next in 3 days', '`arena round` plays the next')
+    >>> next_round(at, at, "replay")
+    '`arena replay` plays the rest'
     """
     if stamp != "live":
-        return "`arena round` plays the next"
+        return "`arena replay` plays the rest" if stamp == "replay" else "`arena round` plays the next"
     seconds = (at - now).total_seconds()
     for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= size:
@@ -221,7 +224,7 @@ def figures(board: Leaderboard) -> list[Tile]:
     if board.leader:
         found.append(Tile("Lead decided", f"{board.leader} leads, proven"))
     elif board.events_needed:
-        found.append(Tile(f"≈ {board.events_needed:,} events", "more until the lead is decided"))
+        found.append(Tile(f"≈ {round_up(board.events_needed)} events", "more until the lead is decided"))
     else:
         found.append(Tile("Lead open", "too early to say how many more events would decide it"))
     return found

@@ -209,7 +209,7 @@ def show(record: RecordSource) -> None:
         "charts",
     )
     _standings(page, known, whole, colours)
-    _frozen(page.cohort, page.audit)
+    _frozen(page)
     _changed(page)
 
 
@@ -391,12 +391,14 @@ def _standings(page: CohortPage, known: SeasonOverview, curves: Curves, colours:
             st.caption(METACULUS_SAID)
 
 
-def _frozen(cohort: Cohort, audit: AuditCounts | None) -> None:
+def _frozen(page: CohortPage) -> None:
     with st.expander("How this cohort plays: rules and line-up, frozen at its start"):
-        put(points(rules(cohort)), "rules")
-        if audit is not None:
-            st.caption(plain(audit.words))
-        put(line_up(cohort), "line-up")
+        if page.before is not None and not page.changed:
+            st.caption(f"Identical to cohort {page.before}: same agents, rules, markets and prompts.")
+        put(points(rules(page.cohort)), "rules")
+        if page.audit is not None:
+            st.caption(plain(page.audit.words))
+        put(line_up(page.cohort), "line-up")
 
 
 def line_up(cohort: Cohort, address: Address = in_app) -> Markup:
@@ -414,10 +416,6 @@ def line_up(cohort: Cohort, address: Address = in_app) -> Markup:
 
 def _changed(page: CohortPage) -> None:
     """What differs from the cohort before, as `arena cohorts diff` says it."""
-    if page.before is None:
-        return
-    if not page.changed:
-        st.caption(f"Identical to cohort {page.before}: same agents, rules, markets and prompts.")
-        return
-    with st.expander(f"What differs from cohort {page.before}"):
-        st.markdown("\n".join(f"- {code(line)}" for line in page.changed))
+    if page.changed:
+        with st.expander(f"What differs from cohort {page.before}"):
+            st.markdown("\n".join(f"- {code(line)}" for line in page.changed))

@@ -12,7 +12,18 @@ from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.weeks import ENOUGH_WEEKS
 from arena.scores.spending import read_spending, spending_sentences
 from dashboard.board import stamps
-from dashboard.html import EMPTY, HtmlColumn, Tile, box, columns_chart, gap_chart, number, tiles, words
+from dashboard.html import (
+    EMPTY,
+    HtmlCell,
+    HtmlColumn,
+    Tile,
+    box,
+    columns_chart,
+    gap_chart,
+    number,
+    tiles,
+    words,
+)
 from dashboard.pages import choice, go, listing, put, show_cached, way
 from dashboard.record import RecordSource, by_leaderboard, kept, season
 from dashboard.words import code, count, plain, with_true_minus, written
@@ -105,13 +116,15 @@ def _verdict(found: DuelDetails, looks: Sequence[str]) -> None:
 
 def winner_words(duel: Duel) -> str:
     """Who has won, or whether somebody would have if this were the only duel."""
+    if duel.low is None:
+        return "identical" if duel.same else "too early to tell"
     alone = replace(duel, adjusted=None).winner()
     return duel.winner() or ("undecided once adjusted" if alone else "undecided")
 
 
 def heading(a: str, b: str, found: DuelDetails | None) -> str:
     """The verdict, in a few words."""
-    if found is None or found.duel.gap is None:
+    if found is None:
         return f"{a} against {b}"
     winner = found.duel.winner()
     if found.duel.same:
@@ -197,8 +210,8 @@ def _others(every: Sequence[DuelDetails], a: str, b: str) -> None:
         "Gap": [one.duel.gap for one in rows],
         "from": [one.duel.low for one in rows],
         "to": [one.duel.high for one in rows],
-        "p": [_chance(one.duel.p) for one in rows],
-        "adjusted": [_chance(one.duel.adjusted) for one in rows],
+        "p": [HtmlCell(_chance(one.duel.p), one.duel.p) for one in rows],
+        "adjusted": [HtmlCell(_chance(one.duel.adjusted), one.duel.adjusted) for one in rows],
         "Winner": [winner_words(one.duel) for one in rows],
         "Events": [one.duel.events for one in rows],
         "Needed": [one.needed for one in rows],
@@ -207,8 +220,8 @@ def _others(every: Sequence[DuelDetails], a: str, b: str) -> None:
         "Gap": number("Gap", "%+.4f", "In Brier points; above 0 the first is closer."),
         "from": number("CI from", "%+.4f", "The lower end of the 95% interval."),
         "to": number("CI to", "%+.4f", "The upper end of the 95% interval."),
-        "p": words("p", "How often chance alone makes a gap as large."),
-        "adjusted": words("p (Holm-adjusted)", "The same for as many duels as there are."),
+        "p": number("p", "%.3f", "How often chance alone makes a gap as large."),
+        "adjusted": number("p (Holm-adjusted)", "%.3f", "The same for as many duels as there are."),
         "Winner": words("Winner", "By more than chance would explain, after Holm."),
         "Events": number("Events", "localized", "That both were shown."),
         "Needed": number("Events still needed", "localized", "More events until a gap of this size is told."),

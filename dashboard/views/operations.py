@@ -148,6 +148,10 @@ def figures(status: Status, outcomes: Sequence[TurnOutcome], simulated: str) -> 
     failed = sum(one.status in UNUSABLE for one in outcomes)
     coming, read_at = status.calendar.next_round, status.looked_at
     of_budget = f" of {usd(today.limit)}" if today else ""
+    if read_at is None:
+        ago = "no longer" if outcomes else "not yet"
+    else:
+        ago = far(read_at, at) if status.calendar.live else day(read_at)
     stale = f", {count(status.held.stale, 'price')} stale" if status.held.stale else ""
     return [
         Tile(
@@ -168,7 +172,7 @@ def figures(status: Status, outcomes: Sequence[TurnOutcome], simulated: str) -> 
             picture=meter(today.used) if today else None,
         ),
         Tile(
-            "not yet" if read_at is None else far(read_at, at),
+            ago,
             f"prices read{stale}",
             "Prices are read with each round." if read_at is None else moment(read_at),
         ),

@@ -33,8 +33,20 @@ from arena.record.schema.database import Connection
 from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
 from arena.record.write.evidence import read_evidence
-from dashboard.html import Quotation, Tile, box, folded, number, quotes, tiles, time, venue_cells, words
-from dashboard.pages import Way, choice, link, listing, long_text, put, step, way
+from dashboard.html import (
+    Quotation,
+    Tile,
+    box,
+    folded,
+    number,
+    pills,
+    quotes,
+    tiles,
+    time,
+    venue_cells,
+    words,
+)
+from dashboard.pages import Way, choice, listing, long_text, put, step, way
 from dashboard.record import RecordSource, kept, season
 from dashboard.words import (
     code,
@@ -213,7 +225,7 @@ LISTED = {
     "at": time("Decided", "The round's decision time, in UTC."),
     "verdict": words("Status", " ".join(MEANT.values())),
     "bought": number("Bets", "localized", "Purchases that were done, in full or in part."),
-    "spent": number("Bet $", "dollar", "What was paid for them, fees included."),
+    "spent": number("Spent", "dollar", "What was paid for them, fees included."),
     "sold": number("Sales", "localized", "Sales that were done, in full or in part."),
     "rejected": number("Rejected", "localized", "Orders and items of the answer that were refused."),
     "calls": number("Calls", "localized", "Attempts to get an answer from a model."),
@@ -342,13 +354,15 @@ def _ways(page: TurnPage) -> None:
     """To the turns before and after, to the agent and to the cohort."""
     turn, place = page.turn, page.rounds.index(page.turn.round)
     around = {"← Round before": page.rounds[:place][-1:], "Round after →": page.rounds[place + 1 :][:1]}
-    with st.container(horizontal=True, vertical_alignment="center"):
-        for label, rounds in around.items():
-            for round in rounds:
-                step(label, "turn", cohort=turn.cohort, round=round, agent=turn.agent)
-        link("Its agent", "agent", agent=turn.agent)
-        link("Its cohort", "cohort", cohort=turn.cohort)
-        step("All turns", "turn")
+    ways = [
+        (label, way("turn", cohort=turn.cohort, round=round, agent=turn.agent))
+        for label, rounds in around.items()
+        for round in rounds
+    ]
+    ways += [("Its agent", way("agent", agent=turn.agent)), ("Its cohort", way("cohort", cohort=turn.cohort))]
+    put(
+        pills([(label, to.href, False) for label, to in [*ways, ("All turns", way("turn"))]], "Go to"), "ways"
+    )
 
 
 def figures(page: TurnPage, simulated: str) -> list[Tile]:
@@ -523,6 +537,9 @@ CLAIMS = {
     "reason": words("Reason", "In its own words.", long=True),
 }
 
+RARE = ("blind", "reason")
+"""Those that no forecast of a turn may have."""
+
 
 def show_forecasts(page: TurnPage) -> None:
     """Every market on offer: what was said of it, blind and in the end, and what came."""
@@ -533,7 +550,7 @@ def show_forecasts(page: TurnPage) -> None:
         return
     st.caption(" ".join(_judged(claims)))
     rows = [_claim(claim) for claim in claims]
-    keys = [key for key in CLAIMS if key != "blind" or any(row["blind"] is not None for row in rows)]
+    keys = [key for key in CLAIMS if key not in RARE or any(row[key] is not None for row in rows)]
     table = {key: [row[key] for row in rows] for key in keys}
     seen = (claim.seen for claim in claims)
     table |= venue_cells(venue_page(x.id, x.event_id, x.slug, x.event_slug) for x in seen)
@@ -547,10 +564,11 @@ def _judged(claims: Sequence[Claim]) -> Iterator[str]:
         better = sum(gain > 0 for gain in gains)
         mean = sum(gains) / len(gains)
         judged = f"{len(gains):,} of {count(len(claims), 'market')} can be judged"
-        closer = f"{better} closer than the price, by {written(mean, '%+.4f')} Brier points on average."
+        closer = f"{better} closer than the price; {written(mean, '%+.4f')} Brier points a market on average."
         yield f"{judged}: {closer}"
     else:
-        yield "None can be judged yet."
+        stated = any(claim.said.final is not None for claim in claims)
+        yield "None can be judged yet." if stated else "It stated no probability."
 
 
 def _claim(claim: Claim) -> dict[str, object]:

@@ -45,13 +45,13 @@ def test_words_searched_for_survive_the_way_there_and_back(served: Served, watch
 def test_a_turn_leads_to_the_turn_after_and_to_all_turns(served: Served, watched: Watched) -> None:
     page = watched.page
     open_at(page, f"{served.address}/turn?cohort=1&round=1&agent=oracle", "Turn")
-    page.get_by_role("button", name="Round after").click()
+    page.get_by_role("link", name="Round after").click()
     expect(page).to_have_url(re.compile("round=2"), timeout=PATIENCE)
     expect(page.get_by_text("in round 2 of cohort 1")).to_be_visible(timeout=PATIENCE)
     back(page)
     expect(page.get_by_text("in round 1 of cohort 1")).to_be_visible(timeout=PATIENCE)
     settled(page)
-    page.get_by_role("button", name="All turns").click()
+    page.get_by_role("link", name="All turns").click()
     expect(page).to_have_url(re.compile(r"/turn$"), timeout=PATIENCE)
     settled(page)
     follow(page, 0, leads=r"/turn\?cohort=\d+&round=\d+&agent=")

@@ -120,7 +120,7 @@ def test_who_is_not_ranked_has_the_reason_in_place_of_its_skill(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
     page = opened("agent", shared("all_failed", tmp_path_factory), monkeypatch, agent="ann", part=part)
-    assert "**Not ranked**: 5 of 5 turns failed." in words(page)
+    assert "**Not ranked**: 5 of 5 turns failed, so nothing is said of its skill." in words(page)
     assert tiles(page)[0][1] == "–"
     assert "Evidence" not in headings(page)
     assert part == "record" or "It has answered nothing that has resolved" in words(page)

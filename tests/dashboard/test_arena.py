@@ -117,7 +117,7 @@ def test_where_nobody_answered_enough_the_heading_does_not_call_it_early() -> No
 
 
 def test_tiles_count_who_is_ahead_and_what_is_missing() -> None:
-    first, surest, needed = figures(a_board("proven", "ahead", "close", events_needed=140))
+    first, surest, needed = figures(a_board("proven", "ahead", "close", events_needed=134))
     assert (first.value, first.label) == ("2 of 3", "ahead of the market, 1 proven")
     assert (surest.value, surest.label) == ("+0.0100", "skill of a0, the surest")
     assert needed.value == "≈ 140 events"

@@ -62,6 +62,7 @@ def test_the_command_says_the_chance_that_the_page_goes_by(
     assert "is better than" in words(page)
     assert "“Proven” on the leaderboard asks for more" in words(page)
     figures = dict(tiles(page))
+    assert tables(page)[-1][["p", "adjusted"]].dtypes.eq("float64").all(), "figures, to the right"
     after = figures["p (Holm-adjusted)"]
     assert f"by Holm: p {after if after.startswith('<') else f'= {after}'}, " in told.output
     assert float(after.removeprefix("< ")) >= float(figures["p"].removeprefix("< "))
@@ -135,11 +136,16 @@ def test_names_that_are_not_there_are_said(record: Path, monkeypatch: pytest.Mon
     assert page.selectbox[0].value not in ("nobody", "random")
 
 
-ENDS = [(0.0, None, "identical"), (0.01, None, "too early to tell"), (0.01, -0.03, "too close to call")]
+ENDS = [
+    (0.0, None, "identical"),
+    (None, None, "too early to tell"),
+    (0.01, None, "too early to tell"),
+    (0.01, -0.03, "too close to call"),
+]
 
 
 @pytest.mark.parametrize(("gap", "low", "said"), ENDS)
-def test_the_heading_says_why_nobody_has_won(gap: float, low: float | None, said: str) -> None:
+def test_the_heading_says_why_nobody_has_won(gap: float | None, low: float | None, said: str) -> None:
     found = DuelDetails(Duel("ann", "bob", 9, 3, 3, 2.5, gap, gap, None, None, low=low), None, (), (), (), ())
     assert heading("ann", "bob", found) == f"ann against bob: {said}."
 

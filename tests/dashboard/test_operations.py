@@ -152,3 +152,11 @@ def test_a_config_that_can_t_be_read_is_named_and_the_page_stands(
     assert "`arena check` says why" in page.warning[0].value
     assert "sk-secret" not in page.warning[0].value + words(page)
     assert "this dashboard runs without one that it can read" in words(page)
+
+
+def test_prices_of_a_season_in_its_own_time_are_dated_by_it(
+    season: Path, first_round: Path, empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = [tiles(opened("operations", record, monkeypatch)) for record in (empty, first_round, season)]
+    read = [value for page in pages for label, value in page if label == "prices read"]
+    assert read == ["not yet", "4 Jan 2026", "no longer"], "no days ago, by a clock that it does not follow"

@@ -128,7 +128,9 @@ def test_nothing_resolved_is_said_and_not_ranked(first_round: Path, monkeypatch:
     home, agent = (opened(view, first_round, monkeypatch) for view in ("arena", "agent"))
     assert "`arena round` plays the next" in words(home)
     assert not tiles(home)
-    assert "every bet was refunded" not in words(agent)
+    better = opened("agent", first_round, monkeypatch, agent="constant")
+    assert "no bet has resolved yet" in words(better)
+    assert not [page for page in (agent, better) if "every bet was refunded" in words(page)]
     assert "shaded" not in words(agent)
     assert "1 of 4 rounds decided" in words(cohort)
 

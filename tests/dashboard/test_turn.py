@@ -1,5 +1,6 @@
 """The page of turns: the newest in a list, and each one whole, against plain SQL."""
 
+import re
 import sqlite3
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -131,7 +132,7 @@ def test_a_turn_says_what_it_did_and_why_before_all_else(
     assert f"bet ${round(spent / MILLION):,} on {markets} market" in said
     assert (f", sold {sold}" in said) == bool(sold)
     reasons = rows_in(season, "SELECT reason FROM forecast WHERE turn_id = ? AND stage = 'final'", turn)
-    head = ET.fromstring("".join(("<p>", *markup(page)[1:3], "</p>")))
+    head = ET.fromstring("".join(("<p>", *markup(page)[2:4], "</p>")))
     quoted = [(quote.text or "").strip("“”") for quote in head.iter("p") if quote.get("class") == "why"]
     assert quoted
     assert sorted(quoted) == sorted(reason for (reason,) in reasons)
@@ -140,9 +141,11 @@ def test_a_turn_says_what_it_did_and_why_before_all_else(
 def test_a_turn_leads_to_those_before_and_after_it(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def ways(number: str) -> set[str]:
         page = opened("turn", season, monkeypatch, cohort="1", round=number, agent="oracle")
-        return {button.label for button in page.button}
+        [row] = [html for html in markup(page) if 'aria-label="Go to"' in html]
+        return set(re.findall(r'<a class="pill" href="[^"]+">([^<]+)</a>', row))
 
-    assert {"← Round before", "Round after →"} <= ways("2")
+    others = {"Its agent", "Its cohort", "All turns"}
+    assert ways("2") == {"← Round before", "Round after →", *others}
     assert "← Round before" not in ways("1")
     assert "Round after →" not in ways("4")
 

@@ -34,7 +34,7 @@ from arena.scores.rules.reliability.diagram import ReliabilityDiagram, diagram
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
 from arena.scores.slices import BY, Slice, slice_gains
 
-METHOD = "profiles 4"
+METHOD = "profiles 5"
 """The way in which profiles are computed, and so what is taken from them."""
 
 

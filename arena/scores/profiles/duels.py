@@ -54,7 +54,7 @@ class DuelDetails:
     for_b: tuple[DecidingMarket, ...]
 
 
-DUELS = CacheKind("duels", "duels 2", TypeAdapter(tuple[DuelDetails, ...]))
+DUELS = CacheKind("duels", "duels 3", TypeAdapter(tuple[DuelDetails, ...]))
 """All duels of an agent by its name, as `a` in them."""
 
 

@@ -54,8 +54,8 @@ def test_too_few_events_say_nothing_yet() -> None:
 
 
 def test_nothing_in_common_and_nothing_between_them() -> None:
-    alone = replace(CLEAR, gap=None, reason="no common rows")
-    assert duel_sentences(alone, None) == ["No comparison of ann and bob: no common rows."]
+    alone = replace(CLEAR, gap=None, reason="no resolved forecast in common")
+    assert duel_sentences(alone, None) == ["No comparison of ann and bob: no resolved forecast in common."]
     assert duel_sentences(replace(CLEAR, gap=0.0), None)[1] == EVEN_SENTENCE
 
 

@@ -150,5 +150,5 @@ def _duel(a: str, b: str, common: _Common, p: float) -> Duel:
         gap=none_for_nan(sums.mean),
         error=none_for_nan(wild_bootstrap.error(sums)),
         p=p if reason is None else None,
-        reason=reason if common.rows else "no common rows",
+        reason=reason if common.rows else "no resolved forecast in common",
     )

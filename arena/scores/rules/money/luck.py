@@ -74,7 +74,8 @@ def luck(
     events, fair = _events(markets, ends)
     fixed = pnl - round(fair)
     if not events:
-        words = "nothing was at risk: every bet was refunded" if markets else "no bet has resolved yet"
+        is_over = markets and all(ends[market].state != "open" for market in markets)
+        words = "nothing was at risk: every bet was refunded" if is_over else "no bet has resolved yet"
         return Luck(pnl, fixed, None, None, None, 0, 0, words)
     drawn = np.rint(fixed + _seasons(events, ties, seasons, rng))
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])

@@ -28,7 +28,7 @@ def test_the_gap_is_of_common_rows_alone() -> None:
 def test_without_common_rows_nothing_is_said() -> None:
     rows: list[Row] = [("ann", "rain", 1, 0.7, 0.5, 1), ("bob", "rain", 2, 0.7, 0.5, 1)]
     found = duel(season_of(rows), "ann", "bob")
-    assert (found.gap, found.p, found.reason) == (None, None, "no common rows")
+    assert (found.gap, found.p, found.reason) == (None, None, "no resolved forecast in common")
 
 
 def test_who_forecasts_better_wins_from_either_side() -> None:

@@ -43,7 +43,7 @@ def test_agents_that_never_met_are_compared_by_way_of_the_market() -> None:
     ]
     season = season_of(rows)
     found = standings(season, much(season))
-    assert found.duels[0].reason == "no common rows"
+    assert found.duels[0].reason == "no resolved forecast in common"
     assert found.lead.leader == "sharp"
 
 

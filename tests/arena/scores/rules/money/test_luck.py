@@ -111,3 +111,8 @@ def test_the_band_holds_skill_less_seasons_as_often_as_it_says(style: str, thoro
 
 def test_where_nobody_knows_how_markets_hang_together_the_band_is_too_wide_rather_than_too_narrow() -> None:
     assert coverage(60, events=20, style="hold", draws=400, known=False, seed=3) >= 0.95
+
+
+def test_a_bet_whose_price_has_not_moved_yet_is_not_called_refunded() -> None:
+    end = won("e", 0, value=round(0.5 * ONE), state="open")
+    assert luck([bet("a", 0.5)], {"a": end}, {}, np.random.default_rng(1)).reason == "no bet has resolved yet"
