@@ -19,13 +19,10 @@ from typer.testing import CliRunner
 
 from arena.cli.main import app
 from tests.program.command_line import ROOT, command, environment
-from tests.program.forked import LONGEST_FILE, RETRY_WAITS, TIMEOUT, Forks, forks
+from tests.program.forked import RETRY_WAITS, TIMEOUT, Forks, forks
 
 AGREES = {"ok": True, "differences": [], "count": 0, "left_out": {}}
 """What `arena verify` says of a record without fault, whatever it went on from and could not prove."""
-
-OF_A_PROCESS = {"TZ", LONGEST_FILE}
-"""The variables that a process goes by as a whole."""
 
 
 @cache
@@ -46,7 +43,7 @@ def arena(folder: Path, *words: str, home: Path = ROOT, **more: str) -> "subproc
         return subprocess.run(
             command(*words), cwd=folder, env=there, capture_output=True, text=True, timeout=TIMEOUT
         )
-    if more.keys() & OF_A_PROCESS or not _is_free():
+    if "TZ" in more or not _is_free():
         return loaded().run(folder, words, there)
     return _here(folder, words, there)
 
