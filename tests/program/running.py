@@ -1,5 +1,6 @@
 """The program, run as a user runs it."""
 
+import asyncio
 import atexit
 import json
 import os
@@ -18,13 +19,10 @@ from typer.testing import CliRunner
 
 from arena.cli.main import app
 from tests.program.command_line import ROOT, command, environment
-from tests.program.forked import LONGEST_FILE, RETRY_WAITS, TIMEOUT, Forks, forks
+from tests.program.forked import RETRY_WAITS, TIMEOUT, Forks, forks
 
 AGREES = {"ok": True, "differences": [], "count": 0, "left_out": {}}
 """What `arena verify` says of a record without fault, whatever it went on from and could not prove."""
-
-OF_A_PROCESS = {"TZ", LONGEST_FILE}
-"""The variables that a process goes by as a whole."""
 
 
 @cache
@@ -45,9 +43,18 @@ def arena(folder: Path, *words: str, home: Path = ROOT, **more: str) -> "subproc
         return subprocess.run(
             command(*words), cwd=folder, env=there, capture_output=True, text=True, timeout=TIMEOUT
         )
-    if more.keys() & OF_A_PROCESS or threading.current_thread() is not threading.main_thread():
+    if "TZ" in more or not _is_free():
         return loaded().run(folder, words, there)
     return _here(folder, words, there)
+
+
+def _is_free() -> bool:
+    """Whether the program may start a loop and take signals here: a browser's driver, say, has a loop."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return threading.current_thread() is threading.main_thread()
+    return False
 
 
 def _here(folder: Path, words: Sequence[str], there: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":

@@ -1,15 +1,13 @@
 """`arena agents list` and `show`, and what `arena round` says when a model is no longer what it was."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from arena.cli.main import app
 from tests.program.in_process import run, said
+from tests.program.running import arena_json
 from tests.provider.replies import GOOD, fails, says
 from tests.provider.server import FaultyProvider, faulty
 
@@ -176,18 +174,14 @@ def test_who_is_no_longer_in_the_config_is_listed_apart(tmp_path: Path, server: 
     assert [stay["cohort"] for stay in said(tmp_path, "agents", "show", "eve")["cohorts"]] == [1]
 
 
-def test_a_record_can_be_looked_at_without_a_config(
-    tmp_path: Path, server: FaultyProvider, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_record_can_be_looked_at_without_a_config(tmp_path: Path, server: FaultyProvider) -> None:
     write(tmp_path, eve(server))
     said(tmp_path, "round")
     (tmp_path / "config.yaml").unlink()
-    monkeypatch.chdir(tmp_path)
-    answer = CliRunner().invoke(app, ["agents", "list", "--database", "arena.db", "--json"])
-    found = json.loads(answer.stdout)
+    here = ("--database", "arena.db")
+    found = arena_json(tmp_path, "agents", "list", *here)
     assert (found["agents"], [agent["name"] for agent in found["gone"]]) == ([], ["eve"])
-    answer = CliRunner().invoke(app, ["agents", "show", "eve", "--database", "arena.db", "--json"])
-    assert json.loads(answer.stdout)["record"]["calls"] == 1
+    assert arena_json(tmp_path, "agents", "show", "eve", *here)["record"]["calls"] == 1
 
 
 def test_looking_leaves_the_record_as_it_is(tmp_path: Path, server: FaultyProvider) -> None:

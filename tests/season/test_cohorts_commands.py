@@ -1,6 +1,5 @@
 """`arena cohorts`: what was frozen, who decides, what changed, and a line that fixes what was decided."""
 
-import json
 import shutil
 from functools import partial
 from hashlib import sha256
@@ -8,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from arena.cli.main import app
 from arena.record.record import Record
 from markets.hashes import digest
 from tests.arena.record.older import old_record
 from tests.program.in_process import run, said
-from tests.program.running import AGREES
+from tests.program.running import AGREES, arena_json
 from tests.records.full_record import Season, play_on
 
 CONFIG = """\
@@ -278,12 +275,8 @@ def test_a_changed_prompt_counts_for_later_cohorts_only(tmp_path: Path) -> None:
 
 def said_without_config(folder: Path, *words: str) -> Any:
     """What is answered where there is a record and no config."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        (folder / "config.yaml").rename(folder / "other.yaml")
-        answer = CliRunner().invoke(app, [*words, "--database", "arena.db", "--json"])
-    assert answer.exit_code == 0, answer.output
-    return json.loads(answer.stdout)
+    (folder / "config.yaml").rename(folder / "other.yaml")
+    return arena_json(folder, *words, "--database", "arena.db")
 
 
 LUCKY = '''\

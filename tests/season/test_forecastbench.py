@@ -9,14 +9,13 @@ from statistics import fmean, geometric_mean, median
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from arena.cli.main import app
 from arena.record.schema.database import open_read_only, reading
 from arena.verify import verify
 from tests.arena.scores.files.test_forecastbench import QUESTIONS
 from tests.program.forked import Forked
-from tests.program.running import loaded
+from tests.program.running import arena, loaded
+from tests.program.running import arena_json as answer
 from tests.provider.replies import NAMED, Asked, says
 from tests.provider.server import FaultyProvider, faulty
 from tests.serving import Reply, Request
@@ -140,9 +139,7 @@ def stop_after(
 
 def arena_json(*words: str, status: int = 0) -> Any:
     """What `arena … --json` answers, in the folder of the test."""
-    done = CliRunner().invoke(app, [*words, "--json"])
-    assert done.exit_code == status, done.output[-2000:]
-    return json.loads(done.stdout)
+    return answer(Path(), *words, status=status)
 
 
 def is_clean(folder: Path) -> bool:
@@ -349,7 +346,7 @@ def test_what_cannot_be_asked(tmp_path: Path, provider: FaultyProvider, words: l
     world(tmp_path, provider)
     arena_json("forecastbench", "fetch", *FROM)
     yes = ["--yes"] if words else []
-    done = CliRunner().invoke(app, ["forecastbench", "run", *yes, *words, "--json"])
-    assert done.exit_code in (1, 64)
+    done = arena(tmp_path, "forecastbench", "run", *yes, *words, "--json")
+    assert done.returncode in (1, 64)
     assert said in json.loads(done.stdout)["error"]["message"]
     assert provider.log == []

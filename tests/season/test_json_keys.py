@@ -4,23 +4,19 @@
 """
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import pytest
-from typer.testing import CliRunner
-
-from arena.cli.main import app
-from tests.program.running import demo_config
+from tests.program.running import arena, arena_json, demo_config
 
 GOLDEN = Path(__file__).with_name("json_keys.json")
 OPEN_ENDED = {
     "settings", "venue_settings", "evidence_settings", "prompts", "counts", "turns", "files", "tables",
 }  # fmt: skip
 """What has names of agents, prompts and the like for keys."""
+HERE = ("--database", "demo.db")
 SCORES = "question,forecaster,probability,outcome\na,ann,0.8,1\na,bob,0.4,1\n"
 
 
@@ -38,28 +34,24 @@ def keys(value: Any, path: str = "") -> Iterator[str]:
 
 def answers(folder: Path) -> dict[str, list[str]]:
     """The keys of what every command answers in a folder with a config, a record and two files."""
-    config = demo_config(folder, show=12, markets=60, events=25)
-    played = ["demo", "--headless", "--rounds", "3", "--config", str(config), "--database", "demo.db"]
-    CliRunner().invoke(app, played)
+    demo_config(folder, show=12, markets=60, events=25)
+    arena_json(folder, "demo", "--headless", "--rounds", "3", "--config", "config.yaml", *HERE)
     (folder / "scores.csv").write_text(SCORES, "utf-8")
     (folder / "cup.yaml").write_text("form: peer\npool: 100\nforecasts: scores.csv\n", "utf-8")
     found, market = {}, ""
     for line in json.loads(GOLDEN.read_text("utf-8")):
         words = [word.format(market=market) for word in line.split()]
-        answer = CliRunner().invoke(app, ["--database", "demo.db", *words, "--json"])
-        told = json.loads(answer.stdout)
+        told = json.loads(arena(folder, *HERE, *words, "--json").stdout)
         if line.startswith("markets list"):
             market = told["markets"][0]["id"]
         found[line] = sorted(set(keys(told)))
     return found
 
 
-def test_every_answer_has_the_keys_that_it_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_every_answer_has_the_keys_that_it_had(tmp_path: Path) -> None:
     assert answers(tmp_path) == json.loads(GOLDEN.read_text("utf-8"))
 
 
 if __name__ == "__main__":
     with TemporaryDirectory() as place:
-        os.chdir(place)
         GOLDEN.write_text(json.dumps(answers(Path(place)), indent=1) + "\n", "utf-8")

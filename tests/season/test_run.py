@@ -1,7 +1,6 @@
 """`arena run` over whole seasons on a pretended clock: nothing is forgotten, nothing is done twice."""
 
 import asyncio
-import json
 import threading
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
@@ -21,9 +20,8 @@ from arena.record.record import Record
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_season
 from markets.millionths import ONE
-from tests.program.forked import Forks
 from tests.program.rehearsal import SUNDAY, clock_at, content, rehearse, rows
-from tests.program.running import agents_of
+from tests.program.running import agents_of, arena_json
 from tests.provider.replies import fails
 from tests.provider.server import FaultyProvider, faulty
 
@@ -228,16 +226,14 @@ def test_with_all_jobs_killed_before_any_write_it_ends_as_if_unbroken(tmp_path: 
         assert content(tmp_path, name) == whole, f"killed before writes {places} of {writes[0]}"
 
 
-def leaderboard(folder: Path, forked: Forks) -> dict[str, Mapping[str, Any]]:
+def leaderboard(folder: Path) -> dict[str, Mapping[str, Any]]:
     """The rows of `arena leaderboard --json`, by agent."""
-    asked = forked.start(folder, "leaderboard", "--json")
-    assert asked.wait() == 0, asked.said()
-    return agents_of(json.loads(asked.said())["leaderboard"])
+    return agents_of(arena_json(folder, "leaderboard")["leaderboard"])
 
 
 @pytest.mark.parametrize("all_fail", [False, True])
 def test_a_first_week_of_holds_or_of_failures_alone_leaves_the_cohort_open(
-    tmp_path: Path, provider: FaultyProvider, all_fail: bool, forked: Forks
+    tmp_path: Path, provider: FaultyProvider, all_fail: bool
 ) -> None:
     eve = f"  - {{name: eve, model: openai/nobody, base_url: '{provider.url}'}}\n"
     an_arena(tmp_path, agents=eve if all_fail else HOLDS, rounds=2, count=1)
@@ -248,7 +244,7 @@ def test_a_first_week_of_holds_or_of_failures_alone_leaves_the_cohort_open(
             clock_at(tmp_path, SUNDAY + weeks * WEEK + timedelta(hours=hours))
             rehearse(tmp_path, once=True)
         assert rows(tmp_path, "SELECT done FROM round") == [(1,)] * rounds
-        row = leaderboard(tmp_path, forked)["eve" if all_fail else "market"]
+        row = leaderboard(tmp_path)["eve" if all_fail else "market"]
         assert (row["turns"], row["failed"], row["bets"]) == (rounds, rounds * all_fail, 0)
         assert (row["pnl"], row["return_pct"]) == (0, 0), (
             "nothing was risked, and its bankroll is still there"
@@ -258,7 +254,7 @@ def test_a_first_week_of_holds_or_of_failures_alone_leaves_the_cohort_open(
     assert [ended is not None for _, ended in content(tmp_path)["ended"]] == [True]
 
 
-def test_a_claimed_but_unfinished_last_round_leaves_the_cohort_open(tmp_path: Path, forked: Forks) -> None:
+def test_a_claimed_but_unfinished_last_round_leaves_the_cohort_open(tmp_path: Path) -> None:
     an_arena(tmp_path, agents=HOLDS, rounds=1, count=1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Record, "add_turns", announced(Record.add_turns, killing(1)))
@@ -266,12 +262,12 @@ def test_a_claimed_but_unfinished_last_round_leaves_the_cohort_open(tmp_path: Pa
             rehearse(tmp_path)
     assert rows(tmp_path, "SELECT count(*) FROM claim") == [(1,)]
     assert rows(tmp_path, "SELECT ended_at FROM cohort") == [(None,)]
-    row = leaderboard(tmp_path, forked)["market"]
+    row = leaderboard(tmp_path)["market"]
     assert (row["cohorts"], row["turns"], row["pnl"]) == (1, 0, None), "of what isn't there nothing is said"
     rehearse(tmp_path)
     assert rows(tmp_path, "SELECT verdict FROM turn") == [("played",)]
     assert content(tmp_path)["ended"] == [(1, SUNDAY)]
-    assert leaderboard(tmp_path, forked)["market"]["turns"] == 1
+    assert leaderboard(tmp_path)["market"]["turns"] == 1
 
 
 LEDGERS = """\
@@ -281,17 +277,17 @@ IN (SELECT entrant_id, max(number) FROM entry GROUP BY entrant_id) GROUP BY name
 OPEN = "SELECT count(*) FROM cohort WHERE ended_at IS NULL"
 
 
-def test_the_last_settlement_shows_on_the_leaderboard(tmp_path: Path, forked: Forks) -> None:
+def test_the_last_settlement_shows_on_the_leaderboard(tmp_path: Path) -> None:
     an_arena(tmp_path, WEEKLY, rounds=1, count=2)
     rehearse(tmp_path, "whole.db")
     [(last,)] = rows(tmp_path, "SELECT max(at) FROM entry WHERE kind IN ('settle', 'refund')", "whole.db")
     clock_at(tmp_path, datetime.fromisoformat(last) - WEEK)
     rehearse(tmp_path, once=True)
     assert rows(tmp_path, OPEN) > [(0,)]
-    before = leaderboard(tmp_path, forked)
+    before = leaderboard(tmp_path)
     rehearse(tmp_path)
     assert rows(tmp_path, OPEN) == [(0,)]
-    after, paid = leaderboard(tmp_path, forked), dict(rows(tmp_path, LEDGERS))
+    after, paid = leaderboard(tmp_path), dict(rows(tmp_path, LEDGERS))
     for name in ("oracle", "kelly"):
         assert after[name]["pnl"] == (paid[name] - 2_000 * ONE) / ONE, "nothing is held: all is in cash"
         assert after[name]["pnl"] != before[name]["pnl"]

@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from arena.cli.main import app
 from arena.record.model.columns import ForecastColumns
 from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.metaculus_scores import read_known
+from tests.program.running import arena, arena_json
 from tests.season.demo import six_rounds
 
 
@@ -28,9 +27,7 @@ def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def asked(season: Path, *words: str) -> Any:
-    done = CliRunner().invoke(app, ["--database", str(season / "demo.db"), *words, "--json"])
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
+    return arena_json(season, "--database", "demo.db", *words)
 
 
 @pytest.fixture(scope="module")
@@ -112,8 +109,8 @@ def peers_by_loops(columns: ForecastColumns, outside: set[str], rounds: int) -> 
 def test_metaculus_scores_are_columns_of_the_leaderboard(season: Path, board: Any) -> None:
     """Where they are asked for by name, beside skill."""
     wanted = "agent,skill,peer,baseline,spot_peer,relative,coverage_in_time"
-    asking = ["--database", str(season / "demo.db"), "leaderboard", "--columns", wanted]
-    lines = CliRunner().invoke(app, asking).stdout.splitlines()
+    asking = ("--database", "demo.db", "leaderboard", "--columns", wanted)
+    lines = arena(season, *asking).stdout.splitlines()
     scores = {row["agent"]: row for row in board["metaculus"]}
     names = [row["agent"] for row in board["leaderboard"] if row["ranked"]]
     assert names
@@ -156,7 +153,7 @@ def test_only_the_hidden_rounds_of_a_cohort_count(season: Path, hidden: int) -> 
     ],
 )
 def test_what_makes_no_sense_is_refused(season: Path, words: tuple[str, ...], code: str) -> None:
-    done = CliRunner().invoke(app, ["--database", str(season / "demo.db"), *words, "--json"])
+    done = arena(season, "--database", "demo.db", *words, "--json")
     error = json.loads(done.stdout)["error"]
     assert (error["code"], bool(error["mend"])) == (code, True)
 

@@ -251,11 +251,11 @@ def test_the_board_says_who_had_tools_and_a_duel_what_they_bought(
     tmp_path: Path, folder: Path, provider: FaultyProvider
 ) -> None:
     provider.script("guesses", guesses)
-    simulated(tmp_path / "spring", markets=80, events=60)
+    simulated(tmp_path / "spring", markets=40, events=30)
     (tmp_path / "news").symlink_to(folder / "news")
     model = MODEL.format(name="guesses", url=provider.url)
     text = CONFIG.format(model=model, round="100", database="arena.db").replace("show: 4", "show: 20")
-    text = text.partition("  - {name: two")[0].replace("rounds: 2", "rounds: 6")
+    text = text.partition("  - {name: two")[0].replace("rounds: 2", "rounds: 3")
     text += f"  - {{name: two, {model}}}\n"
     (tmp_path / "config.yaml").write_text(text, "utf-8")
     arena_json(tmp_path, "replay", "spring", "--database", "arena.db")
@@ -271,18 +271,18 @@ def test_the_board_says_who_had_tools_and_a_duel_what_they_bought(
     data = arena_json(tmp_path, "duel", "two", "one")
     found = data["spending"]
     dollars = ("requests", "steps_usd", "sources_usd", "answers_usd", "usd")
-    assert [found["b"][name] for name in dollars] == pytest.approx([6, 1.2, 0, 1.2, 2.4])
-    assert [found["a"][name] for name in dollars] == pytest.approx([0, 0, 0, 1.2, 1.2])
+    assert [found["b"][name] for name in dollars] == pytest.approx([3, 0.6, 0, 0.6, 1.2])
+    assert [found["a"][name] for name in dollars] == pytest.approx([0, 0, 0, 0.6, 0.6])
     assert (found["tools_only"], found["buyer"]) == (True, "one")
-    assert found["b"]["skill_per_dollar"] == pytest.approx(rows["one"]["skill"] / 2.4)
+    assert found["b"]["skill_per_dollar"] == pytest.approx(rows["one"]["skill"] / 1.2)
     assert found["gain"] == -data["gap"]
-    assert found["gain_per_dollar"] == pytest.approx(-data["gap"] / 1.2)
+    assert found["gain_per_dollar"] == pytest.approx(-data["gap"] / 0.6)
     gain, each = f"{found['gain']:+.4f}", f"{found['gain_per_dollar']:+.4f}"
     tools = "search, read, price_history, book, notes"
     assert arena(tmp_path, "duel", "one", "two").stdout.splitlines()[-3:] == [
-        "Cost: one $2.40 (6 requests for tools $1.20, answers $1.20); two $1.20.",
-        f"Skill per dollar: one {rows['one']['skill'] / 2.4:+.4f}; two {rows['two']['skill'] / 1.2:+.4f}.",
-        f"They differ in tools alone: one has {tools}; its skill is {gain} for $1.20 more: {each} a dollar.",
+        "Cost: one $1.20 (3 requests for tools $0.60, answers $0.60); two $0.60.",
+        f"Skill per dollar: one {rows['one']['skill'] / 1.2:+.4f}; two {rows['two']['skill'] / 0.6:+.4f}.",
+        f"They differ in tools alone: one has {tools}; its skill is {gain} for $0.60 more: {each} a dollar.",
     ]
 
 
