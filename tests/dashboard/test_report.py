@@ -129,7 +129,9 @@ def test_nothing_in_it_acts_or_is_loaded_whatever_names_say(season: Path, tmp_pa
     assert not loads
     assert "&lt;script&gt;" in file.read_text("utf-8")
     assert MARKUP in found.names
-    assert re.search(r'return</h2>\s*<section class="box">', file.read_text("utf-8")), "as wide as it is drawn"
+    assert re.search(r'return</h2>\s*<section class="box">', file.read_text("utf-8")), (
+        "as wide as it is drawn"
+    )
     policy = next(value for name, value in found.attributes if value.startswith("default-src"))
     assert policy.startswith("default-src 'none'; ")
     assert "unsafe" not in policy
