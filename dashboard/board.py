@@ -148,7 +148,7 @@ COLUMNS = (
         "Verdict",
         "text",
         "Proven: above the price by event and by week, evidence at {bar}. Ahead: by event alone.",
-        lambda line: VERDICTS[line.row.verdict],
+        lambda line: verdict_word(line.row),
     ),
     _score("evidence", "Evidence", "times", "What a bet on its skill has made of 1; proven needs {bar}."),
     LeaderboardColumn(
@@ -685,11 +685,14 @@ def _verdict(line: LeaderboardLine) -> HtmlCell:
     if row.copies:
         return HtmlCell(tag("copy", "copy"), "copy", f"of {shortened(row.copies, 24)}")
     below = "" if row.evidence is None else f"evidence {times_text(row.evidence)}"
-    if row.verdict == "none":
-        return (
-            HtmlCell(tag("behind", "none"), "behind", below) if row.skill_low is not None else HtmlCell("–")
-        )
-    return HtmlCell(tag(VERDICTS[row.verdict], row.verdict), row.verdict, below)
+    word = verdict_word(row)
+    return HtmlCell(tag(word, row.verdict), word, below) if word else HtmlCell("–")
+
+
+def verdict_word(row: LeaderboardRow) -> str:
+    """What the interval of an agent's skill says of it; nothing without one."""
+    is_judged = row.skill_low is not None and row.kind != MARKET and not row.copies
+    return "behind" if is_judged and row.verdict == "none" else VERDICTS[row.verdict]
 
 
 def _calibration(line: LeaderboardLine) -> HtmlCell:

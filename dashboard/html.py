@@ -466,7 +466,7 @@ class Frame:
         return Scale(*x, self.left, self.width - self.right), Scale(*y, self.height - 26, 12)
 
 
-FRAMES = (Frame("wide", 760, 380, 56, 176), Frame("narrow", 350, 260, 44, 114))
+FRAMES = (Frame("wide", 760, 380, 56, 176), Frame("narrow", 350, 260, 44, 128))
 LONG = (Frame("wide", 1160, 320, 56, 150), FRAMES[1])
 HALVES = (Frame("wide", 520, 380, 52, 150), FRAMES[1])
 SQUARES = (Frame("wide", 520, 380, 44, 120), Frame("narrow", 350, 290, 40, 84))

@@ -15,7 +15,7 @@ from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, read_leaderboard
 from arena.scores.profiles.detailed_profile import ProfileFigures, SureForecasts
 from arena.scores.rules.money.luck import Luck
-from dashboard.board import calibration_words, headline
+from dashboard.board import calibration_words, headline, verdict_word
 from dashboard.html import REST, Line, line_chart, luck_band, spread
 from dashboard.record import kept, source
 from dashboard.views.arena import figures, read_newest_decisions, shortened_reason
@@ -171,3 +171,19 @@ def test_a_long_reason_is_cut_at_a_word() -> None:
     assert shortened_reason("word " * 80).endswith("word …")
     assert shortened_reason("two\nlines") == "two lines"
     assert len(shortened_reason("x" * 900)) < 230
+
+
+@pytest.mark.parametrize(
+    ("kind", "low", "copies", "says"),
+    [
+        ("llm", -0.1, None, "behind"),
+        ("llm", None, None, ""),
+        ("llm", 0.0, "price", ""),
+        ("market", 0, None, ""),
+    ],
+)
+def test_a_verdict_has_the_same_word_wherever_it_stands(
+    kind: str, low: float | None, copies: str | None, says: str
+) -> None:
+    [row] = a_board("none").rows
+    assert verdict_word(replace(row, kind=kind, skill_low=low, copies=copies)) == says

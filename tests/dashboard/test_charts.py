@@ -129,3 +129,9 @@ def test_points_of_a_plane_say_whose_they_are() -> None:
         "ann: +0.010, +12%",
         f"{HOSTILE}: −0.020, −3%",
     }
+
+
+def test_a_name_of_eight_letters_is_whole_on_a_phone_beside_its_percentage() -> None:
+    line = Line("constant", [(0.0, 0.0), (1.0, -74.1)], "one", "−74.1%")
+    drawn = line_chart([line], "A race", "%+.0f%")
+    assert drawn.count(">constant −74.1%</text>") == 2, "wide and narrow"
