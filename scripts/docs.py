@@ -218,9 +218,9 @@ def written() -> str:
 
 
 def chapter_of(folder: str, titles: Mapping[str, str]) -> str:
-    """What a folder is about."""
+    """What a folder is about, without its list of rules: the last paragraph, which gives only their order."""
     title, lead, rest = opening(text_of(folder))
-    parts = [f"## {title}", shown(lead, folder, titles), shown(rest, folder, titles)]
+    parts = [f"## {title}", shown(lead, folder, titles), shown(rest.rpartition(BREAK)[0], folder, titles)]
     return "\n\n".join(filter(None, parts))
 
 
@@ -229,9 +229,15 @@ def rule(name: str, titles: Mapping[str, str]) -> str:
     title, lead, rest = opening(text_of(name))
     place = f"`{name.replace('.', '/')}.py`"
     items = [line for line in shown(rest, name, titles).splitlines() if line[2:].partition(":")[0] in ITEMS]
-    parts = SCALE.sub(r"- Scale: \2; \1", "\n".join(items))
+    parts = SCALE.sub(scale, "\n".join(items))
     parts = re.sub(r"^- ([^:\n]+):", r"- **\1:**", parts, flags=re.MULTILINE)
     return f"### {title}\n\n{shown(lead, name, titles)} ({place})\n\n{parts}{bands(name)}"
+
+
+def scale(match: re.Match[str]) -> str:
+    """The range, and which end of it is better where that says more."""
+    direction, span = match.groups()
+    return f"- Scale: {span}" if direction in (span, "none") else f"- Scale: {span}; {direction}"
 
 
 def bands(name: str) -> str:
