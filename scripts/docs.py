@@ -229,15 +229,10 @@ def rule(name: str, titles: Mapping[str, str]) -> str:
     title, lead, rest = opening(text_of(name))
     place = f"`{name.replace('.', '/')}.py`"
     items = [line for line in shown(rest, name, titles).splitlines() if line[2:].partition(":")[0] in ITEMS]
-    parts = SCALE.sub(scale, "\n".join(items))
+    parts = SCALE.sub(r"- Scale: \2; \1", "\n".join(items))
+    parts = re.sub(r"^(- Scale: (.*)); (?:none|\2)(?=\.$)", r"\1", parts, flags=re.MULTILINE)
     parts = re.sub(r"^- ([^:\n]+):", r"- **\1:**", parts, flags=re.MULTILINE)
     return f"### {title}\n\n{shown(lead, name, titles)} ({place})\n\n{parts}{bands(name)}"
-
-
-def scale(match: re.Match[str]) -> str:
-    """The range, and which end of it is better where that says more."""
-    direction, span = match.groups()
-    return f"- Scale: {span}" if direction in (span, "none") else f"- Scale: {span}; {direction}"
 
 
 def bands(name: str) -> str:
