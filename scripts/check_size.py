@@ -55,6 +55,10 @@ def lines(paths: list[Path]) -> int:
     return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)
 
 
+def words(paths: list[Path]) -> int:
+    return sum(len(path.read_text(encoding="utf-8").split()) for path in paths)
+
+
 def code_lines(path: Path) -> int:
     """Lines that say something to the machine: no blanks, no comments, no docstrings."""
     text = path.read_text(encoding="utf-8")
@@ -102,7 +106,8 @@ def measured() -> dict[str, int]:
         "test_lines": lines(tests),
         "commands": leaf_commands(typer.main.get_command(app)),
         "config_keys": len(KEY.findall((ROOT / "docs" / "config.md").read_text(encoding="utf-8"))),
-        "words_by_hand": sum(len(path.read_text(encoding="utf-8").split()) for path in by_hand),
+        "words_by_hand": words(by_hand),
+        "words_generated": words([ROOT / name for name in MADE]),
     }
 
 

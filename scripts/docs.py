@@ -218,9 +218,9 @@ def written() -> str:
 
 
 def chapter_of(folder: str, titles: Mapping[str, str]) -> str:
-    """What a folder is about."""
+    """What a folder is about, without its list of rules: the last paragraph, which gives only their order."""
     title, lead, rest = opening(text_of(folder))
-    parts = [f"## {title}", shown(lead, folder, titles), shown(rest, folder, titles)]
+    parts = [f"## {title}", shown(lead, folder, titles), shown(rest.rpartition(BREAK)[0], folder, titles)]
     return "\n\n".join(filter(None, parts))
 
 
@@ -230,6 +230,7 @@ def rule(name: str, titles: Mapping[str, str]) -> str:
     place = f"`{name.replace('.', '/')}.py`"
     items = [line for line in shown(rest, name, titles).splitlines() if line[2:].partition(":")[0] in ITEMS]
     parts = SCALE.sub(r"- Scale: \2; \1", "\n".join(items))
+    parts = re.sub(r"^(- Scale: (.*)); (?:none|\2)(?=\.$)", r"\1", parts, flags=re.MULTILINE)
     parts = re.sub(r"^- ([^:\n]+):", r"- **\1:**", parts, flags=re.MULTILINE)
     return f"### {title}\n\n{shown(lead, name, titles)} ({place})\n\n{parts}{bands(name)}"
 

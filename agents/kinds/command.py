@@ -21,9 +21,8 @@ A program in Python, whole:
     json.dump({"version": 1, "forecasts": forecasts}, sys.stdout)
 
 A turn that was broken off is not asked again once its answer is in. An item of a decision that makes no
-sense is refused, and the others stand; an answer that is no decision is marked malformed; a program that
-ends with a status other than 0, or takes too long, has failed its turn, and is ended with all that it
-started.
+sense is rejected and the others stand; an answer that is no decision is marked malformed; a program that
+exits with a status other than 0, or takes too long, fails its turn and is ended with all that it started.
 
 It sees the variables `PATH`, `HOME`, `LANG` and the like, and those named under `environment`. Since it can
 look up what it likes, at a live venue its turns are filled and scored at the prices of when it has

@@ -1,11 +1,9 @@
 """States the same probability for every market, and bets a quarter of the Kelly stake on it.
 
-`p` is that probability, 0.5 by default.
-
     - kind: constant
       p: 0.3
 
-At 0.5 it is an agent that knows nothing and says so.
+At 0.5 it knows nothing, and says so.
 """
 
 from pydantic import Field

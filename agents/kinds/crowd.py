@@ -1,6 +1,6 @@
 """Combines the forecasts of several agents, market by market. It never bets.
 
-`of` are their names. `method` is `median` (the default), `mean`, `trimmed_mean` (without the lowest and
+`method` is `median`, `mean`, `trimmed_mean` (without the lowest and
 highest; `trim` is the share left out at each end), `geometric_mean` (of the probabilities; it leans to NO)
 or `geometric_mean_of_odds` (which treats YES and NO alike). It uses final forecasts and skips markets
 without any. Its agents play first; if the provider of one fails, so does the crowd.

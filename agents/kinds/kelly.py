@@ -1,7 +1,7 @@
 """Follows another agent and bets a quarter of the Kelly stake on each of its forecasts.
 
-`of` is that agent's name. A quarter of the Kelly stake is a quarter of the cash, times the edge over the
-price, divided by the possible gain per share. It holds its positions until they are settled.
+The stake is a quarter of the cash, times the edge over the price, divided by the possible gain per share.
+It holds its positions until they are settled.
 
     - kind: kelly
       name: kelly-of-sharp

@@ -1,7 +1,6 @@
 """States the price, and where there is none how often such questions end YES.
 
-`rates` has that share by the question's category and the days until it is decided; where it lacks a number of
-days, the nearest counts. Without any it is even odds. It never bets.
+Where `rates` lacks a number of days, the nearest counts; without any it is even odds. It never bets.
 
     - kind: naive
       rates: {fred: {7: 0.45, 30: 0.48}}

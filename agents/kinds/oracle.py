@@ -1,7 +1,6 @@
 """Knows the truth, up to noise. For simulated worlds only, to show what skill looks like.
 
-`noise` is the standard deviation of its error in log-odds, 0 by default. It bets a quarter of the Kelly
-stake on its forecasts.
+It bets a quarter of the Kelly stake on its forecasts.
 
     - kind: oracle
       noise: 0.5

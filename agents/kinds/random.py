@@ -1,7 +1,6 @@
 """Knows nothing: states random probabilities and makes a few minimum bets at random.
 
-`bets` is how many, 3 by default. It depends only on its seed, which comes from the arena's seed, the round
-and the agent's name.
+It depends only on its seed, which comes from the arena's seed, the round and the agent's name.
 
     - kind: random
       bets: 5

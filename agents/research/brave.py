@@ -26,7 +26,7 @@ HINT = "check evidence.brave.url, your key and your network, or try again later"
 
 
 class Settings(BaseModel):
-    """Brave's address, request rate and how far back it looks."""
+    """How Brave is searched."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 

@@ -35,7 +35,7 @@ _BACKSLASH = re.compile(r"\\\\|\\(?![\"/bfnrt]|u[0-9a-fA-F]{4})")
 
 
 class Settings(BaseModel):
-    """GDELT's address, how far back it is searched, and in which language."""
+    """How GDELT is searched."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 

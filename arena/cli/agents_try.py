@@ -95,8 +95,8 @@ def try_agent(
     It replays the latest round of the agent's newest cohort, with its account of then and today's settings.
     A new agent gets the latest round played, or else the venue's current markets, and a fresh bankroll.
 
-    Calls are real and cost money, within the budget. With --dry no call is made. The exit status is 2
-    when the model gave no usable answer.
+    Calls are real and cost money, within the budget. The exit status is 2 when the model gave no usable
+    answer.
 
     Example: arena agents try sharp --dry
 

@@ -91,7 +91,10 @@ def dashboard(
     port: Annotated[int, typer.Option(help="The port, or the next free one.")] = PORT,
     behind_proxy: Annotated[
         bool,
-        typer.Option("--behind-proxy", help="A proxy in front asks for a password; see above."),
+        typer.Option(
+            "--behind-proxy",
+            help="The only way in is a proxy that asks for a password and encrypts; --port is then exact.",
+        ),
     ] = False,
     public: Annotated[
         str | None,
@@ -103,9 +106,7 @@ def dashboard(
     The pages only read the record. When scores are out of date, they are computed in the background and,
     if the record may be written, kept there.
 
-    It has no password, so it refuses to listen where other machines can reach it, unless --behind-proxy
-    says that the only way in is a proxy that asks for a password and encrypts; --port is then exact. With
-    --public it answers only at that address, and under its path if it has one.
+    It has no password. With --public it answers only at that address, and under its path if it has one.
 
     Example: arena dashboard --database .demo/demo.db
 

@@ -34,7 +34,10 @@ def desk(
     ] = HOST,
     port: Annotated[int, typer.Option(help="The port, or the next free one.")] = PORT,
     behind_proxy: Annotated[
-        bool, typer.Option("--behind-proxy", help="A proxy in front encrypts; see above.")
+        bool,
+        typer.Option(
+            "--behind-proxy", help="The only way in is a proxy that encrypts; --port is then exact."
+        ),
     ] = False,
 ) -> None:
     """Let agents from outside take their turns, over HTTP, until Ctrl-C.
@@ -43,9 +46,6 @@ def desk(
     ended. Run it beside `arena run`; either may be restarted without loss.
 
     Each agent needs its own key, from --key; a new one replaces it.
-
-    It refuses to listen where other machines can reach it, unless --behind-proxy says that the only way in
-    is a proxy that encrypts; --port is then exact.
 
     Example: arena desk --key ann
 

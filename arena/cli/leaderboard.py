@@ -201,9 +201,9 @@ def leaderboard(
 ) -> None:
     """Show who forecasts well, and whether that means anything yet.
 
-    Skill is the market's Brier score minus the agent's on the same forecasts: above 0 beats the price.
-    Agents are sorted by the lower end of its 95% interval. An agent is proven when that is above 0, by
-    week of resolution too, and its evidence has reached the bar. Who answers less than 80% of what it is
+    Skill is the market's Brier score minus the agent's on the same forecasts: above 0 beats the price. Agents
+    are sorted by the lower end of its 95% interval. An agent is proven when that is above 0, by week of
+    resolution too, and its evidence has reached the bar. An agent that answers less than 80% of what it is
     shown is not ranked. A dash means that nothing can be said yet.
 
     Example: arena leaderboard --by category

@@ -91,7 +91,9 @@ REJECTED = (
 @command(table=True)
 def list_markets(
     chosen: Options,
-    search: Annotated[str, typer.Option(help="Only those with these words.", metavar="WORDS")] = "",
+    search: Annotated[
+        str, typer.Option(help="Only those with these words in question, rules or id.", metavar="WORDS")
+    ] = "",
     category: Annotated[str, typer.Option(help="Only this category.", metavar="NAME")] = "",
     status: Annotated[
         Literal["open", "waiting", "ended", "all"],
@@ -102,8 +104,7 @@ def list_markets(
 ) -> None:
     """List the markets that the record has seen, with their latest price; most traded first.
 
-    Words are looked for in question, rules and id. A market is waiting when it has closed, or its venue
-    no longer quotes it, and no resolution is known.
+    A market is waiting when it has closed, or its venue no longer quotes it, and no resolution is known.
 
     Example: arena markets list --search "interest rate" --limit 10
 

@@ -43,9 +43,8 @@ def prompts(
     The list says what each asks for and shows, and its purpose: the comment on its first line. An agent
     takes one by `prompt: NAME`; its `context` switches off what is told beyond the markets.
 
-    NAME prints the prompt as a cohort would freeze it, with what it includes; --rendered the messages that
-    a model gets in a round that holds everything; --against the lines that differ. Which prompt is better,
-    two agents with one model show: arena duel.
+    NAME prints the prompt as a cohort would freeze it, with what it includes. To learn which of two prompts
+    is better, give them to two agents with one model and run arena duel.
 
     Example: arena prompts bet --rendered
 

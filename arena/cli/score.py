@@ -240,13 +240,13 @@ def score(
 ) -> None:
     """Score anyone's forecasts, without an arena.
 
-    The first line names the columns: question, forecaster, probability (of YES: 0.35 or 35%) and outcome
-    (1 or yes, 0 or no, empty while open); --columns question=TITLE,probability=P says which are ours.
-    With market_probability there is skill against the market; with event, intervals allow for questions
-    that move together; with time and resolved, a verdict; with time, open, close and scheduled_close,
-    scores over each question's life; with spot, spot scores. Questions of several options have a line for
-    each option; of numbers the columns low, high and cdf, or quantiles q5, q50, …. Who has forecast less
-    than 80% of the questions is not ranked. A file with a mistake in it is not scored.
+    The first line names the columns: question, forecaster, probability (of YES: 0.35 or 35%) and outcome (1
+    or yes, 0 or no, empty while open); --columns question=TITLE,probability=P says which are ours. With
+    market_probability there is skill against the market; with event, intervals allow for questions that move
+    together; with time and resolved, a verdict; with time, open, close and scheduled_close, scores over each
+    question's life; with spot, spot scores. Questions of several options have a line for each option; of
+    numbers the columns low, high and cdf, or quantiles q5, q50, …. Whoever forecast less than 80% of the
+    questions is not ranked; a file with a mistake is not scored.
 
     Example: arena score forecasts.csv --against ann
 
@@ -424,10 +424,8 @@ def tournament(
     and scheduled_close. `form: peer` takes minimum_prize, exclude (from prizes), outside (of the comparison)
     and weights. hidden_weight is what the time until hidden_until counts: in coverage and, by the form peer,
     in scores. Instead of probability and outcome the CSV may have chance, the probability or density given to
-    what happened.
-    With --cohort its markets are the questions and its agents play for the pool; baselines, which no model is
-    behind, are outside and win nothing by the form peer. With --hidden 2 only what stood in the first two
-    rounds of each market counts.
+    what happened. With --cohort its markets are the questions and its agents play for the pool; baselines,
+    which no model is behind, are outside and win nothing by the form peer.
 
     Example: arena tournament cup.yaml
 

@@ -196,15 +196,15 @@ def status(
 ) -> None:
     """Show how the arena stands: is it running, what is due, what it cost, what is old or broken.
 
-    It begins with what to do today, each with its command. Then comes the health and why: ok; waiting, for
-    something that comes by itself; late with a round; or trouble that needs you. The exit status is 0.
+    First comes what to do today, each with its command; then the health and why: ok; waiting, for something
+    that comes by itself; late with a round; or trouble that needs you. The exit status is 0.
 
     With --incidents: what happened, newest first. `arena run` posts each to `watch.webhook` once: failed
-    rounds, budgets, outages, cohorts that end. One that continues, such as an outage, is marked as ongoing
-    until it is over.
+    rounds, budgets, outages, cohorts that end. One that continues, such as an outage, is ongoing until it is
+    over.
 
-    With --test-webhook a message is sent whose event is `test`, and nothing is recorded. The address is
-    never shown whole, for it may be a secret. The exit status is 1 if the message did not arrive.
+    --test-webhook sends a message whose event is `test` and records nothing. The address may be a secret and
+    is never shown whole. The exit status is 1 if the message did not arrive.
 
     Example: arena status --json
 

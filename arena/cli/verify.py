@@ -36,11 +36,11 @@ def verify(
 ) -> None:
     """Check the record against itself: hashes, ledgers, fills, settlements, marks, schedules.
 
-    The next time only what is new is verified, by a note beside the record (FILE.verified; of a server's
-    record, beside the config); with --all everything is. The first thousand differences are listed, the
-    rest counted; with any the exit status is 1. A record that was rewritten with all its hashes still
-    agrees with itself: --heads FILE compares it with the heads that have left the machine, and names the
-    first that differs. --draws shows that nobody picked the markets of a live round.
+    Later runs verify only what is new, by a note beside the record (FILE.verified; for a server's record,
+    beside the config). The first thousand differences are listed, the rest counted; with any the exit status
+    is 1. A record that was rewritten with all its hashes still agrees with itself: --heads FILE compares it
+    with the heads that have left the machine, and names the first that differs. --draws shows that nobody
+    picked the markets of a live round.
 
     Example: arena verify --database .demo/demo.db
 

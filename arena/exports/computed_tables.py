@@ -61,9 +61,9 @@ POSITION_COLUMNS = (
     ExportColumn("value", "whole", "their value at mid", DOLLARS),
     ExportColumn("realised", "whole", "realised profit (+) or loss (−)", DOLLARS),
     ExportColumn(
-        "price", "whole", "the price they are valued at", PRICE, "none is held, or there is not a price"
+        "price", "whole", "the price they are valued at", PRICE, "none is held, or there is no price"
     ),
-    ExportColumn("age", "whole", "how old that price was", SECONDS, "none is held, or there is not a price"),
+    ExportColumn("age", "whole", "how old that price was", SECONDS, "none is held, or there is no price"),
     ExportColumn("stale", "text", "why the price is unreliable: no_price, last_trade, old; or empty"),
 )
 
@@ -158,13 +158,13 @@ LEADERBOARD_MEANINGS: dict[str, tuple[str, str]] = {
     "resolved": ("those that ended YES or NO", COUNT),
     "events": ("distinct events they are about", COUNT),
     "unscored": ("forecasts on markets that ended in a fraction or a refund", COUNT),
-    "early": ("resolved forecasts dated before the model's release, which are scored", COUNT),
+    "early": ("resolved forecasts from before the model's release, which are not scored", COUNT),
     "coverage": ("the share of what resolved on which it stated a usable probability", ONES),
     "brier_implied": ("mean over resolved bets of the implied reading; lower is better", ONES),
     "brier_anchored": ("the same of the anchored reading", ONES),
     "brier_stated": ("of what it stated: mean over markets of the mean over its rounds", ONES),
     "brier_market": ("the same of the market's price on the same forecasts", ONES),
-    "skill": ("brier_market − brier_stated, above 0 beats the price; empty where it is not ranked", ""),
+    "skill": ("brier_market − brier_stated: above 0 beats the price; none where it is not ranked", ""),
     "skill_ratio": ("1 − brier_stated / brier_market", ""),
     "pnl": ("profit, open positions at mid of the newest mark", DOLLAR),
     "return_pct": ("profit as a share of all bankrolls", PERCENT),

@@ -13,6 +13,10 @@ EVERYWHERE = {
     "agent": "the agent's name in the line-up",
     "round": "the round's number in its cohort, from 1",
     "market_id": "the market: venue, a colon, and its id at the venue",
+    "stage": "blind, before prices were shown, or final",
+    "sample": "which of the samples of an answer, from 1",
+    "attempt": "counts the attempts at it, from 1",
+    "code_version": "the version of the arena that played it",
 }
 """Columns of many tables, which the page explains once."""
 

@@ -44,7 +44,7 @@ UNTOLD = frozenset({"min_liquidity"})
 
 
 class Settings(BaseModel):
-    """Kalshi's address and request rate."""
+    """How Kalshi is read."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 

@@ -36,7 +36,7 @@ MOST_PAGES = 2_000
 
 
 class Settings(BaseModel):
-    """Manifold's address, request rate and how many of its newest records to read."""
+    """How Manifold is read."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 

@@ -37,7 +37,7 @@ UNTOLD = frozenset({"min_open_interest"})
 
 
 class Settings(BaseModel):
-    """The addresses of Polymarket's two services, and their request rate."""
+    """How Polymarket is read."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 

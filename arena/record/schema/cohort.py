@@ -147,7 +147,7 @@ class RoundRow(TableRow, table=True):
 
 
 class GatheringRow(TableRow, table=True):
-    """That articles were gathered for a round, how many were found, and why some were dropped."""
+    """Searches for a round's articles: how many were found, and why some were dropped."""
 
     __tablename__ = "gathering"
     __table_args__ = (UniqueConstraint("round_id"), STRICT)

@@ -128,7 +128,7 @@ class AttemptRow(TableRow, table=True):
 
 
 class SecondQuoteRow(TableRow, table=True):
-    """Prices of when an agent had answered, of turns that are filled and scored at these.
+    """Prices read after an agent had answered, for turns that are filled and scored at them.
 
     Those are the turns of agents that can look outside, those that were played later or tried again, and all
     under rules with `fill_at: answer`: one row for each market that the turn was shown.
@@ -160,7 +160,7 @@ class ForecastRow(TableRow, table=True):
 
 
 class RejectionRow(TableRow, table=True):
-    """Wishes that were not granted, and items of answers that made no sense."""
+    """Orders that were rejected, and items of answers that made no sense."""
 
     __tablename__ = "rejection"
     __table_args__ = STRICT

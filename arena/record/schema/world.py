@@ -186,7 +186,7 @@ class ArticleRow(TableRow, table=True):
 
 
 class QuarantineRow(TableRow, table=True):
-    """What venues and sources of articles sent in vain: one row for each record and reason.
+    """Records of venues and article sources that could not be used: a row for each record and reason.
 
     Only how often it came, when last, and how it looked then change.
     """
@@ -211,7 +211,7 @@ class QuarantineRow(TableRow, table=True):
 
 
 class PruneRow(TableRow, table=True):
-    """How often old quotes were let go on which nothing stood, and how many."""
+    """Deletions of old quotes that nothing refers to."""
 
     __tablename__ = "prune"
     __table_args__ = STRICT

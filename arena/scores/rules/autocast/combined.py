@@ -1,7 +1,7 @@
 """Autocast's combined metric: the sum of the means of its three types of questions.
 
-- Formula: mean of `choice` over true-false questions + mean of `choice` over multiple-choice questions
-  + mean of `numeric` over numerical questions; each type counts alike, however many questions it has.
+- Formula: mean `choice` over true-false questions + mean `choice` over multiple-choice ones + mean `numeric`
+  over numerical ones, however many each type has.
 - Direction: lower is better.
 - Range: 0 to 3, or 0% to 300%.
 - Edge cases: a type without a question leaves the sum unknown: NaN.

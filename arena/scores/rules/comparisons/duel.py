@@ -1,8 +1,7 @@
 """Duels: which of two agents forecasts better, on the rows that both have.
 
-- Formula: d = (f_b − o)² − (f_a − o)² on each market and instant that both forecast, averaged within
-  markets, then over markets. p-value (null: 0) and 95% interval are those of `wild_bootstrap`; `adjusted`
-  is p by `holm` over all pairs.
+- Formula: d = (f_b − o)² − (f_a − o)² on each market and instant that both forecast, averaged as in `gain`,
+  with its p-value and interval; `adjusted` is p by `holm` over all pairs.
 - Direction: above 0, a is ahead.
 - Range: −1 to 1.
 - Edge cases: under 20 effective common events there is a gap, and no p-value: "not enough events"; without a

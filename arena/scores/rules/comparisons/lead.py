@@ -3,10 +3,10 @@
 - Formula: an agent is *ahead* of the market if the lower end of its gain's 95% interval, by event, is above
   0. It is *proven* if the lower end by weeks of resolution is above 0 too, over at least 8 weeks, and its
   evidence has reached the bar at any time: 20 times the number of entries that are ranked, where copies are
-  one entry (`evidence`, `copies`). It is too close to call, *close*, if its interval holds 0; else it is
-  *none*. The leader is the one that is proven and ahead of every other entry in a duel with p ≤ 0.05. Duels
-  need no adjustment, because all must be significant at once. Events still needed are the most that `power`
-  has for any of k open gaps, each found with a chance of 1 − 0.1/k.
+  one entry (`evidence`, `copies`). It is *close* (too close to call) if its interval holds 0, else *none*.
+  The leader is the one that is proven and ahead of every other entry in a duel with p ≤ 0.05. Duels need no
+  adjustment, because all must be significant at once. Events still needed are the most that `power` has for
+  any of k open gaps, each found with a chance of 1 − 0.1/k.
 - Direction: higher gains and gaps are better.
 - Range: nobody leads, or one agent with its copies.
 - Edge cases: under 20 effective events an agent is not judged, and holds nobody up. Who copies the price

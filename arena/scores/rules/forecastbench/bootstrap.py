@@ -1,9 +1,10 @@
 """Bootstrap of the board: the same board on questions drawn anew, as often as wanted.
 
-- Formula: within each stratum as many questions are drawn as there are, with replacement; a question
-  drawn twice counts twice, difficulties are estimated anew, scores shifted anew. `by="cluster"` draws
-  whole clusters (questions of one series, or of one event) within families, such as sources.
-- Direction: none. Where questions move together the interval from clusters is wider and more honest.
+- Formula: within each stratum as many questions are drawn as there are, with replacement; difficulties and
+  the shift of scores are estimated anew. `by="cluster"` draws whole clusters (questions of one series, or of
+  one event) within families, such as sources; where questions move together that interval is wider and more
+  honest.
+- Direction: none.
 - Range: as the index, percent.
 - Edge cases: a replicate in which a forecaster has no question, or the difficulty sample falls apart, is
   NaN for it, and is left out of its quantiles. A cluster in two families is an error.

@@ -1,13 +1,13 @@
 """The first paper's leaderboard: plain means, the best forecaster, and how sure it is that it is the best.
 
-- Formula: mean Brier score of each type, overall their mean; its 95% interval is the mean ± t·SE, SE² =
-  (s²/n of datasets + s²/n of markets) / 4, t of min(n) − 1 degrees of freedom. Each is compared with the
-  best, question by question: the differences are centred on 0 within each type, as if the two were alike,
-  questions of each type are drawn with replacement, and p is the share of draws whose overall difference
-  is at least the one seen. `better` is the share of questions on which the forecaster's Brier score is
-  below the best's, each market counted as often as its price was noted (`noted`): so count the paper's
-  tables, which note a market once for each horizon. `better_once` counts each market once. The clustered
-  interval is ours: the deviations of what is in one cluster are summed before they are squared.
+- Formula: mean Brier score of each type, overall their mean; its 95% interval is the mean ± t·SE, SE² = (s²/n
+  of datasets + s²/n of markets) / 4, t of min(n) − 1 degrees of freedom. Each is compared with the best:
+  differences by question are centred on 0 within each type, questions of each type are drawn with
+  replacement, and p is the share of draws whose overall difference is at least the one seen. `better` is the
+  share of questions on which the forecaster's Brier score is below the best's, each market counted as often
+  as its price was noted (`noted`), as in the paper's tables: once for each horizon. `better_once` counts each
+  market once. The clustered interval is ours: the deviations of what is in one cluster are summed before they
+  are squared.
 - Direction: score lower, `better` higher; p small speaks for the best.
 - Range: 0 to 1, all of them.
 - Edge cases: questions that haven't resolved count with the market's price for an outcome. Everybody must
@@ -16,7 +16,7 @@
   to compare with. A type with one question has no
   interval.
 - Source: seed 004 section 5.2, notes to tables 2 and 3, and appendix G, which says that questions are
-  taken for independent: the wild event bootstrap of `comparing` doesn't.
+  taken for independent: the wild event bootstrap of `comparisons` doesn't.
 """
 
 from collections.abc import Mapping

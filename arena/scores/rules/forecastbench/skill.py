@@ -1,8 +1,7 @@
 """ForecastBench's skill: over a forecaster that knows nothing but the base rate, in Brier points.
 
-- Formula: mean over a forecaster's questions j of y(naive, j) − y(i, j), y the Brier score; a difference,
-  not a quotient. The naive forecaster says the market's price of the day before, and on datasets what the
-  series alone suggests.
+- Formula: mean over a forecaster's questions j of y(naive, j) − y(i, j), y the Brier score. The naive
+  forecaster says the market's price of the day before, and on datasets what the series alone suggests.
 - Direction: higher is better; 0 is the naive forecaster.
 - Range: −1 to 1.
 - Edge cases: the naive forecaster must have answered all that others did: a question without it is an

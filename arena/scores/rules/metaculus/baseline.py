@@ -1,10 +1,9 @@
 """Baseline score: against somebody who knows nothing.
 
 - Formula: at an instant, 100 · (ln P − ln B) / S, where P is the probability of what happened. Yes/no: B =
-  1/2, S = ln 2. N options: B = 1/N, S = ln N, N being how many there were then. A number: P is the density
-  at it, where the range is 1 wide, S = 2, and B = 1 between closed ends, 0.95 with one open end, 0.9 with
-  two; beyond an open end P is the whole share beyond it and B = 0.05. Averaged over the question's planned
-  life.
+  1/2, S = ln 2. N options: B = 1/N, S = ln N, N being how many there were then. A number: P is the density at
+  it, where the range is 1 wide, S = 2, and B = 1 between closed ends, 0.95 with one open end, 0.9 with two;
+  beyond an open end P is the whole share beyond it and B = 0.05.
 - Direction: higher is better; 0 is knowing nothing.
 - Range: yes/no −897 to +99.9 within the site's limits; N options 100 · ln(0.001 N) / ln N to
   100 · ln(0.999 N) / ln N; numbers −230 to +183 for densities from 0.01 to 35.

@@ -5,7 +5,7 @@
   e^(√i − √n), all the same if they are two or fewer; the value where the sorted weights pass a half,
   or the mean of two if they meet it exactly. With several options each has its median, and the medians
   less 0.001 are scaled so that all add up to 1; of numbers it is the weighted mean instead.
-- Direction: none, this is a forecast.
+- Direction: none.
 - Range: that of the forecasts.
 - Edge cases: while nothing stands there is no community (NaN); forecasts of one age count by name.
   The text of the site calls all of this "the median".

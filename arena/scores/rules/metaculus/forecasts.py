@@ -4,7 +4,7 @@
   `start` until before `end` for which it stood, and the probability or density that it gave to what
   happened. Without ends it stood until the same forecaster's next one. `base` marks the forecasts that
   others are compared with: all, if it is left out.
-- Direction: none, these are not scores.
+- Direction: none.
 - Range: what was given to what happened is above 0.
 - Edge cases: an empty end means that it still stands. A start that is no number, an end before its start,
   two of one forecaster at the same instant, and nothing given to what happened are errors.

@@ -3,7 +3,7 @@
 - Formula: a probability is cut to [0.1%, 99.9%]; with several options so is each of them. A density,
   in units in which the question's range is 1 wide, has 0.01 added to it everywhere and is then scaled
   so that it still holds as much as before.
-- Direction: none, these are not scores.
+- Direction: none.
 - Range: a binary baseline score from −897 to +99.9, a peer score from −691 to +691.
 - Edge cases: densities sharper than about 35 can't be entered on the site; we don't cut them. NaN, an
   option that did not exist yet, stays NaN.

@@ -1,9 +1,8 @@
 """Peer score: against all others who forecast the same question.
 
-- Formula: at an instant, 100 · (ln p − mean of ln p_i) over the N others whose forecasts stand, which is
-  100 · (ln p − ln GM), GM the geometric mean of the others; half of that for numbers. Among N + 1 who are
-  compared with one another this is 100 · (N + 1)/N · (ln p − ln GM of all). Averaged over the question's
-  planned life.
+- Formula: at an instant, 100 · (ln p − mean of ln p_i) over the N others whose forecasts stand, which is 100
+  · (ln p − ln GM), GM the geometric mean of the others; half of that for numbers. Among N + 1 who are
+  compared with one another this is 100 · (N + 1)/N · (ln p − ln GM of all).
 - Direction: higher is better; 0 is as good as the others on average.
 - Range: yes/no ±691 within the site's limits, numbers ±408 for densities from 0.01 to 35. At every
   instant the scores of those who are compared with one another add up to 0.

@@ -5,7 +5,7 @@
   the life; its coverage is that time divided by the life. The end is the real close or the scheduled one,
   whichever is earlier; in mode `metaculus` the real one. A spot score is taken at the spot, or at the real
   close if that comes first.
-- Direction: none, these are not scores.
+- Direction: none.
 - Range: times are numbers on any one clock, seconds or days.
 - Edge cases: an early close leaves a rest of life that scores 0 ("truncation"). Averaging over the time that
   a question really lasted would reward saying YES early to what can only end early by a YES. A scheduled

@@ -4,7 +4,7 @@
   is an option that did not exist yet, and the last option is "Other", which is read in its place. A
   number: the share of the bucket that it fell into, times the number of buckets, which is a density
   where the range is 1 wide; beyond an open end of the range, the whole share beyond it.
-- Direction: none, these are not scores.
+- Direction: none.
 - Range: probabilities are cut to the site's limits; densities are taken as they are.
 - Edge cases: a density of 0 at what happened is an error, as the site never takes one.
 - Source: seed 000; the site's code for options that came later and for buckets.

@@ -1,8 +1,8 @@
 """Relative score (legacy): against the median of the others.
 
-- Formula: at an instant, log2 p − log2 m, where p is what a forecast gives to what happened and m the
-  median of what all other standing forecasts of the base give to it; with an even number of others the mean
-  of the middle two. Averaged over the question's planned life.
+- Formula: at an instant, log2 p − log2 m, where p is what a forecast gives to what happened and m the median
+  of what all other standing forecasts of the base give to it; with an even number of others the mean of the
+  middle two.
 - Direction: higher is better; 0 is as good as the median.
 - Range: yes/no ±9.96 within the site's limits.
 - Edge cases: an instant at which nobody else's forecast stands adds 0; who was alone all the time has no

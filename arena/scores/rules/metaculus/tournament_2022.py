@@ -1,11 +1,11 @@
 """Tournaments as of 2022, by relative log score, coverage and a hidden period.
 
-- Formula: a question's score is the integral of ln f − ln m over the time that the forecast stood, over
-  the planned life; f is what the forecast gives to what happened, m the plain median of what all who
-  stand give to it, the forecaster's own in it. Its coverage is the share of the planned life for which
-  a forecast stood; with a hidden period of weight w, w times the share of the hidden time plus 1 − w
-  times that of the rest. Tournament score = Σ question scores, tournament coverage = mean of question
-  coverages, take = e^score · coverage, prize = pool · take / Σ takes.
+- Formula: a question's score is the integral of ln f − ln m over the time that the forecast stood, divided by
+  the planned life; f is what the forecast gives to what happened, m the plain median of what all who stand
+  give to it, the forecaster's own in it. Its coverage is the share of the planned life for which a forecast
+  stood; with a hidden period of weight w, w times the share of the hidden time plus 1 − w times that of the
+  rest. Tournament score = Σ question scores, tournament coverage = mean of question coverages, take = e^score
+  · coverage, prize = pool · take / Σ takes.
 - Direction: higher is better; a score of 0 is the median's.
 - Range: takes from 0 upward; coverage from 0 to 1.
 - Edge cases: while nothing of one's own stands, late, withdrawn or never there, one is taken to say the

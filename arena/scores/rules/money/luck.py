@@ -1,12 +1,11 @@
 """How much of a profit luck alone could have made: the same bets at fair prices, ten thousand seasons long.
 
-- Formula: prices are taken to be fair: a share is worth its mid on average. Trades, spread, fees and
-  refunds stay as they were. In each of `seasons` seasons, what was still held after a market's last trade
-  pays y − mid a share, with y drawn at the mid of that trade, jointly by event (`drawing`); price moves
-  between a market's trades, or to the mid where it is open or paid a fraction, keep or turn their sign by
-  one coin an event, since a fair price moves up as readily as down. `percentile` = share of seasons with a
-  smaller P/L, and half of those with the same; `low` to `high` holds the middle `level` of them, around
-  `mean` = −costs.
+- Formula: a share is worth its mid on average; trades, spread, fees and refunds stay as they were. In each of
+  `seasons` seasons, what was still held after a market's last trade pays y − mid a share, with y drawn at the
+  mid of that trade, jointly by event (`drawing`); price moves between a market's trades, or to the mid where
+  it is open or paid a fraction, keep or turn their sign by one coin an event, since a fair price moves up as
+  readily as down. `percentile` = share of seasons with a smaller P/L, and half of those with the same; `low`
+  to `high` holds the middle `level` of them, around `mean` = −costs.
 - Direction: a higher percentile is better; from 0.025 to 0.975 the profit is no news.
 - Range: percentile 0 to 1.
 - Edge cases: where nothing was ever at risk (no trade, all refunded) percentile and band are None, with the

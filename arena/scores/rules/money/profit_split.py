@@ -1,15 +1,13 @@
 """The profit and loss split into what made it; the parts add up to it, to the last millionth.
 
-- Formula: for each side's own share let m be its mid, b what the agent believed it to be worth (its
-  stated probability; m where it stated none), v what it paid in the end, or its mid while the market is
-  open, and r how much of a claimed edge is real (`proven`, from events other than this one; 1 takes beliefs
-  at their word). For a purchase of n shares at an average price a, quarter-Kelly would have bought
-  k = ¼ · cash · max(b − a, 0) ÷ (1 − a) ÷ a shares.
-  edge = Σ k·r·(b − m), what quarter-Kelly stakes on these beliefs should earn at the mid;
-  sizing = Σ (n − k)·r·(b − m), what staking more than that, or less, or against its own word should add;
-  spread = −Σ n·(a − m) over purchases and −Σ n·(m − a) over sales; fee = −Σ fees;
-  exit = Σ n·(m − v) over sales: what selling brought beside holding on;
-  luck = P/L − all of these, which is Σ n·(v − m − r·(b − m)) over purchases, and the dust of rounding.
+- Formula: for each side's own share let m be its mid, b what the agent believed it to be worth (its stated
+  probability; m where it stated none), v what it paid in the end, or its mid while the market is open, and r
+  how much of a claimed edge is real (`proven`, from events other than this one; 1 takes beliefs at their
+  word). For a purchase of n shares at an average price a, quarter-Kelly would have bought k = ¼ · cash ·
+  max(b − a, 0) ÷ (1 − a) ÷ a shares. edge = Σ k·r·(b − m), what quarter-Kelly stakes should earn at the mid;
+  sizing = Σ (n − k)·r·(b − m), what other stakes should add; spread = −Σ n·(a − m) over purchases and −Σ n·(m
+  − a) over sales; fee = −Σ fees; exit = Σ n·(m − v) over sales: what selling brought beside holding on; luck
+  = P/L − all of these, which is Σ n·(v − m − r·(b − m)) over purchases, and the dust of rounding.
 - Direction: higher is better, and each is in the account's money.
 - Range: any; spread and fee are 0 or below but where a fill was better than the mid.
 - Edge cases: a stake above quarter-Kelly on an edge raises what is expected and the danger with it, so a

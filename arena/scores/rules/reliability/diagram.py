@@ -1,9 +1,8 @@
 """The reliability diagram: the curve of `corp`, and what chance alone would draw.
 
-- Formula: the curve x(f) and the decomposition are those of `corp`. The consistency band at a forecast f
-  holds the middle `level` of x(f) over `draws` worlds in which the forecasts are calibrated (`worlds`): a
-  curve outside it is more than chance. `expected` is the mean MCB in those worlds, and `p_value` =
-  (1 + worlds with an MCB at least as large) ÷ (1 + draws).
+- Formula: the consistency band at a forecast f holds the middle `level` of x(f) over `draws` worlds in which
+  the forecasts are calibrated (`worlds`): a curve outside it is more than chance. `expected` is the mean MCB
+  in those worlds, and `p_value` = (1 + worlds with an MCB at least as large) ÷ (1 + draws).
 - Direction: a curve on the diagonal is best; a small p-value says that it is off by more than chance.
 - Range: 0 to 1.
 - Edge cases: nothing resolved gives no points and NaN. Where there are more than `most` distinct forecasts,
