@@ -92,19 +92,22 @@ async def topic_markets(http: HttpClient, topic: str, after: str | None, status:
 async def bets(
     http: HttpClient, sorter: RecordSorter, name: str, start: datetime, end: datetime, pages: int
 ) -> list[object]:
-    """The bets on a market from one instant to another, newest first, on at most so many pages."""
+    """The bets on a market from one instant to another, newest first, on at most so many pages.
+
+    Pages may be a little shorter than asked for; one that is not half full is the last.
+    """
     # Bets of the very instants count; what else comes with them is left out by who reads them.
     times = {"afterTime": int(start.timestamp() * 1_000) - 1, "beforeTime": int(end.timestamp() * 1_000) + 1}
 
     async def ask(before: str | None) -> ListPage:
         page = page_list(await http.get("/v0/bets", contractId=name, limit=A_PAGE, before=before, **times))
-        return page, _next_page(page)
+        return page, _next_page(page) if len(page) >= A_PAGE // 2 else None
 
     return [raw async for page in new_records(ask, "id", sorter, pages) for raw in page]
 
 
 def most_pages(records: int) -> int:
-    """On how many pages so many records must be; some may be a little shorter than asked for."""
+    """On how many pages so many records must be, if each is at least half full."""
     return 2 * -(-records // A_PAGE)
 
 
