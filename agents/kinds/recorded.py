@@ -26,6 +26,8 @@ finds it first.
     - kind: recorded
       name: ann
       file: ann.csv
+
+For several people, add several agents, each with a name and a file.
 """
 
 from collections.abc import Iterable, Iterator
