@@ -116,7 +116,7 @@ def _verdict(found: DuelDetails, looks: Sequence[str]) -> None:
 
 def winner_words(duel: Duel) -> str:
     """Who has won, or whether somebody would have if this were the only duel."""
-    if duel.low is None:
+    if duel.p is None:
         return "identical" if duel.same else "too early to tell"
     alone = replace(duel, adjusted=None).winner()
     return duel.winner() or ("undecided once adjusted" if alone else "undecided")
