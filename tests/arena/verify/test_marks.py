@@ -14,6 +14,7 @@ from arena.record.schema.database import reading
 from arena.verify import Difference, verify
 from arena.verify.checks.marks import HoldingsSum, OpenLots, SnapshotPrices
 from arena.verify.cohort import ListedPlace
+from arena.verify.differences import Row
 from markets.model import Listing, MarketId
 from portfolio.rules import REALISTIC
 from tests.builders import a_bet, a_quote
@@ -108,7 +109,7 @@ def test_lots_in_columns_are_worth_what_they_are_one_by_one(
         ListedPlace(1, 0, name, 1, 1, at, 1, name, "", name, at, bid, ask, mid, last, "", at)
         for name, (bid, ask, mid, last) in said.items()
     ]
-    prices = SnapshotPrices({"taken_at": at}, places, None)  # type: ignore[arg-type]
+    prices = SnapshotPrices(Row(taken_at=at), places, None)
     lots = OpenLots({id: HoldingsSum(lots=lots) for id, lots in held.items()})
     found = lots.worth(prices)
     for id, own in held.items():
