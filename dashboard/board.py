@@ -9,7 +9,7 @@ from typing import Any, Literal
 import streamlit as st
 from markupsafe import Markup
 
-from arena.errors import VERDICTS, tie_letters, times_text
+from arena.errors import tie_letters, times_text, verdict_word
 from arena.record.model.cohort import later_models_words
 from arena.record.queries.accounts import AccountEquity
 from arena.record.queries.markets import ForecastSpread, ListedMarket
@@ -148,7 +148,7 @@ COLUMNS = (
         "Verdict",
         "text",
         "Proven: above the price by event and by week, evidence at {bar}. Ahead: by event alone.",
-        lambda line: verdict_word(line.row),
+        lambda line: verdict_word(line.row.verdict, line.row.skill_high, line.row.copies),
     ),
     _score("evidence", "Evidence", "times", "What a bet on its skill has made of 1; proven needs {bar}."),
     LeaderboardColumn(
@@ -588,7 +588,8 @@ TOOLS = " · tools"
 """The mark of an agent that could look things up."""
 
 
-ORDER = "Sorted by the low end of the skill’s interval. Proof takes evidence of {} and a lead week by week."
+ORDER = "Sorted by the low end of the skill’s interval. "
+PROOF = "Proof takes evidence of {} and a lead week by week."
 
 
 def short_board(
@@ -659,7 +660,8 @@ def short_board(
     table = html_table(data, shown, "Leaderboard: one row an agent", hrefs, sortable=True)
     others = [row.agent for row in rows if row.kind != MARKET]
     drawn = sum(name in equity for name in others)
-    said = ORDER.format(times_text(bar))
+    is_judged = any(row.skill_low is not None for row in rows if row.kind != MARKET)
+    said = ORDER * is_judged + PROOF.format(times_text(bar))
     said += "" if drawn in (0, len(others)) else f" Equity is drawn for the first {drawn}."
     return table + Markup('<p class="quiet">{}</p>').format(said)
 
@@ -685,14 +687,8 @@ def _verdict(line: LeaderboardLine) -> HtmlCell:
     if row.copies:
         return HtmlCell(tag("copy", "copy"), "copy", f"of {shortened(row.copies, 24)}")
     below = "" if row.evidence is None else f"evidence {times_text(row.evidence)}"
-    word = verdict_word(row)
+    word = verdict_word(row.verdict, row.skill_high)
     return HtmlCell(tag(word, row.verdict), word, below) if word else HtmlCell("–")
-
-
-def verdict_word(row: LeaderboardRow) -> str:
-    """What the interval of an agent's skill says of it; nothing without one."""
-    is_judged = row.skill_low is not None and row.kind != MARKET and not row.copies
-    return "behind" if is_judged and row.verdict == "none" else VERDICTS[row.verdict]
 
 
 def _calibration(line: LeaderboardLine) -> HtmlCell:

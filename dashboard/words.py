@@ -442,14 +442,9 @@ def settings(entrant: Entrant) -> str:
 
 def settings_of(found: Mapping[str, Any]) -> str:
     """The same of settings by themselves."""
-    said = (
-        (key, _value(value)) for key, value in sorted(without_credentials(found).items(), key=_model_first)
-    )
+    model_first = sorted(without_credentials(found).items(), key=lambda setting: setting[0] != "model")
+    said = ((key, _value(value)) for key, value in model_first)
     return ", ".join(f"{key.replace('_', ' ')} {text}" for key, text in said if text)
-
-
-def _model_first(setting: tuple[str, Any]) -> bool:
-    return setting[0] != "model"
 
 
 def _value(value: Any) -> str:

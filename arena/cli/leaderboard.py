@@ -10,7 +10,7 @@ from arena.cli.check_next import next_step
 from arena.cli.options import Options, command
 from arena.cli.output import plain, signed_dollars, thinking_words
 from arena.cli.table import TableChoice, TableColumn, print_table, print_text, value_in
-from arena.errors import VERDICTS, ArenaError, tie_letters, times_text
+from arena.errors import ArenaError, tie_letters, times_text, verdict_word
 
 MARKET = "market"
 
@@ -74,13 +74,18 @@ def interval_bar(row: Mapping[str, Any]) -> str | None:
 AGENT = TableColumn("agent", narrow="cut middle")
 TOOLS = TableColumn("tools", value=lambda row: "tools" if row["tools"] else None, gives_way=3)
 SKILL = TableColumn("skill", show="+.4f")
+VERDICT = TableColumn(
+    "verdict",
+    value=lambda row: verdict_word(*(value_in(row, key) for key in ("verdict", "skill_high", "copies"))),
+    gives_way=3,
+)
 COLUMNS = (
     TableColumn("rank", value=rank),
     AGENT,
     TOOLS,
     SKILL,
     TableColumn("interval", "95% interval", value=between("skill_low", "skill_high")),
-    TableColumn("verdict", show=VERDICTS.__getitem__, gives_way=3),
+    VERDICT,
     TableColumn("evidence", show=times_text, gives_way=2),
     TableColumn("ties", show=tie_letters, gives_way=4),
     TableColumn("interval_bar", "-0.05 … 0.05", value=interval_bar, gives_way=7),

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.cli.leaderboard import between
+from arena.cli.leaderboard import VERDICT, between
 from arena.cli.options import Options, command
 from arena.cli.output import plain
 from arena.cli.table import TableChoice, TableColumn, print_table, print_text
-from arena.errors import VERDICTS, ArenaError, times_text
+from arena.errors import ArenaError, times_text
 
 
 def text_of(file: Path) -> str:
@@ -51,7 +51,7 @@ def span_of(mean: str, show: str) -> TableColumn:
 SKILL = (
     TableColumn("skill", show="+.4f"),
     TableColumn("interval", "95% interval", value=between("skill_low", "skill_high")),
-    TableColumn("verdict", show=VERDICTS.__getitem__, gives_way=2),
+    VERDICT,
     TableColumn("evidence", show=times_text, gives_way=1),
 )
 FULL = {

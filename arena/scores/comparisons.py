@@ -395,6 +395,16 @@ def duel_conclusion(duel: Duel, needed: int | None) -> str:
     winner = duel.winner()
     if winner is not None:
         return f"{winner} is better, by more than chance."
-    if not needed or needed > MOST_EVENTS:
-        return "Chance may explain it."
-    return f"Chance may explain it. About {needed:,} more events would settle it."
+    more = f" {events_needed_text(needed).capitalize()} further events would settle it." if needed else ""
+    return f"Chance may explain it.{more}"
+
+
+def events_needed_text(needed: int | None) -> str:
+    """How many more events it takes, as far as a number means anything.
+
+    >>> events_needed_text(1_340), events_needed_text(61_218_830), events_needed_text(None)
+    ('about 1,340', 'more than 10,000', '–')
+    """
+    if needed is None:
+        return "–"
+    return f"about {needed:,}" if needed <= MOST_EVENTS else f"more than {MOST_EVENTS:,}"

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from agents.model import USABLE_STATUSES
 from arena.cohorts.diff import AgentSetup, agent_setup, setting_in_words, setup_differences
-from arena.errors import VERDICTS, times_text
+from arena.errors import times_text, verdict_word
 from arena.record.queries.accounts import read_marked_cohort
 from arena.record.queries.agents import (
     CallSums,
@@ -159,14 +159,10 @@ def evidence_of(entry: CacheEntry[Comparisons] | None, name: str) -> AgentEviden
 
 def read_agent_page(connection: Connection, name: str) -> AgentPage:
     """All that the record itself says of an agent."""
-    chosen = _chosen(connection, name)
+    chosen = [stored for stored in read_cohorts(connection) if name in stored.entrant_ids]
     last = [(span.entrant_id, span.last_at) for span in read_account_spans(connection, _ids(chosen, name))]
     newest = {one.entrant_id: one.total for one in read_equity_at(connection, last)}
     return AgentPage(name, _stays(connection, name, chosen, newest))
-
-
-def _chosen(connection: Connection, name: str) -> list[StoredCohort]:
-    return [stored for stored in read_cohorts(connection) if name in stored.entrant_ids]
 
 
 def _ids(chosen: Sequence[StoredCohort], name: str) -> list[int]:
@@ -299,7 +295,8 @@ def chips(name: str, page: AgentPage, line: LeaderboardLine | None, known: Seaso
         return Markup('<p class="quiet">{}</p>').format(about)
     row = line.row
     rank = f"rank {place(row)}" if row.place_best and not row.reason else "no rank yet"
-    verdict = tag(VERDICTS[row.verdict], row.verdict) if VERDICTS[row.verdict] else Markup("")
+    word = verdict_word(row.verdict, row.skill_high, row.copies)
+    verdict = tag(word, row.verdict) if word else Markup("")
     return Markup('<p class="quiet">{} {} {}</p>').format(tag(rank, "none"), verdict, about)
 
 

@@ -103,6 +103,7 @@ class CohortReturn:
 
     number: int
     percent: float | None
+    is_playing: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +119,13 @@ class CohortReturns:
 
 def read_cohort_returns(connection: Connection) -> CohortReturns:
     """What can be chosen."""
-    profits, stored = read_profits(connection), [one.cohort for one in read_cohorts(connection)]
-    found = [
-        CohortReturn(
-            one.number, 100 * sum(mine.values()) / (one.bankroll * len(mine)) if one.bankroll else None
-        )
-        if (mine := profits.get(one.number))
-        else CohortReturn(one.number, None)
-        for one in stored
-    ]
+    profits, stored = read_profits(connection), read_cohorts(connection)
+    found = []
+    for one in stored:
+        mine, given = profits.get(one.cohort.number, {}), one.cohort.bankroll
+        percent = 100 * sum(mine.values()) / (given * len(mine)) if mine and given else None
+        is_playing = one.ended_at is None and one.stopped_at is None
+        found.append(CohortReturn(one.cohort.number, percent, is_playing))
     newest = [one.number for one in reversed(found)]
     ended = next((number for number in newest if read_settlement_counts(connection, number)), None)
     valued = next((one.number for one in found if one.percent is not None), newest[0])
@@ -222,7 +221,7 @@ def _asked(numbers: Sequence[int], default: int) -> int:
 
 
 def cohort_pills(offered: CohortReturns, chosen: int, address: Address = in_app) -> Markup:
-    """Every cohort with what all its accounts together have made."""
+    """Every cohort with what all its accounts together have made, and whether it still plays."""
     found = [
         (
             f"{one.number} {_return_words(one)}",
@@ -235,9 +234,8 @@ def cohort_pills(offered: CohortReturns, chosen: int, address: Address = in_app)
 
 
 def _return_words(one: CohortReturn) -> str:
-    if one.percent is None:
-        return "playing"
-    return f"{arrow_of(one.percent)}{written(abs(one.percent), '%.0f%')}"
+    made = "" if one.percent is None else f"{arrow_of(one.percent)}{written(abs(one.percent), '%.0f%')}"
+    return ", ".join(filter(None, (made, "playing" if one.is_playing else ""))) or "–"
 
 
 def heading(number: int, curves: Curves, over: bool = False) -> str:
@@ -347,7 +345,7 @@ def calibration_box(
         return box(
             title, Markup('<p class="quiet">{}</p>').format(cache_note(None, "Calibration and its bands"))
         )
-    of_all = _in_reading(entry.value, reading)
+    of_all: tuple[ForecasterCalibration, ...] = getattr(entry.value, reading)
     agents = [agent for agent in of_all if agent.agent in colours and agent.scored]
     if not agents:
         made = any(agent.made for agent in of_all)
@@ -366,10 +364,6 @@ def calibration_box(
         f"Shaded: where 90 of 100 calibrated forecasters would lie with the forecasts of {agents[0].agent}."
     )
     return box(title, chart, lines([*told, band, MEANT[reading], cache_note(entry)]))
-
-
-def _in_reading(found: CohortCalibrations, reading: str) -> tuple[ForecasterCalibration, ...]:
-    return {"anchored": found.anchored, "implied": found.implied}.get(reading, found.stated)
 
 
 def _standings(page: CohortPage, known: SeasonOverview, curves: Curves, colours: Mapping[str, str]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from arena.scores.comparisons import duel_sentences, p_value_text
+from arena.scores.comparisons import duel_sentences, events_needed_text, p_value_text
 from arena.scores.profiles.duels import DUELS, DecidingMarket, DuelDetails
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.weeks import ENOUGH_WEEKS
@@ -136,14 +136,11 @@ def heading(a: str, b: str, found: DuelDetails | None) -> str:
 
 def figures(duel: Duel, needed: int | None) -> list[tuple[str, str, str]]:
     """Label, value and what it says, of each figure of a duel that is known."""
-    shown = (_signed(duel.gap), _chance(duel.p), _chance(duel.adjusted), f"{duel.rows:,}")
-    counts = (f"{duel.markets:,}", f"{duel.events:,}", EMPTY if needed is None else f"{needed:,}")
+    gap = EMPTY if duel.gap is None else written(duel.gap, "%+.4f")
+    shown = (gap, _chance(duel.p), _chance(duel.adjusted), f"{duel.rows:,}")
+    counts = (f"{duel.markets:,}", f"{duel.events:,}", events_needed_text(needed))
     told = zip(TOLD, (*shown, *counts), strict=True)
     return [(label, value, said) for (label, said), value in told if value != EMPTY]
-
-
-def _signed(value: float | None) -> str:
-    return EMPTY if value is None else written(value, "%+.4f")
 
 
 def _chance(value: float | None) -> str:
@@ -214,7 +211,7 @@ def _others(every: Sequence[DuelDetails], a: str, b: str) -> None:
         "adjusted": [HtmlCell(_chance(one.duel.adjusted), one.duel.adjusted) for one in rows],
         "Winner": [winner_words(one.duel) for one in rows],
         "Events": [one.duel.events for one in rows],
-        "Needed": [one.needed for one in rows],
+        "Needed": [HtmlCell(events_needed_text(one.needed), one.needed) for one in rows],
     }
     columns = {
         "Gap": number("Gap", "%+.4f", "In Brier points; above 0 the first is closer."),

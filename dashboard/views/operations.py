@@ -106,11 +106,13 @@ def show(record: RecordSource) -> None:
     status, page = arena_status(record), kept(record, read_operations)
     known = season(record)
     simulated = " (simulated)" if known.cohorts and known.is_simulated else ""
-    _health(status)
+    is_replay = known.cohorts and known.cohorts[-1].stamp == "replay"
+    starter = "“arena replay” plays a recording" if is_replay else "“arena run” starts one"
+    _health(status, starter)
     put(tiles(figures(status, page.outcomes, simulated)), "tiles")
     agents = [name for name, _ in known.agents]
     put(turn_map(page.outcomes, agents), "map")
-    put(box("At work", meanings(at_work(status, page, simulated), "facts")), "work")
+    put(box("At work", meanings(at_work(status, page, simulated, starter), "facts")), "work")
     show_failed(page.failed)
     show_rounds(status.rounds)
     show_spending(page, status.spend.limits)
@@ -119,9 +121,9 @@ def show(record: RecordSource) -> None:
     show_rejected(record, status)
 
 
-def _health(status: Status) -> None:
+def _health(status: Status, starter: str) -> None:
     reasons = [reason.text for reason in status.reasons]
-    put(light(status.word, f"{status.word.capitalize()}.", _sentence(status), reasons), "health")
+    put(light(status.word, f"{status.word.capitalize()}.", _sentence(status, starter), reasons), "health")
     if status.clock == "mixed":
         st.caption(
             "This is a rehearsal's record, judged by the real time: `arena status --clock FILE` judges it "
@@ -134,12 +136,12 @@ def _health(status: Status) -> None:
         )
 
 
-def _sentence(status: Status) -> str:
+def _sentence(status: Status, starter: str) -> str:
     """What the word says, and what it does not where nothing goes on by itself."""
     said = WORDS[status.word]
     if status.leader is not None and status.leader.alive:
         return said
-    return f"{said} No scheduler is running, so nothing happens by itself. Start one with “arena run”."
+    return f"{said} No scheduler is running, so nothing happens by itself; {starter}."
 
 
 def figures(status: Status, outcomes: Sequence[TurnOutcome], simulated: str) -> list[Tile]:
@@ -215,11 +217,10 @@ def turn_map(outcomes: Sequence[TurnOutcome], agents: Sequence[str]) -> Markup:
     return box("Turns by agent and round", chart, f"{newest}{said}. {letters}")
 
 
-def at_work(status: Status, page: OperationsPage, simulated: str) -> dict[str, str]:
+def at_work(status: Status, page: OperationsPage, simulated: str, starter: str) -> dict[str, str]:
     """What else is to be known of an arena at work: each thing, and how it stands."""
     leader, held, calendar = status.leader, status.held, status.calendar
-    stopped = "not running; start it with “arena run”"
-    running = f"on {leader.host}" if leader is not None and leader.alive else stopped
+    running = f"on {leader.host}" if leader is not None and leader.alive else f"not running; {starter}"
     oldest = f"; the oldest price is of {moment(held.oldest)}" if held.stale else ""
     wrong = [told for told in status.incidents if told.ended_at is None]
     bad = [told for told in wrong if told.incident.kind == "verify_failed"]

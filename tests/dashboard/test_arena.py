@@ -11,13 +11,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from arena.cli.leaderboard import VERDICT
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, read_leaderboard
 from arena.scores.profiles.detailed_profile import ProfileFigures, SureForecasts
 from arena.scores.rules.money.luck import Luck
-from dashboard.board import calibration_words, headline, verdict_word
+from dashboard.board import calibration_words, cells, columns_of, headline
 from dashboard.html import REST, Line, line_chart, luck_band, spread
-from dashboard.record import kept, source
+from dashboard.record import LeaderboardLine, kept, source
 from dashboard.views.arena import figures, read_newest_decisions, shortened_reason
 from tests.dashboard.opening import markup, opened, tables, words
 from tests.dashboard.records import shared
@@ -173,17 +174,9 @@ def test_a_long_reason_is_cut_at_a_word() -> None:
     assert len(shortened_reason("x" * 900)) < 230
 
 
-@pytest.mark.parametrize(
-    ("kind", "low", "copies", "says"),
-    [
-        ("llm", -0.1, None, "behind"),
-        ("llm", None, None, ""),
-        ("llm", 0.0, "price", ""),
-        ("market", 0, None, ""),
-    ],
-)
-def test_a_verdict_has_the_same_word_wherever_it_stands(
-    kind: str, low: float | None, copies: str | None, says: str
-) -> None:
+def test_a_verdict_has_the_same_word_wherever_it_stands() -> None:
     [row] = a_board("none").rows
-    assert verdict_word(replace(row, kind=kind, skill_low=low, copies=copies)) == says
+    for high, copies, says in ((-1, None, "behind"), (None, None, ""), (-1, "price", ""), (0, None, "")):
+        row = replace(row, skill_high=high, copies=copies)
+        [[on_page]] = cells([LeaderboardLine(row)], columns_of("verdict")).values()
+        assert VERDICT.cell(row) == on_page == says

@@ -1,5 +1,6 @@
 """The page of operations: it says what `arena status` says, and shows what went wrong as text."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -73,10 +74,9 @@ def test_a_check_that_failed_is_said_where_the_record_is_spoken_of(
 def test_only_one_kind_of_what_was_set_aside_may_be_asked_for(
     troubled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = opened("operations", troubled, monkeypatch, aside="page")
-    assert "No rejected data" in words(page)
-    page = opened("operations", troubled, monkeypatch, aside="market")
-    assert "No rejected data" not in words(page)
+    for kind, is_none in (("page", True), ("market", False)):
+        said = words(opened("operations", troubled, monkeypatch, aside=kind))
+        assert ("No rejected data" in said) == is_none
 
 
 def test_a_quiet_record_says_what_to_do_next(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,6 +87,11 @@ def test_a_quiet_record_says_what_to_do_next(empty: Path, monkeypatch: pytest.Mo
     assert "“arena round” plays one" in words(page)
     assert "“arena db backup” makes one" in words(page)
     assert not tables(page)
+
+
+def test_a_replay_is_started_by_its_own_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = words(opened("operations", made("a_replay", tmp_path), monkeypatch))
+    assert re.findall("by itself; “arena (.+?)”", said) == ["replay"]
 
 
 @pytest.mark.parametrize("name", ["all_failed", "demo"])

@@ -10,7 +10,7 @@ import pytest
 
 from arena.record.schema.database import connect, open_read_only, reading
 from arena.scores.leaderboard import LeaderboardRow, read_scores
-from tests.dashboard.opening import healthy, in_address, opened, tables, tiles, words
+from tests.dashboard.opening import healthy, in_address, markup, opened, tables, tiles, words
 
 VIEWS = ("leaderboard", "cohort")
 
@@ -127,12 +127,13 @@ def test_nothing_resolved_is_said_and_not_ranked(first_round: Path, monkeypatch:
     assert "Shaded" not in words(cohort)
     home, agent = (opened(view, first_round, monkeypatch) for view in ("arena", "agent"))
     assert "`arena round` plays the next" in words(home)
-    assert not tiles(home)
+    assert (tiles(home), "Sorted by" in words(home)) == ([], False)
     better = opened("agent", first_round, monkeypatch, agent="constant")
     assert "no bet has resolved yet" in words(better)
     assert not [page for page in (agent, better) if "every bet was refunded" in words(page)]
     assert "shaded" not in words(agent)
     assert "1 of 4 rounds decided" in words(cohort)
+    assert any("playing</a>" in html for html in markup(cohort))
 
 
 def test_a_season_without_bets_still_shows_what_was_stated(

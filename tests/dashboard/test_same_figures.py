@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
+from arena.scores.comparisons import events_needed_text
 from dashboard.words import in_dollars, written
 from tests.dashboard.addresses import BET_ON, ask, busiest
 from tests.dashboard.opening import opened, tables, tiles, words
@@ -136,7 +137,7 @@ def test_a_duel(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "Common forecasts": f"{said['rows']:,}",
         "Markets": f"{said['markets']:,}",
         "Events": f"{said['events']:,}",
-        "Events still needed": "–" if said["events_needed"] is None else f"{said['events_needed']:,}",
+        "Events still needed": events_needed_text(said["events_needed"]),
     }
     assert figures == {label: value for label, value in wanted.items() if value != "–"}
 

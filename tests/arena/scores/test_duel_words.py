@@ -27,7 +27,10 @@ def test_the_one_that_is_ahead_is_named_first_in_the_gap() -> None:
     assert duel_sentences(behind, None)[1].startswith("bob was closer by 0.0200 Brier points")
 
 
-@pytest.mark.parametrize(("needed", "more"), [(250, " About 250 more events would settle it."), (None, "")])
+WORDS = [(250, " About 250 further events would settle it."), (None, "")]
+
+
+@pytest.mark.parametrize(("needed", "more"), WORDS)
 def test_what_chance_may_explain_is_not_told(needed: int | None, more: str) -> None:
     assert duel_sentences(replace(CLEAR, p=0.2), needed)[2] == f"Chance may explain it.{more}"
 
