@@ -840,6 +840,7 @@ def _coherence(found: DetailedProfile, questions: Mapping[str, str]) -> None:
 def _blind(told: BlindEffect) -> None:
     if not told.rows:
         return
+    together = "–" if told.blind_price is None else f"{told.blind_price:.2f}"
     st.subheader("Before and after it saw the price", anchor=False)
     with st.container(horizontal=True, gap="medium"):
         for label, value, said in (
@@ -847,7 +848,7 @@ def _blind(told: BlindEffect) -> None:
             ("Copied it", _percent(told.copied), "Answers that ended within half a cent of the price."),
             ("Skill before", _signed(told.blind_skill), "Brier points better than the price, blind."),
             ("Skill after", _signed(told.final_skill), "The same, once it had seen the price."),
-            ("Correlation with it", _plain(told.blind_price), "Of blind answers with the price."),
+            ("Correlation with it", together, "Of blind answers with the price."),
             ("Answers", f"{told.rows:,}", "With a probability before and after."),
         ):
             st.metric(label, value, help=said, width="content")
@@ -859,10 +860,6 @@ def _percent(value: float | None) -> str:
 
 def _signed(value: float | None) -> str:
     return "–" if value is None else written(value, "%+.4f")
-
-
-def _plain(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
 
 
 def _remarks(title: str, meant: str, found: Sequence[NotableForecast], name: str) -> None:

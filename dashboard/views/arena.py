@@ -251,7 +251,7 @@ def race(
     scale = points[-1].percent / points[-1].dollars if points and points[-1].dollars else 0.0
     band = luck_band(_percents(points), luck if scale > 0 else None, scale)
     if not drawn:
-        return Markup('<p class="quiet">The race starts with the first round: arena round.</p>')
+        return Markup('<p class="quiet">The race starts with the first round: “arena round” plays it.</p>')
     says = f"Profit or loss of {count(len(drawn), 'agent')} in percent of their bankrolls, over time"
     note = (
         f"shaded: what luck alone makes of {shortened(first, 24)}'s bets, 95 seasons in 100" if band else ""

@@ -71,7 +71,7 @@ def show(record: RecordSource) -> None:
         return
     st.caption(" ".join(stamps(known.cohorts)))
     if found is None:
-        st.info(f"{code(a)} and {code(b)} never met.", icon=":material/hourglass_empty:")
+        st.info(f"{code(a)} and {code(b)} have no forecast in common yet.", icon=":material/hourglass_empty:")
     else:
         looks = [known.colours([a, b])[name] for name in (a, b)]
         _verdict(found, looks)
@@ -79,7 +79,8 @@ def show(record: RecordSource) -> None:
             st.caption(plain(with_true_minus(sentence)))
         _spread(found, looks)
         _deciders(found)
-    _others(every, a, b)
+    if every:
+        _others(every, a, b)
 
 
 def _two(names: Sequence[str]) -> tuple[str, str]:

@@ -197,7 +197,8 @@ def _plane(
     if of != "skill":
         said = "Left is the lower, better Brier score; above the line earns money."
     chart = scatter(spots, f"Each agent's {of} and return", unit, "%+.0f%")
-    put(box(f"{of.capitalize()} against return", chart, about + said), "plane")
+    if spots:
+        put(box(f"{of.capitalize()} against return", chart, about + said), "plane")
 
 
 def _surest(rows: Sequence[Slice]) -> list[Slice]:

@@ -208,7 +208,7 @@ def turn_map(outcomes: Sequence[TurnOutcome], agents: Sequence[str]) -> Markup:
         if any(one.agent == agent for one in outcomes)
     ]
     if not rows:
-        return box("Turns", Markup('<p class="quiet">No round has begun yet: “arena round” plays one.</p>'))
+        return box("Turns", Markup('<p class="quiet">No turn has ended yet: “arena round” plays one.</p>'))
     found = Counter(one.status for one in outcomes)
     said = ", ".join(f"{found[status]:,} {status}" for status in found)
     chart = heat_map(rows, [str(cohort) for cohort, _ in places], f"Turns of each agent by round: {said}")
