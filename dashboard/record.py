@@ -571,14 +571,10 @@ def _by_spread(connection: Connection, matching: Matches) -> list[MarketId]:
     return sorted(apart, key=lambda id: (-apart[id], id))
 
 
-def _by_closing(_: Connection, matching: Matches) -> list[MarketId]:
-    return sorted(matching, key=lambda id: (matching[id].market.closes_at, id))
-
-
 ENOUGH: Mapping[MarketOrder, int] = {"closes": WEIGHED, "volume": WEIGHED, "apart": COMPARED}
 """From so many markets an order is made, those shown last."""
 SORTED: Mapping[MarketOrder, Callable[[Connection, Matches], list[MarketId]]] = {
-    "closes": _by_closing,
+    "closes": lambda _, matching: sorted(matching, key=lambda id: (matching[id].market.closes_at, id)),
     "volume": _by_volume,
     "apart": _by_spread,
 }

@@ -26,7 +26,7 @@ def written(value: float, format: str) -> str:
     """A figure in a format: a pattern of `PATTERN`, or one of the names below.
 
     `dollar` and `gain` are money, `short` money on an axis, `compact` and `localized` counts, `times`
-    evidence, and `power` evidence by its logarithm.
+    evidence, and `power` evidence by its logarithm on an axis.
 
     >>> written(-0.00001, "%+.4f"), written(0.0161, "%+.4f"), written(-12345.6, "%.1f"), written(7, "%d")
     ('0.0000', '+0.0161', '−12,345.6', '7')
@@ -36,6 +36,8 @@ def written(value: float, format: str) -> str:
     ('$0.000013', '1.2M', '1,234')
     >>> written(14.26, "%+.1f%"), written(-0.04, "%+.1f%"), written(-53_319, "short"), written(2500, "short")
     ('+14.3%', '0.0%', '−$53k', '+$2.5k')
+    >>> written(4.2, "power"), written(1.2, "power")
+    ('×10k+', '×15')
     """
     if format == "times":
         return times_text(value)
@@ -45,7 +47,7 @@ def written(value: float, format: str) -> str:
         size = compact(abs(value)).replace(".0", "")
         return f"{'' if size == '0' else MINUS if value < 0 else '+'}${size}"
     if format == "power":
-        return times_text(10**value)
+        return times_text(10**value).replace(",000+", "k+")
     if format == "compact":
         return compact(value)
     if format == "localized":

@@ -462,7 +462,7 @@ def evidence_chart(found: AgentEvidence | None, look: str) -> Markup:
     ends = [(points[0][0], log10(found.bar)), (points[-1][0], log10(found.bar))]
     now = times_text(found.points[-1][1])
     bar = Line("bar", ends, "ink", times_text(found.bar), dashed=True)
-    shown = [Line("evidence", points, look, now), bar]
+    shown = [Line("now", points, look, now), bar]
     chart = line_chart(shown, "Evidence over time, with its bar", "power", frames=LONG)
     said = (
         "What a bet on its skill has made of 1, as outcomes came in. Without skill it reaches the bar in "

@@ -174,6 +174,7 @@ WRITTEN = {"dollars": ("short", "short"), "percent": ("%+.0f%", "%+.1f%")}
 RANGES = {"1d": "1D", "1w": "1W", "1m": "1M", "3m": "3M", "all": "All"}
 
 FIRST, SHOWN = "first three", "cohort that is shown"
+PLAYING = "•"
 NAMED = 3
 """So many agents are coloured, those that made most, unless one is highlighted."""
 
@@ -230,12 +231,13 @@ def cohort_pills(offered: CohortReturns, chosen: int, address: Address = in_app)
         )
         for one in offered.cohorts
     ]
-    return pills(found, "Cohorts and their return")
+    return pills(found, f"Cohorts and their return ({PLAYING} still playing)")
 
 
 def _return_words(one: CohortReturn) -> str:
-    made = "" if one.percent is None else f"{arrow_of(one.percent)}{written(abs(one.percent), '%.0f%')}"
-    return ", ".join(filter(None, (made, "playing" if one.is_playing else ""))) or "–"
+    if one.percent is None:
+        return "playing" if one.is_playing else "–"
+    return f"{arrow_of(one.percent)}{written(abs(one.percent), '%.0f%')}{f' {PLAYING}' * one.is_playing}"
 
 
 def heading(number: int, curves: Curves, over: bool = False) -> str:

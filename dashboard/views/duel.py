@@ -107,7 +107,7 @@ def _verdict(found: DuelDetails, looks: Sequence[str]) -> None:
     if duel.gap is not None and not duel.same:
         chart = gap_chart(duel.gap, duel.low, duel.high, (duel.b, duel.a), looks[::-1])
         span = "The bar is the 95% interval: where it covers 0, either may be the better one."
-        put(box("The gap, in Brier points", chart, span if duel.low is not None else FEW), "gap")
+        put(box("The gap, in Brier points", chart, span if duel.low is not None else ""), "gap")
     shown = (Tile(value, label, said) for label, value, said in figures(duel, found.needed))
     put(tiles(shown), "figures")
     st.caption(f"{plain(about)} {FEW}")

@@ -133,7 +133,7 @@ def test_nothing_resolved_is_said_and_not_ranked(first_round: Path, monkeypatch:
     assert not [page for page in (agent, better) if "every bet was refunded" in words(page)]
     assert "shaded" not in words(agent)
     assert "1 of 4 rounds decided" in words(cohort)
-    assert any("playing</a>" in html for html in markup(cohort))
+    assert any(" •</a>" in html for html in markup(cohort))
 
 
 def test_a_season_without_bets_still_shows_what_was_stated(
