@@ -58,15 +58,13 @@ def decompose(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None 
 
 
 def curve(came: Floats, weight: Floats) -> Floats:
-    """The isotonic regression at each distinct forecast, from what came true of the weight on each.
-
-    Of several worlds at once, one a line, it is a curve for each.
+    """The isotonic regression at each distinct forecast from what came true of the weight on each; of several
+    worlds at once, one a line, one for each.
 
     >>> curve(np.array([1.0, 0.0, 3.0]), np.array([2.0, 2.0, 3.0]))
     array([0.25, 0.25, 1.  ])
     """
-    # It takes long to load, and pages never need it. It is what `scipy.optimize.isotonic_regression` calls
-    # once its arguments are looked through, which for the few forecasts of a world takes eight times as long.
+    # loaded here, for pages never need it; `isotonic_regression` calls it, and takes eight times as long
     from scipy.optimize._pava_pybind import pava
 
     curves: Floats = came / weight
