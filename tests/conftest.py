@@ -3,11 +3,12 @@
 import gc
 import os
 import shutil
-import sys
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import count, islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -32,16 +33,23 @@ settings.register_profile("thorough", max_examples=2000, deadline=None, derandom
 settings.load_profile("thorough" if THOROUGH else "quick")
 
 
-def _stay_at_home(event: str, args: tuple[object, ...]) -> None:
-    """A test that reaches for another machine fails, whatever library it does so by."""
-    if event != "socket.connect" or not isinstance(args[1], tuple):
-        return
-    host = str(args[1][0])
-    if not (host.startswith("127.") or host in ("::1", "localhost")):
-        raise RuntimeError(f"a test reached for {host}: tests play on this machine alone")
+def _stay_at_home(connect: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A test that reaches for another machine fails, whatever library it does so by.
+
+    An audit hook would see this too, and be called for all else that Python audits.
+    """
+
+    def connected(here: socket.socket, address: Any) -> Any:
+        host = str(address[0]) if isinstance(address, tuple) else "localhost"
+        if not (host.startswith("127.") or host in ("::1", "localhost")):
+            raise RuntimeError(f"a test reached for {host}: tests play on this machine alone")
+        return connect(here, address)
+
+    return connected
 
 
-sys.addaudithook(_stay_at_home)
+for name in ("connect", "connect_ex"):
+    setattr(socket.socket, name, _stay_at_home(getattr(socket.socket, name)))
 gc.set_threshold(SELDOM_THRESHOLD)  # thousands of tests are collected, and none of them goes
 os.environ.pop("COLUMNS", None)  # xdist sets it, and tables go by it
 share_caches()

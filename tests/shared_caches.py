@@ -3,9 +3,11 @@
 from functools import cache
 from typing import Any
 
+import alembic.command
 import typer.main
 import typer.testing
-from sqlalchemy import Engine
+from alembic.config import Config
+from sqlalchemy import Connection, Engine, event
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 
@@ -17,11 +19,13 @@ def share_caches() -> None:
     """Keep the commands of the command line, and what each statement is in SQL, for all that come later.
 
     Typer makes all commands anew for each call, and SQLAlchemy each statement for each record that is opened.
-    In the records of most tests both take longer than what is done then.
+    Alembic works out anew how a record's tables are made. In the records of most tests all of this takes
+    longer than what is done then.
     """
     commands = cache(typer.main.get_command)
     vars(typer.main)["get_command"] = vars(typer.testing)["_get_command"] = commands
     _share_statements(LRUCache(STATEMENTS))
+    _share_migrations()
 
 
 def _share_statements(cached: "LRUCache[Any, Any]") -> None:
@@ -38,3 +42,35 @@ def _share_statements(cached: "LRUCache[Any, Any]") -> None:
             self.update_execution_options(compiled_cache=cached)
 
     engine.__init__ = made
+
+
+def _share_migrations() -> None:
+    """A file with nothing in it gets its tables by the statements that Alembic has sent to the first one."""
+    sent: dict[tuple[str | None, str], list[tuple[str, Any]]] = {}
+    migrate = alembic.command.upgrade
+
+    def upgrade(config: Config, revision: str) -> None:
+        connection: Connection = config.attributes["connection"]
+        place = (config.get_main_option("script_location"), revision)
+        if connection.dialect.name != "sqlite" or _has_tables(connection):
+            migrate(config, revision)
+        elif place in sent:
+            for statement, values in sent[place]:
+                connection.exec_driver_sql(statement, values)
+        else:
+            heard: list[tuple[str, Any]] = []
+
+            def hear(_: object, __: object, statement: str, values: Any, *___: object) -> None:
+                if not statement.lstrip().startswith(("PRAGMA", "SELECT")):
+                    heard.append((statement, values))
+
+            event.listen(connection, "before_cursor_execute", hear)
+            migrate(config, revision)
+            event.remove(connection, "before_cursor_execute", hear)
+            sent[place] = heard
+
+    vars(alembic.command)["upgrade"] = upgrade
+
+
+def _has_tables(connection: Connection) -> bool:
+    return bool(connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one())

@@ -60,6 +60,12 @@ def json_in(text: str) -> Any:
         return None
 
 
+def objects_in(text: str) -> list[dict[str, Any]]:
+    """The objects of the list behind a JSON text; what else is there, its hash tells."""
+    found = json_in(text)
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
 def without(row: Row, *names: str) -> dict[str, Any]:
     """The row without some of its columns."""
     return {name: value for name, value in row.items() if name not in names}

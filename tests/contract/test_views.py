@@ -19,19 +19,11 @@ APP = Path(dashboard.views.__path__[0]).parent / "app.py"
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path | None]:
-    """A record in each of its states."""
+    """A record in each of its states; those played otherwise are in tests/dashboard/test_records.py."""
     folder = tmp_path_factory.mktemp("records")
-    for name in ("whole", "begun", "lonely"):
-        (folder / name).mkdir()
     Record.open(str(folder / "empty.db")).close()
-    return {
-        "none": None,
-        "missing": folder / "missing.db",
-        "empty": folder / "empty.db",
-        "begun": play(folder / "begun", times=1),
-        "lonely": play(folder / "lonely", agents=["{kind: constant}"]),
-        "whole": play(folder / "whole"),
-    }
+    missing, empty = (folder / f"{name}.db" for name in ("missing", "empty"))
+    return {"none": None, "missing": missing, "empty": empty, "whole": play(folder)}
 
 
 def test_the_folder_holds_the_first_pages() -> None:
@@ -56,7 +48,7 @@ def test_no_two_pages_share_a_place_or_a_title() -> None:
     assert placed == sorted(set(placed)) == [page.order for page in found][: len(placed)]
 
 
-@pytest.mark.parametrize("state", ["none", "missing", "empty", "begun", "lonely", "whole"])
+@pytest.mark.parametrize("state", ["none", "missing", "empty", "whole"])
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_page_opens_on_a_record_in_any_state(
     name: str, state: str, records: dict[str, Path | None], monkeypatch: pytest.MonkeyPatch
@@ -64,7 +56,7 @@ def test_a_page_opens_on_a_record_in_any_state(
     page = opened(name, records[state], monkeypatch)
     view = load("dashboard.views", name)
     assert page.title[0].value == view.TITLE or getattr(view, "HEADED", False)
-    assert not tables(page) or state in ("begun", "lonely", "whole")
+    assert not tables(page) or state == "whole"
     assert tables(page) or page.info or len(markup(page)) > 1  # the bar is always there
 
 

@@ -22,18 +22,6 @@ from markets.millionths import ONE
 from tests.dashboard.opening import markup, opened, tables, words
 
 
-def test_standings_are_the_leaderboard_of_the_cohort(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("cohort", season, monkeypatch, cohort="1")
-    with open_read_only(str(season)) as engine, reading(engine) as connection:
-        rows = compute_leaderboard(connection, 1).rows
-    table = tables(page)[0]
-    assert list(table["agent"]) == [row.agent for row in rows if row.ranked or row.kind == "market"]
-    for key in ("skill", "brier_implied", "pnl", "bets"):
-        for shown, row in zip(table[key], rows, strict=True):
-            figure = getattr(row, key)
-            assert math.isnan(shown) if figure is None else math.isclose(shown, figure, rel_tol=1e-12)
-
-
 def test_the_founding_texts_scores_are_in_its_words(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = opened("cohort", season, monkeypatch, cohort="1")
     table, founding = (tables(page)[place].set_index("agent") for place in (0, 1))

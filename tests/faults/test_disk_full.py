@@ -150,7 +150,7 @@ def filled_as_it_answers(
     folder: Path, rounds: int = 1
 ) -> Iterator[tuple[FaultyProvider, Path, Callable[[], None]]]:
     """A provider, a disk that is full once it was asked, and what makes room there again."""
-    with small_disk(folder) as disk, faulty(latency=1.0) as there:
+    with small_disk(folder) as disk, faulty(latency=0.3) as there:
         agents = "\n".join(PAID.format(n=n, url=there.url) for n in range(4))
         (folder / "config.yaml").write_text(PAYING.format(agents=agents, rounds=rounds), "utf-8")
         filler = disk / "filler"

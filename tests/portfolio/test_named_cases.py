@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 
-from arena.record.model.columns import confidence
 from markets.model import Listing, MarketId, Snapshot
 from portfolio.execute import execute, is_out
 from portfolio.ledger import fold, post, settle
@@ -62,35 +61,10 @@ def ended(account: Holdings, payout: str | None) -> Holdings:
     return fold(settle(account, [a_resolution(payout)], NOW), account)
 
 
-def test_500_of_yes_at_40_cents_is_1250_shares_and_a_confidence_of_a_fifth() -> None:
-    account = then(an_account(), a_bet(500), "0.40")
-    assert account.lots == {(RAIN, "YES"): Lot(usd(1_250), usd(500))}
-    assert account.cash == usd(9_500)
-    ((fill,), _) = asked(an_account(), a_bet(500), at("0.40"))
-    assert confidence(fill.amount, fill.base) == 0.20
-
-
 def test_600_of_no_at_a_yes_price_of_40_cents_gains_150_when_yes_falls_to_25() -> None:
     account = then(an_account(), a_bet(600, "NO"), "0.40")
     seen = mark(account, at("0.25"))
     assert (seen.value, seen.value - seen.cost, seen.total) == (usd(750), usd(150), usd(10_150))
-
-
-def test_a_bet_of_2500_is_the_largest_and_says_certainty() -> None:
-    ((fill,), _) = asked(an_account(), a_bet("2500.00"), at("0.40"))
-    assert confidence(fill.amount, fill.base) == 1.0
-    assert then(an_account(), a_bet("2500.00"), "0.40").cash == usd(7_500)
-
-
-@pytest.mark.parametrize(
-    ("amount", "words"),
-    [
-        ("2500.01", "bet $2,500.01 is over the cap of $2,500.00: 25% of $10,000.00 cash"),
-        ("49.99", "bet $49.99 is under the minimum of $50.00"),
-    ],
-)
-def test_a_cent_more_than_the_largest_or_less_than_the_least_is_refused(amount: str, words: str) -> None:
-    assert refusal(an_account(), a_bet(amount), at("0.40")) == words
 
 
 def test_500_at_40_cents_and_500_at_80_are_1875_shares_at_an_average_price() -> None:

@@ -93,7 +93,7 @@ WISHES: list[tuple[Bet | Sale, str, str]] = [
         "a sale needs either shares or a fraction, not both",
     ),
     (a_sale(1_251), "over_held", "1,251 YES shares are to be sold, over the 1,250 held"),
-    (a_bet(10), "under_min", "bet $10.00 is under the minimum of $50.00"),
+    (a_bet("49.99"), "under_min", "bet $49.99 is under the minimum of $50.00"),
     (a_bet(2_400), "over_cap", "bet $2,400.00 is over the cap of $2,375.00: 25% of $9,500.00 cash"),
 ]
 

@@ -14,7 +14,7 @@ from arena.record.schema.cohort import SnapshotItemRow
 from arena.record.schema.typed import clause, joined
 from arena.record.schema.world import MarketVersionRow
 from arena.verify.differences import Found, Row
-from arena.verify.hashes import json_in, sha256_of
+from arena.verify.hashes import json_in, objects_in, sha256_of
 from arena.verify.reader import RecordReader, RowPart, moment, rows_query
 
 QUESTIONS = rows_query(
@@ -90,7 +90,7 @@ def told_texts(row: Row, questions: Mapping[str, str]) -> Iterable[ShownText]:
     if row["tool"] not in ("search", "read"):
         return [("", text, "", asked)]
     found = list[ShownText]()
-    sources = [each for each in json_in(row["sources"]) or () if each["url"]]
+    sources = [each for each in objects_in(row["sources"]) if each.get("url") and "hash" in each]
     marks = [f"\n{each['url']}" for each in sources]
     for number, source in enumerate(sources):
         at = text.find(marks[number], begin)

@@ -14,7 +14,7 @@ from arena.record.schema.typed import col, joined
 from arena.verify.checks.audits import audit_of, check_verdicts, questions_of, told_texts
 from arena.verify.checks.turns import place_of
 from arena.verify.differences import Found, Row
-from arena.verify.hashes import check_hash, hash_of, json_in, json_of, sha256_of, without
+from arena.verify.hashes import check_hash, hash_of, json_in, json_of, objects_in, sha256_of, without
 from arena.verify.reader import RecordReader, RowPart, rows_of, rows_query
 
 RESULTS = rows_query(
@@ -49,10 +49,9 @@ def check_tools(facts: RecordReader) -> Found:
         names = {each["name"] for each in facts.rows(ENTRANTS, cohort=round["cohort_id"])}
         if row["agent"] and row["agent"] not in names:
             yield row.differs("agent", "an agent of the cohort", "somebody of it asked")
-        for source in json_in(row["sources"]) or ():
-            if source["published"] > round["at"]:
-                until = f"articles of {round['at']} or before"
-                yield row.differs("sources", until, "it was the round's time")
+        for source in objects_in(row["sources"]):
+            if str(source.get("published", "")) > round["at"]:
+                yield row.differs("sources", f"articles of {round['at']} or before", "the round's time")
         yield from _check_audit(facts, row, round)
     round_id, told = None, dict[str, str]()
     for row in facts.rows(WITH_TOOLS):
@@ -72,11 +71,11 @@ def _check_audit(facts: RecordReader, row: Row, round: Row) -> Found:
 def _check_conversation(facts: RecordReader, row: Row, told: dict[str, str]) -> Found:
     """What a call says that tools told, beside what they did."""
     agent, requests = place_of(facts, row)["entrant"], dict[str, Any]()
-    for message in json_in(row["messages"]) or ():
-        said = json_in(message["content"]) if message["role"] in ("assistant", "tool") else None
-        if message["role"] == "assistant" and isinstance(said, dict) and "tool_calls" in said:
+    for message in objects_in(row["messages"]):
+        role, said = message.get("role"), json_in(str(message.get("content")))
+        if role == "assistant" and isinstance(said, dict) and "tool_calls" in said:
             requests = {each["id"]: each["function"] for each in said["tool_calls"]}
-        elif message["role"] == "tool" and isinstance(said, dict):
+        elif role == "tool" and isinstance(said, dict):
             use = requests.get(said["tool_call_id"], {"name": "", "arguments": ""})
             keys = [sha256_of([who, use["name"], _plain(use["arguments"])]) for who in ("", agent)]
             if said["content"] not in (NOT_USED, *(told.get(key) for key in keys)):

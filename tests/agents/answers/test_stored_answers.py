@@ -1,6 +1,7 @@
 """Every stored answer gives what the eye expects of it."""
 
 from collections import Counter
+from itertools import groupby
 
 import pytest
 
@@ -14,6 +15,7 @@ from tests.builders import a_bet, a_listing, a_sale, result_of
 from tests.builders import usd as millionths_of
 
 ANSWERS = stored()
+PAGES = {page: [*answers] for page, answers in groupby(ANSWERS, lambda answer: answer.name.partition(":")[0])}
 MARKETS = dict(zip(("m1", "m2", "m3", "m4"), (*THREE, "sim:old"), strict=True))
 VIEW = a_view(
     *(a_listing(market=market) for market in THREE),
@@ -61,8 +63,17 @@ def fits(rejection: Rejection, expected: str) -> bool:
     return rejection.code == code and words in rejection.message
 
 
-@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer.name)
-def test_a_stored_answer_means_what_it_says(answer: Stored) -> None:
+@pytest.mark.parametrize("page", sorted(PAGES))
+def test_the_stored_answers_of_a_page_mean_what_they_say(page: str) -> None:
+    for answer in PAGES[page]:
+        try:
+            means_what_it_says(answer)
+        except AssertionError as error:
+            error.add_note(answer.name)
+            raise
+
+
+def means_what_it_says(answer: Stored) -> None:
     found = read(answer)
     if answer.unusable:
         assert isinstance(found, UnusableAnswer), found

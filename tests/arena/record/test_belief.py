@@ -11,39 +11,6 @@ from arena.record.model.columns import anchored_belief, confidence, implied_beli
 from markets.millionths import ONE, millionths
 
 
-@pytest.mark.parametrize(
-    ("cash", "bet", "largest", "said"),
-    [
-        (10_000, 2_500, 2_500, 1.00),
-        (10_000, 1_250, 2_500, 0.50),
-        (10_000, 500, 2_500, 0.20),
-        (10_000, 50, 2_500, 0.02),
-        (8_000, 2_000, 2_000, 1.00),
-        (8_000, 500, 2_000, 0.25),
-    ],
-)
-def test_section_1_2_a_stake_is_a_confidence(cash: int, bet: int, largest: int, said: float) -> None:
-    assert float(confidence(bet, cash)) == said
-    assert float(confidence(bet * ONE, cash * ONE)) == said
-    assert bet / largest == said
-
-
-@pytest.mark.parametrize(
-    ("side", "says", "outcome", "scores"),
-    [("YES", "0.80", 1, 0.04), ("YES", "0.80", 0, 0.64), ("NO", "0.20", 1, 0.64), ("NO", "0.20", 0, 0.04)],
-)
-def test_section_1_3_a_no_bet_is_turned_into_the_chance_of_yes(
-    side: str, says: str, outcome: int, scores: float
-) -> None:
-    forecast = float(implied_belief(side == "YES", 0.80))
-    assert forecast == pytest.approx(float(says), abs=1e-12)
-    assert (forecast - outcome) ** 2 == pytest.approx(scores, abs=1e-12)
-
-
-def test_section_1_3_no_at_80_percent_means_yes_at_20() -> None:
-    assert float(implied_belief(False, 0.80)) == pytest.approx(0.20, abs=1e-12)
-
-
 def test_appendix_a_confidence_stops_at_one() -> None:
     assert confidence([2_500, 4_000, 10_000], 10_000).tolist() == [1.0, 1.0, 1.0]
 

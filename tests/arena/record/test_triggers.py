@@ -35,17 +35,18 @@ def connection(engine: Engine) -> Iterator[Connection]:
         yield connection
 
 
-COLUMNS = [(name, column.name) for name in FACTS for column in METADATA.tables[name].c]
 ONCE = {("cohort", "ended_at"), ("round", "done")}
 """Columns that change once, and only so."""
 
 
-@pytest.mark.parametrize(("table", "column"), [pair for pair in COLUMNS if pair not in ONCE])
-def test_no_column_of_a_fact_is_changed(table: str, column: str, connection: Connection) -> None:
+@pytest.mark.parametrize("table", FACTS)
+def test_no_column_of_a_fact_is_changed(table: str, connection: Connection) -> None:
     """Not even to what it was."""
     played = "verdict <> 'failed'" if table == "turn" else "1"
-    with pytest.raises(IntegrityError, match="append-only"):
-        connection.execute(text(f'UPDATE "{table}" SET "{column}" = "{column}" WHERE {played}'))
+    for column in (column.name for column in METADATA.tables[table].c):
+        if (table, column) not in ONCE:
+            with pytest.raises(IntegrityError, match="append-only"):
+                connection.execute(text(f'UPDATE "{table}" SET "{column}" = "{column}" WHERE {played}'))
 
 
 @pytest.mark.parametrize("table", [name for name in FACTS if name not in MAY_GO])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import Integer, Table
 
@@ -251,6 +251,8 @@ JUNK = st.one_of(
 
 
 @given(pair=st.sampled_from(COLUMNS), place=st.integers(0, 100), value=JUNK)
+@example(pair=("tool_result", "sources"), place=0, value="NaN")
+@example(pair=("tool_result", "sources"), place=0, value="[[1,2],[3]]")
 def test_junk_in_a_field_is_a_difference_and_not_a_crash(
     pair: tuple[str, str], place: int, value: Any, tampered: TamperedRecord
 ) -> None:

@@ -58,16 +58,19 @@ def decompose(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None 
 
 
 def curve(came: Floats, weight: Floats) -> Floats:
-    """The isotonic regression at each distinct forecast, from what came true of the weight on each.
+    """The isotonic regression at each distinct forecast from what came true of the weight on each; of several
+    worlds at once, one a line, one for each.
 
     >>> curve(np.array([1.0, 0.0, 3.0]), np.array([2.0, 2.0, 3.0]))
     array([0.25, 0.25, 1.  ])
     """
-    from scipy.optimize import isotonic_regression  # it takes long to load, and pages never need it
+    # loaded here, for pages never need it; `isotonic_regression` calls it, and takes eight times as long
+    from scipy.optimize._pava_pybind import pava
 
-    if not weight.size:
-        return weight
-    return np.asarray(isotonic_regression(came / weight, weights=weight).x, dtype=np.float64)
+    curves: Floats = came / weight
+    for line in np.atleast_2d(curves) if weight.size else ():
+        line[:] = pava(line, weight.copy(), np.full(weight.size + 1, -1, np.intp))[0]
+    return curves
 
 
 def parts(rows: DistinctForecasts, came: Floats) -> ScoreParts:
