@@ -4,6 +4,7 @@ A large record is split over some processes, each with a connection of its own. 
 told in the same order, however many there are.
 """
 
+import gc
 import os
 import signal
 import traceback
@@ -206,6 +207,7 @@ def _work(pipe: "Pipe[Any, Any]", address: str, snapshot: str | None, check: Par
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a key press ends who has begun this, and that ends this
     try:
         engine = connect(address, read_only=True)
+        gc.freeze()  # what is loaded by now stays, and need not be looked through for the rest of the work
         with reading(engine) as connection:
             if snapshot is not None:
                 connection.exec_driver_sql(f"SET TRANSACTION SNAPSHOT '{snapshot}'")

@@ -12,7 +12,8 @@ from collections import defaultdict
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from itertools import accumulate, chain
+from itertools import accumulate, chain, groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,7 +42,6 @@ from arena.verify.reader import (
     RecordReader,
     RowPart,
     RowsByParent,
-    RowsQuery,
     moment,
     rows_of,
     rows_query,
@@ -79,19 +79,18 @@ class PostedEntry(NamedTuple):
     realised: int
 
 
-class StoredMark(NamedTuple):
-    """A mark as it is stored; what is worked out again comes last."""
+SUMS = ("cash", "value", "liquidation", "cost", "realised", "stale", "age")
+STORED = ("entrant_id", "at", "snapshot_id", *SUMS)
+"""What is read of a mark; what is worked out again comes last."""
+ID, CASH, COST, REALISED = map(STORED.index, ("entrant_id", "cash", "cost", "realised"))
 
-    entrant_id: int
+
+class MarksTogether(NamedTuple):
+    """The marks of some time by one snapshot, each as it is stored: of a year there are millions."""
+
     at: str
     snapshot_id: int
-    cash: int
-    value: int
-    liquidation: int
-    cost: int
-    realised: int
-    stale: int
-    age: int
+    stored: list[Any]
 
 
 @dataclass(slots=True)
@@ -115,15 +114,11 @@ class HoldingsSum:
 
 
 class SnapshotPrices(dict[Key, SnapshotPrice]):
-    """What a snapshot says of the price of each market and side, worked out for those that somebody holds.
-
-    They are `usual` as long as none is below 0 or above 1. `worth` is what some lots come to by them.
-    """
+    """A snapshot's price of each market and side that somebody holds, `usual` while none leaves 0 to 1."""
 
     def __init__(self, snapshot: Row, places: Iterable[ListedPlace], frozen: FrozenCohort | None):
         super().__init__()
         self.snapshot, self.usual = snapshot, True
-        self.worth: tuple[OpenLots | None, Mapping[int, tuple[int, ...]]] = (None, {})
         self._taken_at = moment(snapshot["taken_at"])
         self._places = {place.market_id: place for place in places}
         self._oldest = frozen.max_quote_age if frozen else None
@@ -196,7 +191,7 @@ ENTRIES = rows_query(
 )
 MARKS = rows_query(
     joined(EntrantRow, MarkRow),
-    RowPart(MarkRow, *StoredMark._fields),
+    RowPart(MarkRow, *STORED),
     where=clause(OF_A_COHORT) & clause(MarkRow.snapshot_id > bindparam("after")),
     order=(MarkRow.at, MarkRow.entrant_id),
 )
@@ -228,13 +223,14 @@ class MarkProgress:
             self.held[entry.entrant_id].add(entry)
             self.lots = None
 
-    def expected(self, id: int, prices: SnapshotPrices) -> tuple[int, ...]:
-        """What the mark of an entrant must say by these prices, from its cash on."""
+    def expected(self, prices: SnapshotPrices) -> dict[int, tuple[int, ...]]:
+        """What the mark of each entrant must say by these prices, from its cash on."""
         self.lots = self.lots or OpenLots(self.held)
-        if prices.worth[0] is not self.lots:
-            prices.worth = self.lots, self.lots.worth(prices)
-        held, (value, liquidation, stale, age) = self.held[id], prices.worth[1].get(id, NO_LOTS)
-        return held.cash, value, liquidation, held.cost, held.realised, stale, age
+        worth, found = self.lots.worth(prices), dict[int, tuple[int, ...]]()
+        for id, held in self.held.items():
+            value, liquidation, stale, age = worth.get(id, NO_LOTS)
+            found[id] = held.cash, value, liquidation, held.cost, held.realised, stale, age
+        return found
 
 
 def check_marks(
@@ -244,9 +240,14 @@ def check_marks(
     bits = {entrant: 1 << place for place, entrant in enumerate(cohort.entrants)}
     marked = MarkProgress(bits, {entrant: HoldingsSum() for entrant in cohort.entrants})
     marked.due |= cohort.frozen.times() if cohort.frozen else {}
-    entries = _by_time(facts, cohort, ENTRIES, PostedEntry)
-    marks = _by_time(facts, cohort, MARKS, StoredMark)
     after = facts.after(SnapshotRow)
+    posted = facts.lines(ENTRIES, cohort=cohort.id, after=after)
+    entries = LinesByTime(PostedEntry(*line) for line in posted if line[0] in cohort.entrants)
+    stored = groupby(facts.lines(MARKS, cohort=cohort.id, after=after), key=itemgetter(1, 2))
+    marks = LinesByTime(
+        MarksTogether(at, id, [line for line in some if line[ID] in cohort.entrants])
+        for (at, id), some in stored
+    )
     elsewhere = lru_cache(maxsize=2)(partial(_elsewhere, facts, cohort))
     places = RowsByParent(read_places(facts, LISTED, cohort=cohort.id, after=after))
     for snapshot in chain(facts.rows(SNAPSHOTS, cohort=cohort.id, after=after), [None]):
@@ -258,43 +259,43 @@ def check_marks(
             marked.due.pop(snapshot["at"], None)
             yield from check_snapshot(cohort, snapshot, listing)
             here = SnapshotPrices(snapshot, listing, cohort.frozen)
-        for mark in marks.until(snapshot["at"] if snapshot else None):
-            marked.post(entries.until(mark.at))
-            is_here = here is not None and here.snapshot["id"] == mark.snapshot_id
-            look = here if is_here else elsewhere(mark.snapshot_id)
-            yield from _mark(facts, cohort, mark, look, marked)
-            if mark.cash != books[mark.entrant_id].given + mark.realised - mark.cost:
-                yield from check_total(facts, MARKS.own.row(mark), books[mark.entrant_id].given)
+        for together in marks.until(snapshot["at"] if snapshot else None):
+            marked.post(entries.until(together.at))
+            is_here = here is not None and here.snapshot["id"] == together.snapshot_id
+            look = here if is_here else elsewhere(together.snapshot_id)
+            yield from _marks(facts, cohort, together, look, marked)
+            for line in together.stored:
+                given = books[line[ID]].given
+                if line[CASH] != given + line[REALISED] - line[COST]:
+                    yield from check_total(facts, MARKS.own.row(line), given)
     marked.post(entries.until(None))
     yield from _all_or_none(facts, cohort, marked)
     return marked
 
 
-def _by_time(facts: RecordReader, cohort: CheckedCohort, query: RowsQuery, kind: Any) -> LinesByTime:
-    lines = facts.lines(query, cohort=cohort.id, after=facts.after(SnapshotRow))
-    return LinesByTime(kind(*line) for line in lines if line[0] in cohort.entrants)
-
-
-def _mark(
+def _marks(
     facts: RecordReader,
     cohort: CheckedCohort,
-    mark: StoredMark,
+    together: MarksTogether,
     look: SnapshotPrices | None,
     marked: MarkProgress,
 ) -> Found:
-    id = mark.entrant_id
-    marked.times[id] = marked.times[id][1], mark.at
-    marked.masks[mark.snapshot_id] |= marked.bits[id]
+    at, times, bits = together.at, marked.times, marked.bits
+    for id, *_ in together.stored:
+        times[id] = times[id][1], at
+        marked.masks[together.snapshot_id] |= bits[id]
     if look is None:
         return
-    expected = marked.expected(id, look)
-    if mark[3:] != expected or mark.at != look.snapshot["at"]:
-        why, names = "by the ledger and the snapshot", (*StoredMark._fields[3:], "at")
-        wanted = zip(names, (*expected, look.snapshot["at"]), strict=True)
-        yield from MARKS.own.row(mark).check({name: (value, why) for name, value in wanted})
-    if look.snapshot["cohort_id"] != cohort.id:
-        key = f"{key_of(facts, look.snapshot)}, {cohort.entrants[id]['name']}"
-        yield Difference("mark", key, "entrant_id", "a mark", None, ALL)
+    expected, snapshot = marked.expected(look), look.snapshot
+    for line in together.stored:
+        id = line[ID]
+        if tuple(line[CASH:]) != expected[id] or at != snapshot["at"]:
+            why, names = "by the ledger and the snapshot", (*SUMS, "at")
+            wanted = zip(names, (*expected[id], snapshot["at"]), strict=True)
+            yield from MARKS.own.row(line).check({name: (value, why) for name, value in wanted})
+        if snapshot["cohort_id"] != cohort.id:
+            key = f"{key_of(facts, snapshot)}, {cohort.entrants[id]['name']}"
+            yield Difference("mark", key, "entrant_id", "a mark", None, ALL)
 
 
 def _all_or_none(facts: RecordReader, cohort: CheckedCohort, marked: MarkProgress) -> Found:
