@@ -187,13 +187,13 @@ class Estimate:
         return (self.expected, self.expected) if self.turns else (self.low, self.high)
 
     def as_played(self, recent: "RecentUsage | None") -> "Estimate":
-        """The same, if it goes on as in its newest turns."""
+        """The same, if it goes on as in its newest turns, which may use less than a full round."""
         if recent is None or not recent.turns or self.trouble:
             return self
         paid = None if self.price is None else recent.cost
         used = Usage(recent.calls, recent.tokens_in, recent.tokens_out, paid)
         mean = used.times(Fraction(1, recent.turns))
-        return replace(self, expected=mean, turns=recent.turns)
+        return replace(self, low=min(self.low, mean, key=_expense), expected=mean, turns=recent.turns)
 
 
 def total_usage(uses: Iterable[Usage]) -> Usage:

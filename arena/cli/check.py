@@ -502,8 +502,8 @@ def _say_line_up(found: Mapping[str, Any], choice: TableChoice) -> None:
         rounds, turns = cost["rounds"], {one["agent"]: one["from_turns"] for one in cost["agents"]}
         played = [f"{name}: from its last {count_text(n, 'turn')}. " for name, n in turns.items() if n]
         print_text(
-            "Low: every question once, answered briefly. Expected: with the thinking that is usual, a guess "
-            f"until an agent has played. High: the most that a budget reserves for them. {''.join(played)}"
+            "Low: every question once, answered briefly, or what an agent used if less. Expected: with usual "
+            f"thinking, a guess until it has played. High: the most that budgets reserve. {''.join(played)}"
             f"A cohort has {rounds['cohort']} rounds; a month has {rounds['month']:g} in all cohorts."
         )
         print()

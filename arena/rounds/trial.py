@@ -87,7 +87,8 @@ def recorded_setting(
     planned = [agent.name for agent in config.agents]
     if not own and name not in planned:
         names = dict.fromkeys([*planned, *(other for stored in cohorts for other in stored.entrant_ids)])
-        raise ArenaError("no_agent", f"there is no agent {name!r}", f"agents: {', '.join(names)}")
+        hint = f"agents: {', '.join(names)}; a new one goes into the config's agents first"
+        raise ArenaError("no_agent", f"there is no agent {name!r}", hint)
     rounds = read_rounds_by_cohort(connection)
     places = [(stored, round) for stored in own or cohorts for round in rounds.get(stored.id, ())]
     then = [(stored, round) for stored, round in places if at in (None, round.at)]

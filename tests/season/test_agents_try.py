@@ -181,6 +181,7 @@ def test_what_was_changed_in_the_config_since_is_tried_and_told(played: Path, tm
     assert tried(tmp_path, "kelly")["changed"] == {}  # only in the record
     told = run(tmp_path, "agents", "try", "random").stdout
     assert "changed since cohort 2: bets: 1, was 3" in told
+    assert "goes into the config's agents" in tried(tmp_path, "contrary", status=1)["error"]["mend"]
 
 
 def test_where_nothing_was_played_the_venue_is_looked_at_and_nothing_is_made(tmp_path: Path) -> None:

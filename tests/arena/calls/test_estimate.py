@@ -25,6 +25,7 @@ from arena.calls.estimate import (
     total_usage,
 )
 from arena.config import Config, load
+from arena.record.queries.calls import RecentUsage
 from arena.rounds.adapters import kind_inputs
 from markets.millionths import ONE
 from portfolio.rules import REALISTIC
@@ -172,6 +173,13 @@ def test_a_kind_of_ones_own_is_counted_by_what_it_asks(tmp_path: Path) -> None:
 def test_a_kind_that_breaks_or_asks_for_ever_is_trouble_and_stops_nobody(tmp_path: Path) -> None:
     assert own(tmp_path, 0).trouble == "ZeroDivisionError: no such luck"
     assert "more than 2,000 calls" in own(tmp_path, 10**9).trouble
+
+
+def test_low_is_never_above_what_an_agent_has_used(tmp_path: Path) -> None:
+    fresh = one(tmp_path, "prompt: bet")
+    less = fresh.as_played(RecentUsage(2, 2, 100, 20, 10))
+    assert (less.low, less.expected, less.high) == (Usage(1, 50, 10, 5), Usage(1, 50, 10, 5), fresh.high)
+    assert fresh.as_played(RecentUsage(1, 9, 10**6, 10**6, 10**9)).low == fresh.low
 
 
 def test_rounds_are_counted_up() -> None:
