@@ -368,13 +368,15 @@ def without_password(address: str) -> str:
 
 def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     """What matters first: valid, when, who, for how much; then what is wrong, then the rules."""
+    from agents.providers import DEMO
     from arena.cli.check_next import say_changes, say_ends, say_next
 
     universe, rules, cost, days = found["universe"], found["rules"], found["cost"], 86_400
     fails = any(one["code"] == "cannot_answer" for one in found["cost"]["warnings"])
     print(f"{found['config']} is {'read, but a model in it cannot answer' if fails else 'valid'}.")
     _say("Starts", say_next(found))
-    _say("Costs", _costs(cost, found["budget"]))
+    free = cost["agents"] and all((agent["model"] or DEMO).startswith(DEMO) for agent in found["agents"])
+    _say("Costs", _costs(cost, found["budget"]) + " (made up: demo models are free)" * bool(free))
     for label, words in _warnings(found):
         _say(label, words)
     for words in _replacements(found):

@@ -267,8 +267,8 @@ def print_made(found: Mapping[str, Any]) -> None:
     print(f"Plays on {found['venue']}: {', '.join(found['models'])}.")
     if found["month_usd"]:
         stop = f"; a hard stop at ${found['day_usd']:,.2f} a day" if found["day_usd"] else ""
-        low, high = found["month_usd"]
-        print(f"Cost: ${low:,.2f} to ${high:,.2f} a month{stop}.")
+        (low, high), demo = found["month_usd"], set(found["models"]) <= set(DEMO_MODELS)
+        print(f"Cost: ${low:,.2f} to ${high:,.2f} a month{stop}{', made up: demo models are free' * demo}.")
 
 
 def print_next(found: Mapping[str, Any]) -> None:

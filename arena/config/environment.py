@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from agents.demo.models import MODELS
 from agents.model import ModelSettings, model_settings
 from agents.providers import DEMO, no_provider, provider_of
 from arena.config.document import Document
-from arena.config.errors import ConfigError, ConfigErrors, quoted_value
+from arena.config.errors import ConfigError, ConfigErrors, quoted_value, suggestion
 from arena.config.field_types import VARIABLE
 from arena.config.model import AgentConfig
 from arena.errors import ArenaError
@@ -55,7 +56,7 @@ def key_variables(settings: ModelSettings) -> tuple[str, ...]:
 
 
 def check_models(document: Document, agents: Mapping[int, AgentConfig], live: bool) -> None:
-    """Note every agent whose model has no provider, or is the demo's at a `live` venue."""
+    """Note every agent whose model has no provider, or is no model of the demo, or one at a `live` venue."""
     for place, agent in agents.items():
         if (settings := model_settings(agent.settings)) is None:
             continue
@@ -67,8 +68,10 @@ def check_models(document: Document, agents: Mapping[int, AgentConfig], live: bo
         if own is not None and not re.fullmatch(VARIABLE, own):
             meant = "the name of an environment variable (not the key itself)"
             document.add(("agents", place, "api_key_env"), "other text", meant)
-        if live and settings.model.startswith(DEMO):
-            words = "demo models belong to the simulator: a live venue needs a model of your own"
+        name = settings.model.removeprefix(DEMO)
+        if name != settings.model and (live or name not in MODELS):
+            simulated = "demo models belong to the simulator: a live venue needs a model of your own"
+            words = simulated if live else suggestion(name, [*MODELS])[1]
             document.add(("agents", place, "model"), quoted_value(settings.model), "PROVIDER/MODEL", words)
 
 

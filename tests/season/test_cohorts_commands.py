@@ -252,7 +252,7 @@ def test_a_changed_prompt_counts_for_later_cohorts_only(tmp_path: Path) -> None:
     prompt = tmp_path / "mine.md"
     prompt.write_text("It is {{ now }}.\nWhich will happen?\n", "utf-8")
     text = write(
-        tmp_path, MARKET, "{model: demo/x, name: bob, prompt: mine.md, price: {input: 1, output: 1}}"
+        tmp_path, MARKET, "{model: demo/sharp, name: bob, prompt: mine.md, price: {input: 1, output: 1}}"
     )
     (tmp_path / "config.yaml").write_text(text + "budget: {call: 0}\n", "utf-8")
     assert run(tmp_path, "cohorts", "start").exit_code == 0

@@ -70,11 +70,12 @@ def test_options_choose_venue_models_and_money(tmp_path: Path) -> None:
 
 def test_a_simulated_arena_plays_at_once_in_the_folder_one_is_in(tmp_path: Path) -> None:
     made = arena("init", "--yes", "--venue", "simulator", cwd=tmp_path)
+    assert "made up: demo models are free" in made.stdout
     assert made.returncode == 0, made.stderr
     assert "cd " not in made.stdout
     checked = arena("check", cwd=tmp_path)
     assert checked.returncode == 0, checked.stderr
-    for word in ("demo/sharp", "realistic", "40 of simulator", "$10,000", "arena round\n"):
+    for word in ("demo/sharp", "realistic", "40 of simulator", "$10,000", "arena round\n", "models are free"):
         assert word in checked.stdout
     played = arena("round", "--json", cwd=tmp_path)
     assert played.returncode == 0, played.stdout

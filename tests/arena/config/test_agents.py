@@ -203,6 +203,12 @@ def test_a_model_without_a_provider_is_told_what_it_may_be(tmp_path: Path) -> No
     assert bare.message == "a server at a base_url needs its protocol before the name: openai/mine"
 
 
+def test_a_model_that_the_demo_does_not_have_is_told_which_it_has(tmp_path: Path) -> None:
+    near, far = mistakes(tmp_path, with_agents("{model: demo/sharpe}", "{model: demo/oracle}"), environ={})
+    assert (near.key, near.message) == ("agents[0].model", 'Did you mean "sharp"?')
+    assert far.message == "Known here: sharp, hasty, blind, clumsy"
+
+
 @pytest.mark.parametrize(
     ("block", "needed"),
     [
