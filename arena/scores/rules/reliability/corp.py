@@ -64,12 +64,11 @@ def curve(came: Floats, weight: Floats) -> Floats:
     >>> curve(np.array([1.0, 0.0, 3.0]), np.array([2.0, 2.0, 3.0]))
     array([0.25, 0.25, 1.  ])
     """
-    # loaded here, for pages never need it; `isotonic_regression` calls it, and takes eight times as long
-    from scipy.optimize._pava_pybind import pava
+    from scipy.optimize import isotonic_regression  # it takes long to load, and pages never need it
 
     curves: Floats = came / weight
     for line in np.atleast_2d(curves) if weight.size else ():
-        line[:] = pava(line, weight.copy(), np.full(weight.size + 1, -1, np.intp))[0]
+        line[:] = isotonic_regression(line, weights=weight).x
     return curves
 
 
