@@ -1,12 +1,13 @@
 """`arena round`: play one decision time."""
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -83,7 +84,9 @@ def play(
     from arena.scores.refresh import refresh_leaderboards
 
     async def one(at: datetime) -> "list[RoundReport]":
-        say = partial(print, file=sys.stderr)
+        say, mine = partial(print, file=sys.stderr), cast("asyncio.Task[Any]", asyncio.current_task())
+        # a press that broke a step in two could leave a task waiting for ever: each cancels between steps
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, mine.cancel)
         async with open_world(config, record) as world:
             try:
                 reports = await play_time(at, plan, world, record)
@@ -107,7 +110,10 @@ def play(
         look = next_look(record, record.cohorts(), live, timedelta(seconds=config.cohorts.corrected_within))
         at = wanted or next_decision_time(plan, record, live, began, look)
         check_decision_time(at, plan, record, live, began, look)
-        reports = asyncio.run(one(at))
+        try:
+            reports = asyncio.run(one(at))
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None
         with progress("Computing the leaderboards") as moved:
             refresh_leaderboards(record, at, moved)
         with reading(record.engine) as connection:
