@@ -58,18 +58,16 @@ def decompose(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None 
 
 
 def curve(came: Floats, weight: Floats) -> Floats:
-    """The isotonic regression at each distinct forecast from what came true of the weight on each; of several
-    worlds at once, one a line, one for each.
+    """The isotonic regression at each distinct forecast, from what came true of the weight on each.
 
     >>> curve(np.array([1.0, 0.0, 3.0]), np.array([2.0, 2.0, 3.0]))
     array([0.25, 0.25, 1.  ])
     """
     from scipy.optimize import isotonic_regression  # it takes long to load, and pages never need it
 
-    curves: Floats = came / weight
-    for line in np.atleast_2d(curves) if weight.size else ():
-        line[:] = isotonic_regression(line, weights=weight).x
-    return curves
+    if not weight.size:
+        return weight
+    return np.asarray(isotonic_regression(came / weight, weights=weight).x, dtype=np.float64)
 
 
 def parts(rows: DistinctForecasts, came: Floats) -> ScoreParts:

@@ -99,7 +99,7 @@ def _drawn(
     """The miscalibration of each world, and its curve at the places shown."""
     miscalibration, shown = [np.empty(0)], [np.empty((0, places.size))]
     for came in worlds(rows, draws, rng):
-        fits = curve(came, rows.weight)
+        fits = np.array([curve(each, rows.weight) for each in came])
         miscalibration.append(brier_of(rows, came, rows.value) - brier_of(rows, came, fits))
         shown.append(fits[:, places])
     return np.concatenate(miscalibration), np.concatenate(shown)
