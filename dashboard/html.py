@@ -21,7 +21,7 @@ from markupsafe import Markup, escape
 
 from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
-from dashboard.words import JOINER, day, filled, flat, moment, written
+from dashboard.words import JOINER, cents, day, filled, flat, moment, written
 from markets.millionths import ONE
 
 BADGES = {"live": "LIVE", "replay": "REPLAY", "simulated": "SIMULATED"}
@@ -908,7 +908,7 @@ def _strip(
         parts.append(_label(across.at(middle), bottom + 31, words, "axis", _side(middle)))
     if price is not None:
         parts.append(filled(upright, "ink middle", across.at(price), 20, bottom))
-        parts.append(_label(across.at(price), 13, f"price {price:.0%}", "name", _side(price)))
+        parts.append(_label(across.at(price), 13, f"price {cents(round(price * ONE))}", "name", _side(price)))
     for row, (name, chance, look) in enumerate(spots):
         y = 33 + 22 * row
         if price is not None:

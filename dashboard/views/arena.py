@@ -45,7 +45,19 @@ from dashboard.record import (
     read_summed_curves,
     season,
 )
-from dashboard.words import cents, count, dollars, escaped, flat, in_dollars, moment, outcome, plain, written
+from dashboard.words import (
+    cents,
+    count,
+    day,
+    dollars,
+    escaped,
+    flat,
+    in_dollars,
+    moment,
+    outcome,
+    plain,
+    written,
+)
 
 ROUNDS = 4
 """So many rounds, the newest, are looked through."""
@@ -74,7 +86,7 @@ class NewestDecisions:
 
 
 def read_newest_decisions(connection: Connection) -> NewestDecisions:
-    """What was decided in the newest rounds."""
+    """What was decided in the newest rounds: of each agent the largest trade, and the boldest forecasts."""
     trades: dict[str, ExplainedTrade] = {}
     found = read_explained_trades(connection, ROUNDS, LOOKED)
     for trade in sorted(found, key=lambda one: one.kind not in MODELS):
@@ -211,12 +223,13 @@ def next_round(at: datetime, now: datetime, stamp: str) -> str:
 
 def figures(board: Leaderboard) -> list[Tile]:
     """How many beat the market, who does most surely, and how many events it takes until more is known."""
-    ranked = [row for row in board.rows if row.ranked and row.kind != MARKET]
+    ranked = [row for row in board.rows if row.ranked and row.kind != MARKET and not row.copies]
     if not any(row.skill is not None for row in ranked):
         return []
     proven, ahead = (sum(row.verdict == name for row in ranked) for name in ("proven", "ahead"))
     surest = next((row for row in ranked if row.skill_low is not None and row.skill is not None), None)
     said = f"ahead of the market, {proven or 'none'} proven" if proven + ahead else "ahead of the market"
+    said += "; copies not counted" if any(row.ranked and row.copies for row in board.rows) else ""
     found = [Tile(f"{proven + ahead} of {len(ranked)}", said)]
     if surest is not None and surest.skill is not None:
         help = "Brier points better than the price on the same forecasts."
@@ -268,7 +281,7 @@ def decisions(found: NewestDecisions, address: Address = in_app) -> Markup:
     trades = quotes(_trade(trade, address) for trade in found.trades) or Markup(
         '<p class="quiet">Nobody has traded yet.</p>'
     )
-    parts = [box("Newest decisions", trades)]
+    parts = [box("Largest recent trades", trades)]
     if found.disputes:
         disputes = quotes(_dispute(dispute, address) for dispute in found.disputes)
         parts.append(box("Furthest from the market", disputes))
@@ -278,12 +291,12 @@ def decisions(found: NewestDecisions, address: Address = in_app) -> Markup:
 def _trade(trade: ExplainedTrade, address: Address) -> Quotation:
     did = "bought" if trade.action == "buy" else "sold"
     price = cents(round(trade.amount / trade.shares * 100) * 10_000) if trade.shares else "–"
-    seen = "" if trade.mid is None else f", price {_percent(trade.mid)}"
+    seen = "" if trade.mid is None else f", price {cents(trade.mid)}"
     return Quotation(
         who=trade.agent,
         did=f"{did} {trade.side} at {price}, {dollars(round(trade.amount, -6))}",
         why=shortened_reason(trade.reason),
-        where=f"{trade.question} · says {_percent(trade.probability)}{seen}",
+        where=f"{trade.question} · says {_percent(trade.probability)}{seen} · {day(trade.at)}",
         href=address(way("turn", cohort=trade.cohort, round=trade.round, agent=trade.agent)),
     )
 
@@ -291,7 +304,7 @@ def _trade(trade: ExplainedTrade, address: Address) -> Quotation:
 def _dispute(found: Dispute, address: Address) -> Quotation:
     forecast, market = found.forecast, found.market
     ended = outcome(market.ended, market.payout)
-    now = f"price {_percent(forecast.mid)}; ended {ended}" if ended else f"price now {_percent(found.price)}"
+    now = f"price {cents(forecast.mid)}; ended {ended}" if ended else f"price now {cents(found.price)}"
     return Quotation(
         who=forecast.agent,
         did=f"says {_percent(forecast.probability)}, {now}",

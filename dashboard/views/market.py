@@ -323,8 +323,11 @@ def _figures(
     page: MarketPage, opinions: Sequence[int], middle: int | None, price: int | None
 ) -> Iterator[Tile]:
     if middle is not None:
-        gap = f", {abs(middle - price) / 10_000:.0f} pp from the last price" if price is not None else ""
-        yield Tile(_percent(middle), f"agents’ median{gap}", "Without agents that hold no opinion.")
+        yield Tile(
+            _percent(middle),
+            f"agents’ median{_from_price(middle, price)}",
+            "Without agents that hold no opinion.",
+        )
     if len(opinions) > 1:
         apart = (max(opinions) - min(opinions)) / 10_000
         yield Tile(f"{apart:.0f} pp", "disagreement", "Between the lowest and the highest probability.")
@@ -335,6 +338,20 @@ def _figures(
         yield Tile(
             dollars(page.quote.volume // ONE * ONE), "volume at the venue", "What everyone has traded."
         )
+
+
+def _from_price(middle: int, price: int | None) -> str:
+    """How far the median is from the price, in points of percent.
+
+    >>> _from_price(888_557, 885_000), _from_price(470_000, 775_000), _from_price(470_000, None)
+    (', within 1 pp of the last price', ', 30 pp below the last price', '')
+    """
+    if price is None:
+        return ""
+    apart = round((middle - price) / 10_000)
+    if not apart:
+        return ", within 1 pp of the last price"
+    return f", {abs(apart)} pp {'above' if apart > 0 else 'below'} the last price"
 
 
 def _strip_of(
@@ -375,11 +392,9 @@ def _reasons(stated: Sequence[LastForecast], price: int | None, address: Address
 
 
 def _quotation(one: LastForecast, price: int | None, address: Address) -> Quotation:
-    apart = 0 if price is None else round((one.probability - price) / 10_000)
-    far = "" if price is None else f", {abs(apart)} pp {'above' if apart > 0 else 'below'} the last price"
     return Quotation(
         who=one.agent,
-        did=f"says {_percent(one.probability)}{far if apart else ''}",
+        did=f"says {_percent(one.probability)}{_from_price(one.probability, price)}",
         why=flat(one.reason),
         where=f"round {one.round.number} of cohort {one.round.cohort}, {moment(one.round.at)}",
         href=address(way("turn", cohort=one.round.cohort, round=one.round.number, agent=one.agent)),
@@ -412,7 +427,7 @@ def price_chart(page: MarketPage, found: History, known: SeasonOverview, agent: 
     lows, highs = (_steps([(at, of(stated) / 10_000) for at, stated in times], until) for of in (min, max))
     band = [(at, low, high) for (at, low), (_, high) in zip(lows, highs, strict=True)]
     shown = [
-        Line("Price", price, "ink", _end(price)),
+        Line("Price", price, "ink", cents(round(price[-1][1] * 10_000)) if price else ""),
         Line("Median", middle, "grey", _end(middle), dashed=True),
         Line(agent, _steps(theirs, until), known.colours([agent])[agent], _end(theirs)),
     ]

@@ -106,7 +106,7 @@ def show(record: RecordSource) -> None:
     status, page = arena_status(record), kept(record, read_operations)
     known = season(record)
     simulated = " (simulated)" if known.cohorts and known.is_simulated else ""
-    is_replay = known.cohorts and known.cohorts[-1].stamp == "replay"
+    is_replay = bool(known.cohorts) and known.cohorts[-1].stamp == "replay"
     starter = "“arena replay” plays a recording" if is_replay else "“arena run” starts one"
     _health(status, starter)
     put(tiles(figures(status, page.outcomes, simulated)), "tiles")
@@ -116,8 +116,8 @@ def show(record: RecordSource) -> None:
     show_failed(page.failed)
     show_rounds(status.rounds)
     show_spending(page, status.spend.limits)
-    show_jobs(status)
-    show_incidents(page.incidents)
+    show_jobs(status, is_replay)
+    show_incidents(page.incidents, "arena replay" if is_replay else "arena run")
     show_rejected(record, status)
 
 
@@ -245,7 +245,7 @@ def _lost(status: Status) -> str:
     calls = status.under_way
     worst = f"They may cost {usd(calls.worst)} at most. " if calls.calls else ""
     lost = f"{count(calls.lost, 'call')} lost with a worker may cost {usd(calls.lost_worst)}."
-    return f"{worst}{lost if calls.lost else 'None was lost with its worker.'}"
+    return f"{worst}{lost if calls.lost else 'None was lost.'}"
 
 
 def _backup(job: JobState | None, status: Status) -> str:
@@ -321,7 +321,7 @@ def show_spending(page: OperationsPage, budgets: Sequence[BudgetUse]) -> None:
     else:
         st.caption(f"No call of the last {DAYS} days has cost anything.")
     if page.spenders:
-        st.caption("In the cohorts that play and in the newest one.")
+        st.caption("By agent, in the cohorts still playing and in the newest.")
         worst = "At their worst where it is unknown."
         columns = {
             "Spent $": number("Spent", "dollar", worst),
@@ -333,7 +333,7 @@ def show_spending(page: OperationsPage, budgets: Sequence[BudgetUse]) -> None:
 def _no_budget() -> str:
     config, _ = known_config()
     if config is None:
-        return "Budgets are set in the config, and this dashboard runs without one that it can read."
+        return "Budgets are not known: this dashboard has no config that it can read."
     return "No budget is set: `budget` in the config limits what calls may cost."
 
 
@@ -369,11 +369,12 @@ KINDS = {
 }
 
 
-def show_jobs(status: Status) -> None:
+def show_jobs(status: Status, is_replay: bool) -> None:
     """How each job of `arena run` went last."""
     st.subheader("Jobs", anchor=False)
     if not status.jobs:
-        st.caption("No job has run yet. `arena run` runs them; `arena run --list` shows which, and when.")
+        none = "No job has run yet. `arena run` runs them; `arena run --list` shows which, and when."
+        st.caption("None: `arena replay` plays its rounds without jobs." if is_replay else none)
         return
     st.caption("What `arena run` does between rounds.")
     jobs = status.jobs
@@ -389,11 +390,11 @@ def show_jobs(status: Status) -> None:
     listing(data, "Jobs", {"Failures": number("Failures", "localized", "In a row; 0 when it went well.")})
 
 
-def show_incidents(incidents: Sequence[RecordedIncident]) -> None:
+def show_incidents(incidents: Sequence[RecordedIncident], recorder: str) -> None:
     """What an operator should hear of, and whether they were told."""
     st.subheader("Incidents", anchor=False)
     if not incidents:
-        st.caption("No incidents. `arena run` records them while it is at work.")
+        st.caption(f"No incidents. `{recorder}` records them while it is at work.")
         return
     st.caption("Newest first. With `watch.webhook` in the config they are sent as they happen.")
     data: dict[str, Any] = {

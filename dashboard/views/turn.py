@@ -49,6 +49,7 @@ from dashboard.html import (
 from dashboard.pages import Way, choice, listing, long_text, put, step, way
 from dashboard.record import RecordSource, kept, season
 from dashboard.words import (
+    cents,
     code,
     count,
     dollars,
@@ -340,7 +341,7 @@ def _apart(claim: Claim) -> int:
 
 
 def _quotation(claim: Claim, fill: Fill | None) -> Quotation:
-    price = "" if claim.seen.mid is None else f", price {claim.seen.mid / ONE:.0%}"
+    price = "" if claim.seen.mid is None else f", price {cents(claim.seen.mid)}"
     did = f"says {(claim.said.final or 0) / ONE:.0%}{price}"
     if fill is not None:
         did += f"; {'bought' if fill.action == 'buy' else 'sold'} {fill.side} for {dollars(fill.amount)}"

@@ -20,6 +20,7 @@ from dashboard.board import calibration_words, cells, columns_of, headline
 from dashboard.html import REST, Line, line_chart, luck_band, spread
 from dashboard.record import LeaderboardLine, kept, source
 from dashboard.views.arena import figures, read_newest_decisions, shortened_reason
+from dashboard.words import day
 from tests.dashboard.opening import markup, opened, tables, words
 from tests.dashboard.records import shared
 from tests.records.seasons import HOSTILE
@@ -67,6 +68,7 @@ def test_decisions_are_quoted_with_the_agents_own_reason(demo: Path, monkeypatch
     for trade in found.trades:
         assert trade.reason in reasons
         assert shortened_reason(trade.reason) in said
+        assert f" · {day(trade.at)}" in said
     assert len({trade.agent for trade in found.trades}) == len(found.trades)
     apart = [abs(one.forecast.probability - one.price) for one in found.disputes]
     assert apart
@@ -123,6 +125,15 @@ def test_tiles_count_who_is_ahead_and_what_is_missing() -> None:
     assert (surest.value, surest.label) == ("+0.0100", "skill of a0, the surest")
     assert needed.value == "≈ 140 events"
     assert figures(a_board("proven", leader="a0"))[-1].value == "Lead decided"
+
+
+def test_a_copy_is_no_more_in_the_tile_than_in_the_heading() -> None:
+    board = a_board("ahead", "ahead", "close", "ahead")
+    rows = tuple(replace(row, copies="a1" if row.agent == "a3" else None) for row in board.rows)
+    board = replace(board, rows=rows)
+    assert headline(board).startswith("Two agents are ahead")
+    assert figures(board)[0].value == "2 of 3"
+    assert figures(board)[0].label == "ahead of the market, none proven; copies not counted"
 
 
 def test_calibration_is_told_in_words_and_called_off_only_where_chance_does_not_do_it() -> None:

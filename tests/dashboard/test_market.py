@@ -19,6 +19,7 @@ from dashboard.views.market import (
     read_market_history,
     read_market_page,
 )
+from dashboard.words import cents
 from markets.model import MarketId
 from markets.venue import venue_page
 from portfolio.value import LotProfit, Profit
@@ -170,6 +171,9 @@ def test_the_strip_and_the_reasons_have_every_agents_last_word(
         f"{name} says {chance / MILLION:.0%}"
         for name, (chance, _) in sorted(last.items(), key=lambda one: (-one[1][0], one[0]))
     ]
+    large = head.find(".//p[@class='price']/b")
+    assert large is not None
+    assert f"price {large.text}" in {label.text for label in strip.iter("text")}
     reasons = [(quote.text or "").strip("“”") for quote in head.iter("p") if quote.get("class") == "why"]
     assert reasons
     assert sorted(reasons) == sorted(reason for _, reason in last.values())
@@ -195,7 +199,7 @@ def test_the_price_is_a_step_line_with_median_and_range_of_one_cohort(season: Pa
         chance for number, name, chance in said if number == last and dict(known.agents)[name] not in NULLS
     ]
     titles = ends_of(price_chart(page, found, known, "oracle"))
-    assert f"Price {stored[-1][0] / 10_000:.0f}%" in titles
+    assert f"Price {cents(stored[-1][0])}" in titles  # as the large price has it, not rounded to a percent
     assert f"Median {median(opinions) / 10_000:.0f}%" in titles
     assert any(title.startswith("oracle ") for title in titles)
     assert "polygon" in price_chart(page, found, known)

@@ -92,6 +92,8 @@ def test_a_quiet_record_says_what_to_do_next(empty: Path, monkeypatch: pytest.Mo
 def test_a_replay_is_started_by_its_own_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = words(opened("operations", made("a_replay", tmp_path), monkeypatch))
     assert re.findall("by itself; “arena (.+?)”", said) == ["replay"]
+    assert "None: `arena replay` plays its rounds without jobs." in said
+    assert "arena run" not in said.replace("none by “arena run” yet", "")
 
 
 @pytest.mark.parametrize("name", ["all_failed", "demo"])
@@ -156,7 +158,7 @@ def test_a_config_that_can_t_be_read_is_named_and_the_page_stands(
     page = opened("operations", troubled, monkeypatch)
     assert "`arena check` says why" in page.warning[0].value
     assert "sk-secret" not in page.warning[0].value + words(page)
-    assert "this dashboard runs without one that it can read" in words(page)
+    assert "Budgets are not known: this dashboard has no config" in words(page)
 
 
 def test_prices_of_a_season_in_its_own_time_are_dated_by_it(

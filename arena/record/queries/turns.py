@@ -381,6 +381,7 @@ class ExplainedTrade:
 
     cohort: int
     round: int
+    at: datetime
     agent: str
     kind: str
     market_id: MarketId
@@ -421,7 +422,12 @@ STATED = {
 FILL_ON_FORECAST = and_(FillRow.turn_id == TurnRow.id, FillRow.market_id == ForecastRow.market_id)
 EXPLAINED_TRADES = (
     select_as(
-        **STATED, action=FillRow.action, side=FillRow.side, shares=FillRow.shares, amount=FillRow.amount
+        **STATED,
+        at=RoundRow.at,
+        action=FillRow.action,
+        side=FillRow.side,
+        shares=FillRow.shares,
+        amount=FillRow.amount,
     )
     .select_from(STATED_IN_TURN.join(FillRow, FILL_ON_FORECAST))
     .where(col(TurnRow.round_id).in_(IDS))
