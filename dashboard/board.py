@@ -857,7 +857,7 @@ MARKET_COLUMNS = {
         "Agents and price", "Bar: from the lowest to the highest agent. Point: their median. Line: the price."
     ),
     "spread": number(
-        "Spread pp",
+        "Range pp",
         "%.0f",
         "Between the lowest and the highest probability that agents stated in the newest round, in points "
         "of percent; without agents that hold no opinion (market, constant, random, favourite).",

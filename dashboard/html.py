@@ -284,7 +284,8 @@ def html_table(
     head = next(key for key, column in shown.items() if column.kind != "picture")
     before = list(shown)[: list(shown).index(head)]
     keys = [head, *(key for key in shown if key not in (*before, head))]
-    titles = Markup().join(_title(key, shown[key], sortable) for key in keys)
+    ahead = Markup().join(Markup('<span class="rank">{}</span>').format(shown[key].label) for key in before)
+    titles = Markup().join(_title(key, shown[key], sortable, ahead * (key == head)) for key in keys)
     rows = len(data[head])
     cells = [_cells(data[key], shown[key]) for key in keys[1:]]
     names = [
@@ -315,13 +316,13 @@ def _guessed(key: str, values: Sequence[Any]) -> HtmlColumn:
     return HtmlColumn(key, format="time" if known and isinstance(known[0], datetime) else "text")
 
 
-def _title(key: str, column: HtmlColumn, sortable: bool) -> Markup:
+def _title(key: str, column: HtmlColumn, sortable: bool, ahead: Markup) -> Markup:
     sortable = sortable and column.kind != "picture"
     inside, order = escape(column.label), Markup(' aria-sort="none"') if sortable else ""
     if sortable:
         inside = filled('<button type="button" title="%s">%s</button>', column.help, inside)
-    title = '<th scope="col" role="columnheader" class="%s" data-key="%s" data-kind="%s"%s>%s</th>'
-    return filled(title, column.kind, key, column.kind, order, inside)
+    title = '<th scope="col" role="columnheader" class="%s" data-key="%s" data-kind="%s"%s>%s%s</th>'
+    return filled(title, column.kind, key, column.kind, order, ahead, inside)
 
 
 def _name(value: Any, column: HtmlColumn, pictures: Sequence[Any], href: str | None) -> Markup:

@@ -454,9 +454,13 @@ class MarketFilter:
 
 @dataclass(frozen=True, slots=True)
 class FilterMenu:
-    """What the list can be narrowed to; `about` is what a market of the event asks, if one is named."""
+    """What the list can be narrowed to; `about` is what a market of the event asks, if one is named.
+
+    `markets` are all that agents were shown, where that is known as of now.
+    """
 
     is_empty: bool
+    markets: int | None
     categories: tuple[str, ...]
     about: str | None
 
@@ -503,10 +507,11 @@ Matches = Mapping[MarketId, MarketMatch]
 
 def read_menu(connection: Connection, event: str) -> FilterMenu:
     """What can be chosen beside words to search for."""
-    categories = CATEGORIES.read(connection)
+    counts, now = CATEGORIES.read(connection), CATEGORIES.read_current(connection)
     return FilterMenu(
         is_empty=not was_any_shown(connection),
-        categories=() if categories is None else categories.value,
+        markets=None if now is None else sum(markets for _, markets in now),
+        categories=() if counts is None else tuple(name for name, _ in counts.value if name),
         about=read_event_questions(connection, [event]).get(event) if event else None,
     )
 

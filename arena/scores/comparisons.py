@@ -366,7 +366,7 @@ def gap_sentence(duel: Duel) -> str:
     sentence = f"{duel.a if size > 0 else duel.b} was closer by {abs(size):.4f} Brier points"
     if duel.p is None:
         return f"{sentence}."
-    span = "" if duel.low is None else f", gap from {duel.low:+.4f} to {duel.high:+.4f}"
+    span = "" if duel.low is None else f", 95% CI {duel.low:+.4f} to {duel.high:+.4f}"
     return f"{sentence} ({p_value_text(duel.p)}{span})."
 
 

@@ -98,8 +98,8 @@ def compute_slices(connection: Connection, by: str, cohort: int | None = None) -
 
 CATEGORIES = CacheKind(
     "categories",
-    "categories 1",
-    TypeAdapter(tuple[str, ...]),
+    "categories 2",
+    TypeAdapter(tuple[tuple[str, int], ...]),
     lambda connection, _: f"{count_shown_rounds(connection)} rounds",
 )
-"""The categories of all that agents were shown, those with most markets first."""
+"""The categories of all that agents were shown and how many markets each has, those with most first."""

@@ -264,7 +264,7 @@ def heading(number: int, curves: Curves, over: bool = False) -> str:
 
 
 def _lead(page: CohortPage) -> None:
-    said = [f"{day(page.line.starts_at)}: {progress(page.line)}.", *stamps([page.line])]
+    said = [f"Started {day(page.line.starts_at)}: {progress(page.line)}.", *stamps([page.line])]
     st.caption(" ".join(said))
     if page.board is not None:
         st.caption(leading(page.board.value.sentence))

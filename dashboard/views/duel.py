@@ -75,8 +75,9 @@ def show(record: RecordSource) -> None:
     else:
         looks = [known.colours([a, b])[name] for name in (a, b)]
         _verdict(found, looks)
-        for sentence in spending_sentences(kept(record, read_spending, found.duel)):
-            st.caption(plain(with_true_minus(sentence)))
+        if spent := spending_sentences(kept(record, read_spending, found.duel)):
+            invented = " These costs are simulated: no money was paid." if known.is_simulated else ""
+            st.caption(plain(with_true_minus(" ".join(spent) + invented)))
         _spread(found, looks)
         _deciders(found)
     if every:
@@ -110,7 +111,8 @@ def _verdict(found: DuelDetails, looks: Sequence[str]) -> None:
         put(box("The gap, in Brier points", chart, span if duel.low is not None else ""), "gap")
     shown = (Tile(value, label, said) for label, value, said in figures(duel, found.needed))
     put(tiles(shown), "figures")
-    st.caption(f"{plain(about)} {FEW}")
+    counted = duel.gap is not None and duel.by == "rows"  # then the tiles have said the rest
+    st.caption(f"{f'{duel.effective:.1f} effective events.' if counted else plain(about)} {FEW}")
     if duel.winner() is not None:
         st.caption(STANDARDS)
 

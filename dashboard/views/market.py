@@ -330,7 +330,9 @@ def _figures(
         )
     if len(opinions) > 1:
         apart = (max(opinions) - min(opinions)) / 10_000
-        yield Tile(f"{apart:.0f} pp", "disagreement", "Between the lowest and the highest probability.")
+        yield Tile(
+            f"{apart:.0f} pp", "from the lowest to the highest agent", "Without agents that hold no opinion."
+        )
     held = sum(position.lot.shares > 0 for position in page.positions)
     traded = f"{DEALT:,} or more" if len(page.dealt) == DEALT else f"{len(page.dealt):,}"
     yield Tile(f"{held:,}", f"open positions, {traded} trades", "Of all agents in all cohorts.")
@@ -467,7 +469,9 @@ POSITIONS = {
     ),
     "held": number("Shares held", "%.1f", "What is held now; 0 once all is sold or settled."),
     "cost": number("Cost of held", "dollar", "What was paid for the shares that are held, fees included."),
-    "average": number("Paid ¢", "%.1f", "What a held share cost on average, in cents, fees included."),
+    "average": number(
+        "Average price ¢", "%.1f", "What a held share cost on average, in cents, fees included."
+    ),
     "price": number("Now ¢", "%.1f", "What a share of that side is worth at the cohort's newest mark."),
     "value": number("Value", "dollar", "The shares held at that price."),
     "paid": number("Cost", "dollar", "All that was ever paid for shares of it, fees included."),
@@ -475,7 +479,7 @@ POSITIONS = {
     "profit": number("P/L", "gain", "Total profit or loss: realised, and of what is held."),
 }
 OF_HELD = ("held", "cost", "average", "price", "value")
-"""What is said only where anything is held."""
+"""What is said only where anything is held; there the average price is that of what is held."""
 
 
 def _positions_of(page: MarketPage) -> None:
@@ -492,8 +496,8 @@ def positions_table(held: Sequence[MarketPosition], address: Address = in_app) -
     """Every position, those still open first; a row leads to its agent."""
     rows = sorted(held, key=lambda one: (not one.lot.shares, -one.cohort))
     data = [_position(row) for row in rows]
-    is_open = any(position.lot.shares for position in rows)
-    table = {key: [row[key] for row in data] for key in POSITIONS if is_open or key not in OF_HELD}
+    left_out = ("entry",) if any(position.lot.shares for position in rows) else OF_HELD
+    table = {key: [row[key] for row in data] for key in POSITIONS if key not in left_out}
     hrefs = [address(way("agent", agent=row.agent)) for row in rows]
     return html_table(table, POSITIONS, "Positions: one row each", hrefs, sortable=True)
 

@@ -53,7 +53,7 @@ def show(record: RecordSource) -> None:
         if not asked.event:  # otherwise its line leads there
             step("Show all markets", "markets")
         return
-    st.caption(_counted(result, asked))
+    st.caption(_counted(result, asked, offered.markets))
     put(market_table(result.lines), "markets")
     _turn_pages(result, asked)
 
@@ -103,11 +103,13 @@ def _nothing(asked: MarketFilter) -> str:
     return "No market has this status now. Choose another one above."
 
 
-def _counted(result: MarketList, asked: MarketFilter) -> str:
+def _counted(result: MarketList, asked: MarketFilter, markets: int | None) -> str:
     first = PAGE_ROWS * (asked.page - 1) + 1
     last = first + len(result.lines) - 1
     if asked.order == "shown" and not result.whole:
-        return f"Markets {first:,}–{last:,}, those shown to agents most recently first."
+        narrowed = asked.search or asked.status or asked.category or asked.event
+        of_all = "" if narrowed or markets is None else f" of {markets:,}"
+        return f"Markets {first:,}–{last:,}{of_all}, those shown to agents most recently first."
     among = "" if result.whole else ", chosen among those that agents were shown most recently"
     if first == 1 and last == result.markets:
         stories = len({line.market.story or line.market.event_id for line in result.lines})

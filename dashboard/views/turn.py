@@ -479,7 +479,9 @@ def show_fills(page: TurnPage) -> None:
     gains = [held_until_now(fill, claims[fill.market_id]) for fill in page.fills]
     known = [gain for gain in gains if gain is not None]
     if known:
-        st.caption(f"Kept until now or the end, what it bought would have made {plain(gained(sum(known)))}.")
+        st.caption(
+            f"Held until now or to the end, its purchases would have made {plain(gained(sum(known)))}."
+        )
     rows = [row for fill, gain in zip(page.fills, gains, strict=True) for row in _levels(page, fill, gain)]
     table = {key: [row[key] for row in rows] for key in FILLS}
     ways = [_way(page, str(row["market"])) for row in rows]
@@ -617,7 +619,8 @@ def show_calls(record: RecordSource, page: TurnPage) -> None:
         st.caption("It asked no model.")
         return
     failed = sum(attempt.error_code is not None for attempt in page.attempts)
-    st.caption(f"{count(len(page.attempts), 'attempt')}, {failed} of them without an answer.")
+    asked = count(len(page.attempts), "attempt")
+    st.caption(f"{asked}, {failed:,} without an answer." if failed else f"{asked}, answered.")
     rows = [_attempt(attempt) for attempt in page.attempts]
     told = [key for key in CALLS if any(row[key] not in (None, "") for row in rows)]
     listing({key: [row[key] for row in rows] for key in told}, "Calls: one row an attempt", CALLS)

@@ -1,6 +1,7 @@
 """The page of a duel: what it says is what the command says, and its figures are those worked out."""
 
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -45,10 +46,13 @@ def test_it_says_what_the_command_says(record: Path, monkeypatch: pytest.MonkeyP
     told = CliRunner().invoke(app, ["duel", a, b, "--database", str(record)])
     assert told.exit_code == 0, told.output
     found = of(record, a, b)
-    about, gap, *_ = told.output.splitlines()
-    assert about in bare(words(page))
+    about, gap, *rest = told.output.splitlines()
+    shown = dict(tiles(page))
+    for label, noun in (("Common forecasts", "common forecast"), ("Markets", "market"), ("Events", "event")):
+        assert re.search(rf"\b{shown[label]} {noun}s?\b", about)
+    assert re.findall(r"([\d.]+) effective", about) == re.findall(r"(\d+\.\d) effective events", words(page))
     if found.duel.reason:
-        assert all(line in bare(words(page)) for line in told.output.splitlines())
+        assert all(line in bare(words(page)) for line in (gap, *rest))
     else:
         assert gap.split(" (")[0] in bare(words(page))
 

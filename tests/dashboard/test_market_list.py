@@ -192,11 +192,12 @@ def test_the_menu_has_the_categories_of_what_was_shown(mixed: Path, raw: Path, e
     offered = kept(source(str(mixed)), read_menu, facts[-1].event)
     assert not offered.is_empty
     assert set(offered.categories) == {one.category for one in facts}
+    assert offered.markets == len(facts)
     counts = [sum(one.category == category for one in facts) for category in offered.categories]
     assert counts == sorted(counts, reverse=True)
     assert offered.about in {one.question for one in facts if one.event == facts[-1].event}
     assert kept(source(str(raw)), read_menu, "") == reads.FilterMenu(
-        is_empty=False, categories=(), about=None
+        is_empty=False, markets=None, categories=(), about=None
     )
     assert kept(source(str(empty)), read_menu, "").is_empty
 
@@ -234,7 +235,8 @@ def test_pages_follow_one_another_until_all_were_shown(mixed: Path, monkeypatch:
 @pytest.mark.parametrize(
     ("pill", "said"),
     [
-        ("all", "Markets 1–4, those shown to agents most recently first."),
+        ("all", "Markets 1–4 of 20, those shown to agents most recently first."),
+        ("open", "Markets 1–4, those shown to agents most recently first."),
         ("traded", "Markets 1–4 of 12, chosen among those that agents were shown most recently."),
         ("disputed", "Markets 1–4 of 8, chosen among those that agents were shown most recently."),
     ],

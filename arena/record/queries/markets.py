@@ -212,15 +212,14 @@ NEWEST_PAGE = and_(MarketVersionRow.market_id == MET_MARKETS.c.id, MarketVersion
 CATEGORIES = (
     select(MarketVersionRow.category, func.count())
     .select_from(MET_MARKETS.join(MarketVersionRow, clause(NEWEST_PAGE)))
-    .where(MarketVersionRow.category != "")
     .group_by(MarketVersionRow.category)
 )
 
 
-def read_categories(connection: Connection) -> list[str]:
-    """The categories of these markets, those with most of them first."""
-    counted = connection.execute(CATEGORIES).all()
-    return [name for name, _ in sorted(counted, key=lambda row: (-row[1], row[0]))]
+def read_categories(connection: Connection) -> list[tuple[str, int]]:
+    """How many of these markets each category has, those with most first; "" is of those without one."""
+    counted = [(name, markets) for name, markets in connection.execute(CATEGORIES)]
+    return sorted(counted, key=lambda row: (-row[1], row[0]))
 
 
 def count_shown_rounds(connection: Connection) -> int:

@@ -17,7 +17,7 @@ CLEAR = Duel("ann", "bob", 400, 90, 40, 33.3, 0.02, 0.005, 0.001, None, low=0.01
 def test_a_clear_duel_names_the_better_one() -> None:
     assert duel_sentences(CLEAR, None) == [
         "ann against bob, by 400 common forecasts: 90 markets, 40 events (33.3 effective).",
-        "ann was closer by 0.0200 Brier points (p = 0.001, gap from +0.0100 to +0.0300).",
+        "ann was closer by 0.0200 Brier points (p = 0.001, 95% CI +0.0100 to +0.0300).",
         "ann is better, by more than chance.",
     ]
 
