@@ -563,7 +563,7 @@ def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
     if brief is None:
         return "being computed", ""
     if brief.sure is None:
-        return ("–", "no resolved answer yet" if brief.miscalibration is None else "gives no side 70%")
+        return ("–", "no resolved answer yet" if brief.miscalibration is None else "never 70% sure of a side")
     sure, p = brief.sure, brief.miscalibration_p
     verdict = verdict_on(sure.said, sure.came, p)
     return f"says {sure.said:.0%}, happens {sure.came:.0%}", f"{verdict}, n = {sure.forecasts:,}"
@@ -643,7 +643,9 @@ def short_board(
             "Agent", "Before it the places that it may really hold; below, who made it or its rule."
         ),
         "skill": number(
-            "Skill, 95% interval", "%+.4f", "Brier points better than the price; in order of the low end."
+            "Skill, 95% interval",
+            "%+.4f",
+            "Brier points better than the price; in order of the low end. An arrow points off the scale.",
         ),
         "verdict": words(
             "Verdict", f"Below: what a bet on its skill has made of 1; proven needs {times_text(bar)}."

@@ -512,7 +512,8 @@ def line_chart(
     if len({written(value, unit) for value in ticks(*y)}) < 3:  # a flat line has room around it
         y = min(y[0], -1.1), max(y[1], 1.1)
     frames = _fitted(frames, [f"{line.name} {line.end}".strip() for line in lines if line.look != REST])
-    return _charts(frames, [_lines(frame, lines, band, note, unit, x, y) for frame in frames], says)
+    drawn = _charts(frames, [_lines(frame, lines, band, note, unit, x, y) for frame in frames], says)
+    return drawn + Markup('<p class="quiet note">{}</p>').format(note) if note else drawn
 
 
 def _fitted(frames: Sequence[Frame], names: Sequence[str]) -> list[Frame]:

@@ -129,7 +129,13 @@ def filled(template: str, *values: object) -> Markup:
 SECONDS_A_DAY = 86_400
 JOINER = "\u2060"
 """A character of no width: no line ends there, and what stands on its sides is not read as one."""
-BROKEN = {f"{MINUS}$": f"{MINUS}{JOINER}$", "+$": f"+{JOINER}$", "▲ ": "▲\u00a0", "▼ ": "▼\u00a0"}
+BROKEN = {
+    f"{MINUS}$": f"{MINUS}{JOINER}$",
+    "+$": f"+{JOINER}$",
+    "▲ ": "▲\u00a0",
+    "▼ ": "▼\u00a0",
+    ", n = ": ", n\u00a0=\u00a0",
+}
 """Where a browser would end a line, and how it does not."""
 
 
@@ -413,7 +419,9 @@ def _caps(frozen: Rules) -> str:
     subject = "A bet is" if frozen.cap == "bet" else "The bets of a decision together are"
     largest, least = share(frozen.max_bet), dollars(frozen.min_bet)
     cap = f"{subject} at most {largest} of the cash {base}, and each is {least} or more"
-    return f"{cap}. What is over the cap is refused, not clipped."
+    together = "If they are more, all are refused"
+    over = "A larger one is refused whole, not clipped" if frozen.cap == "bet" else together
+    return f"{cap}. {over}."
 
 
 def _orders(frozen: Rules) -> list[str]:

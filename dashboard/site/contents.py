@@ -200,10 +200,11 @@ class SeasonSite:
         yield from pages.all_agents(gather(self.connection, None, self.board), address)
 
     def _agent(self, name: str, address: Address) -> Iterator[str | Markup]:
-        line = next((line for line in self.lines if line.row.agent == name), None)
         curve, held = self.curves[name], self.holdings.get(name, ())
         evidence = evidence_of(self.comparisons, name)
-        yield from pages.one_agent(self.connection, self.known, line, curve, held, evidence, name, address)
+        yield from pages.one_agent(
+            self.connection, self.known, self.lines, curve, held, evidence, name, address
+        )
         if self.with_prompts:
             yield from pages.prompts_of(self.connection, name)
 

@@ -139,7 +139,7 @@ def one_cohort(
 def one_agent(
     connection: Connection,
     known: SeasonOverview,
-    line: LeaderboardLine | None,
+    ranked: Sequence[LeaderboardLine],
     curve: Sequence[PnlPoint],
     held: Sequence[Holding],
     evidence: agent.AgentEvidence | None,
@@ -150,7 +150,8 @@ def one_agent(
     yield name
     page, entry = agent.read_agent_page(connection, name), PROFILE.read(connection, name)
     found = None if entry is None else entry.value
-    yield agent.chips(name, page, line, known)
+    line = agent.line_of_agent(ranked, name)
+    yield agent.chips(name, page, ranked, known)
     yield Markup("<p>{}</p>").format(bold(agent.said_of(page, found, line, evidence)))
     numbers = {stay.cohort for stay in page.stays}
     yield from map(quiet, stamps(line for line in known.cohorts if line.number in numbers))

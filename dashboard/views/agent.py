@@ -246,11 +246,12 @@ def show(source: RecordSource) -> None:
     name = choice("Agent", "agent", names, next(iter(names)), "list")
     page, entry = kept(source, read_agent_page, name), kept(source, PROFILE.read, name)
     found = show_cached(entry, LATER)
-    line = next((line for line in kept(source, read_leaderboard_page).lines if line.row.agent == name), None)
+    lines = kept(source, read_leaderboard_page).lines
+    line = line_of_agent(lines, name)
     evidence = kept(source, read_agent_evidence, name)
     points = kept(source, read_summed_curves, [name])[name]
     title.title(plain(name), anchor=False)
-    put(chips(name, page, line, known), "chips")
+    put(chips(name, page, lines, known), "chips")
     st.markdown(escaped(said_of(page, found, line, evidence)))
     numbers = {stay.cohort for stay in page.stays}
     cohorts = [line for line in known.cohorts if line.number in numbers]
@@ -288,13 +289,20 @@ def show(source: RecordSource) -> None:
         link("All agents", "arena")
 
 
-def chips(name: str, page: AgentPage, line: LeaderboardLine | None, known: SeasonOverview) -> Markup:
-    """Its rank, its verdict, and what it is."""
+def line_of_agent(lines: Sequence[LeaderboardLine], name: str) -> LeaderboardLine | None:
+    """Its line of the leaderboard, if it has one."""
+    return next((line for line in lines if line.row.agent == name), None)
+
+
+def chips(name: str, page: AgentPage, lines: Sequence[LeaderboardLine], known: SeasonOverview) -> Markup:
+    """Its rank and among how many, its verdict, and what it is."""
+    line = line_of_agent(lines, name)
     about = f"{known.about(name)} · in {count(len(page.stays), 'cohort')}"
     if line is None or line.row.kind == MARKET or not line.is_on_board:
         return Markup('<p class="quiet">{}</p>').format(about)
     row = line.row
-    rank = f"rank {place(row)}" if row.place_best and not row.reason else "no rank yet"
+    ranked = sum(one.row.ranked and one.row.kind != MARKET for one in lines)
+    rank = f"rank {place(row)} of {ranked}" if row.place_best and not row.reason else "no rank yet"
     word = verdict_word(row.verdict, row.skill_high, row.copies)
     verdict = tag(word, row.verdict) if word else Markup("")
     return Markup('<p class="quiet">{} {} {}</p>').format(tag(rank, "none"), verdict, about)

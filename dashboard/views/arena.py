@@ -79,9 +79,13 @@ class Dispute:
 
 @dataclass(frozen=True, slots=True)
 class NewestDecisions:
-    """Trades with their reasons, an agent each, and what lay furthest from the market, a market each."""
+    """Trades with their reasons, an agent each, and what lay furthest from the market, a market each.
+
+    `outcomes` are of the markets of these trades, None of one that goes on.
+    """
 
     trades: tuple[ExplainedTrade, ...]
+    outcomes: tuple[str | None, ...]
     disputes: tuple[Dispute, ...]
 
 
@@ -96,7 +100,11 @@ def read_newest_decisions(connection: Connection) -> NewestDecisions:
     disputes: dict[str, FarForecast] = {}
     for forecast in by_models:
         disputes.setdefault(forecast.market_id, forecast)
-    return NewestDecisions(tuple(trades.values())[:SHOWN], _disputes(connection, list(disputes.values())))
+    shown = tuple(trades.values())[:SHOWN]
+    listed = {one.id: one for one in read_listed_markets(connection, [one.market_id for one in shown])}
+    markets = [listed[one.market_id] for one in shown]
+    outcomes = tuple(outcome(market.ended, market.payout) for market in markets)
+    return NewestDecisions(shown, outcomes, _disputes(connection, list(disputes.values())))
 
 
 def _disputes(connection: Connection, far: list[FarForecast]) -> tuple[Dispute, ...]:
@@ -192,8 +200,8 @@ def _about(known: SeasonOverview, status: Status, board: Leaderboard | None) -> 
 def what_this_is(known: SeasonOverview, board: Leaderboard | None) -> str:
     """Play money, how much was played and by whom, and what it cost."""
     live = [line.number for line in known.cohorts if line.ended_at is None]
-    which = f"{live[0]}–{live[-1]}" if len(live) > 1 else f"{live[0]}" if live else "none"
-    cohorts = f"{count(len(known.cohorts), 'cohort')} ({which} playing)"
+    which = f"{live[0]}–{live[-1]} playing" if len(live) > 1 else f"{live[0]} playing" if live else "finished"
+    cohorts = f"{count(len(known.cohorts), 'cohort')} ({which})"
     agents = count(sum(kind != MARKET for _, kind in known.agents), "agent")
     said = f"{agents} and the market, play money, {cohorts}"
     events = max((row.events for row in board.rows), default=0) if board else 0
@@ -233,7 +241,7 @@ def figures(board: Leaderboard) -> list[Tile]:
     found = [Tile(f"{proven + ahead} of {len(ranked)}", said)]
     if surest is not None and surest.skill is not None:
         help = "Brier points better than the price on the same forecasts."
-        found.append(Tile(written(surest.skill, "%+.4f"), f"skill of {surest.agent}, the surest", help))
+        found.append(Tile(written(surest.skill, "%+.4f"), f"skill of {surest.agent}, ranked first", help))
     if board.leader:
         found.append(Tile("Lead decided", f"{board.leader} leads, proven"))
     elif board.events_needed:
@@ -267,7 +275,7 @@ def race(
         return Markup('<p class="quiet">The race starts with the first round: “arena round” plays it.</p>')
     says = f"Profit or loss of {count(len(drawn), 'agent')} in percent of their bankrolls, over time"
     note = (
-        f"shaded: what luck alone makes of {shortened(first, 24)}'s bets, 95 seasons in 100" if band else ""
+        f"shaded: what luck alone makes of {shortened(first, 24)}’s bets, 95 seasons in 100" if band else ""
     )
     return line_chart(drawn, says, "%+.0f%", band, note)
 
@@ -278,7 +286,8 @@ def _percents(points: Sequence[PnlPoint]) -> list[tuple[float, float]]:
 
 def decisions(found: NewestDecisions, address: Address = in_app) -> Markup:
     """What was decided last, with a reason each, and the largest disagreements with the market."""
-    trades = quotes(_trade(trade, address) for trade in found.trades) or Markup(
+    made = zip(found.trades, found.outcomes, strict=True)
+    trades = quotes(_trade(trade, ended, address) for trade, ended in made) or Markup(
         '<p class="quiet">Nobody has traded yet.</p>'
     )
     parts = [box("Largest recent trades", trades)]
@@ -288,10 +297,11 @@ def decisions(found: NewestDecisions, address: Address = in_app) -> Markup:
     return Markup().join(parts)
 
 
-def _trade(trade: ExplainedTrade, address: Address) -> Quotation:
+def _trade(trade: ExplainedTrade, ended: str | None, address: Address) -> Quotation:
     did = "bought" if trade.action == "buy" else "sold"
     price = cents(round(trade.amount / trade.shares * 100) * 10_000) if trade.shares else "–"
     seen = "" if trade.mid is None else f", price {cents(trade.mid)}"
+    seen += f"; ended {ended}" if ended else ""
     return Quotation(
         who=trade.agent,
         did=f"{did} {trade.side} at {price}, {dollars(round(trade.amount, -6))}",

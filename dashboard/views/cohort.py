@@ -231,7 +231,7 @@ def cohort_pills(offered: CohortReturns, chosen: int, address: Address = in_app)
         )
         for one in offered.cohorts
     ]
-    return pills(found, f"Cohorts and their return ({PLAYING} still playing)")
+    return pills(found, f"Cohorts, with the return of all accounts together ({PLAYING} still playing)")
 
 
 def _return_words(one: CohortReturn) -> str:

@@ -203,7 +203,7 @@ def _head(agent: str) -> str:
 
 def _others(every: Sequence[DuelDetails], a: str, b: str) -> None:
     st.subheader(f"All duels of {plain(a)}", anchor=False)
-    st.caption("Against everyone, the largest gap first.")
+    st.caption("Against everyone, its largest lead first.")
     rows = sorted(every, key=lambda one: -(one.duel.gap if one.duel.gap is not None else float("-inf")))
     data: dict[str, list[Any]] = {
         "Against": [one.duel.b for one in rows],

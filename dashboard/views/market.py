@@ -335,7 +335,7 @@ def _figures(
         )
     held = sum(position.lot.shares > 0 for position in page.positions)
     traded = f"{DEALT:,} or more" if len(page.dealt) == DEALT else f"{len(page.dealt):,}"
-    yield Tile(f"{held:,}", f"open positions, {traded} trades", "Of all agents in all cohorts.")
+    yield Tile(f"{held:,}", f"open positions, {traded} trades in all cohorts", "Of all agents.")
     if page.quote is not None and page.quote.volume is not None:
         yield Tile(
             dollars(page.quote.volume // ONE * ONE), "volume at the venue", "What everyone has traded."

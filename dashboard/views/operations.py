@@ -158,7 +158,7 @@ def figures(status: Status, outcomes: Sequence[TurnOutcome], simulated: str) -> 
     return [
         Tile(
             _when(coming, at, status.calendar.live),
-            "next round" if status.calendar.live else "next round, in its own time",
+            "next round" if status.calendar.live else "next round, in the season’s own time",
             "None is planned." if coming is None else moment(coming),
         ),
         Tile(

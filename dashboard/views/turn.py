@@ -461,10 +461,18 @@ def _outcome(page: TurnPage, wish: Bet | Sale) -> Iterator[str]:
     action = "buy" if isinstance(wish, Bet) else "sell"
     for fill in page.fills:
         if (fill.market_id, fill.side, fill.action) == (wish.market_id, wish.side, action):
-            yield f"{_did(fill)}: {money(fill.shares):,.2f} shares for {dollars(fill.amount)}."
+            yield f"{_did(fill)}: {money(fill.shares):,.2f} shares for {dollars(fill.amount)}{_part(fill)}."
     for refused in page.rejections:
         if refused.market_id == wish.market_id:
             yield f"Refused: {refused.message}."
+
+
+def _part(fill: Fill) -> str:
+    """Of how much, where an order was not filled whole."""
+    if not fill.left:
+        return ""
+    asked = dollars(fill.wanted) if fill.action == "buy" else f"{money(fill.wanted):,.2f} shares"
+    return f", in part: {asked} asked"
 
 
 def _did(fill: Fill) -> str:

@@ -17,7 +17,7 @@ from arena.record.record import Record
 from arena.record.schema.database import Connection, open_read_only, reading
 from arena.record.write.rollups import put_rollups
 from arena.scores.comparisons import COMPARISONS, RankedAgent
-from arena.scores.leaderboard import read_scores
+from arena.scores.leaderboard import LeaderboardRow, read_scores
 from arena.scores.profiles.detailed_profile import PROFILE
 from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.gain import Gain
@@ -26,6 +26,7 @@ from dashboard.record import kept, read_summed_curves, source
 from dashboard.views.agent import (
     PARTS,
     AgentEvidence,
+    chips,
     conclusions,
     evidence_chart,
     read_agent_evidence,
@@ -93,6 +94,20 @@ def test_a_ranked_agent_has_its_evidence_drawn_and_its_verdict_said(
     assert all(sentence in words(page) for sentence in conclusions(found))
     assert "bar ×160" in evidence_chart(replace(found, bar=160.0), "c1")
     assert not evidence_chart(None, "c1")
+
+
+def test_a_rank_is_told_with_how_many_are_ranked() -> None:
+    def line(name: str, kind: str, best: int | None, ranked: bool) -> Any:
+        row: dict[str, Any] = dict.fromkeys(LeaderboardRow.__dataclass_fields__)
+        row |= {"agent": name, "kind": kind, "ranked": ranked, "verdict": "close"}
+        row |= {"place_best": best, "place_worst": 3}
+        return SimpleNamespace(row=SimpleNamespace(**row), is_on_board=True)
+
+    lines = [line("ann", "llm", 2, True), line("bob", "llm", 1, True), line("cat", "llm", 3, True)]
+    lines += [line("market", "market", None, True), line("dan", "llm", None, False)]
+    page: Any = SimpleNamespace(stays=(1,))
+    known: Any = SimpleNamespace(about=lambda name: f"maker of {name}")
+    assert "rank 2–3 of 3" in chips("ann", page, lines, known)
 
 
 @pytest.mark.parametrize(

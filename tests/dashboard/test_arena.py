@@ -69,6 +69,10 @@ def test_decisions_are_quoted_with_the_agents_own_reason(demo: Path, monkeypatch
         assert trade.reason in reasons
         assert shortened_reason(trade.reason) in said
         assert f" · {day(trade.at)}" in said
+    with sqlite3.connect(demo) as base:
+        ended = dict(base.execute("SELECT market_id, payout FROM resolution ORDER BY version"))
+    words_of = {0: "NO", 1_000_000: "YES"}
+    assert list(found.outcomes) == [words_of.get(ended.get(trade.market_id)) for trade in found.trades]
     assert len({trade.agent for trade in found.trades}) == len(found.trades)
     apart = [abs(one.forecast.probability - one.price) for one in found.disputes]
     assert apart
@@ -78,7 +82,7 @@ def test_money_that_a_simulation_invents_says_so(demo: Path, monkeypatch: pytest
     page = opened("arena", demo, monkeypatch)
     assert "Skill per $ (simulated)" in "".join(markup(page))
     assert re.search(
-        r"cohorts? \((none|\d+(–\d+)?) playing\).*, calls cost \\\$\d+\.\d\d \(simulated\)\.", words(page)
+        r"cohorts? \((finished|\d+(–\d+)? playing)\).*, calls cost \\\$\d+\.\d\d \(simulated\)\.", words(page)
     )
 
 
@@ -122,7 +126,7 @@ def test_where_nobody_answered_enough_the_heading_does_not_call_it_early() -> No
 def test_tiles_count_who_is_ahead_and_what_is_missing() -> None:
     first, surest, needed = figures(a_board("proven", "ahead", "close", events_needed=134))
     assert (first.value, first.label) == ("2 of 3", "ahead of the market, 1 proven")
-    assert (surest.value, surest.label) == ("+0.0100", "skill of a0, the surest")
+    assert (surest.value, surest.label) == ("+0.0100", "skill of a0, ranked first")
     assert needed.value == "≈ 140 events"
     assert figures(a_board("proven", leader="a0"))[-1].value == "Lead decided"
 
@@ -169,6 +173,15 @@ def test_names_at_the_ends_of_lines_are_text_and_do_not_lie_on_each_other() -> N
         ticks = [text.text for text in chart.iter("text") if text.get("text-anchor") == "end" and text.text]
         assert len([text for text in ticks if text.endswith("%")]) == 3
     assert wide.attrib["aria-label"] == HOSTILE
+
+
+def test_what_is_shaded_is_said_on_a_phone_too_where_the_chart_has_no_room_for_it() -> None:
+    line = Line("ann", [(START, 0.0), (START + DAY, 1.0)], "c1")
+    band = [(START, 0.0, 0.0), (START + DAY, -1.0, 1.0)]
+    wide, narrow, note = ET.fromstring(f"<div>{line_chart([line], 'x', '%.0f', band, 'shaded: luck')}</div>")
+    assert "shaded: luck" in wide.itertext()
+    assert "shaded: luck" not in narrow.itertext()
+    assert (note.attrib["class"], note.text) == ("quiet note", "shaded: luck")
 
 
 @pytest.mark.parametrize("count", [1, 5, 12])

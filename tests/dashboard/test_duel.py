@@ -82,6 +82,7 @@ def test_what_each_cost_stands_on_the_page_as_the_command_has_it(
     assert cost.startswith("Cost: sharp $")
     assert skill.startswith("Skill per dollar: sharp ")
     assert cost in bare(words(page))
+    assert "These costs are simulated: no money was paid." in bare(words(page))
     assert with_true_minus(skill) in bare(words(page))
 
 

@@ -60,6 +60,23 @@ def test_no_turn_of_a_verdict_is_said_so(season: Path, monkeypatch: pytest.Monke
     assert "No turn matches" in words(page)
 
 
+def test_an_order_that_was_filled_in_part_says_of_how_much(
+    season: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut = rows_in(
+        season,
+        "SELECT cohort.number, round.number, name, question, wanted FROM fill JOIN turn ON turn.id = turn_id "
+        "JOIN round ON round.id = round_id JOIN cohort ON cohort.id = round.cohort_id "
+        "JOIN entrant ON entrant.id = entrant_id JOIN market_version USING (market_id) "
+        "WHERE \"left\" != '' AND action = 'buy' ORDER BY fill.id, version DESC LIMIT 1",
+    )
+    *place, question, wanted = cut[0]
+    page = opened("turn", season, monkeypatch, **address((str(place[0]), str(place[1]), place[2])))
+    (orders,) = [found for found in tables(page) if "came" in found]
+    (came,) = orders[orders["question"] == question]["came"]
+    assert came.endswith(f", in part: {dollars(wanted)} asked.")
+
+
 def test_a_turn_shows_every_forecast_with_its_price_and_its_gain(
     season: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
