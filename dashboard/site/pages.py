@@ -224,9 +224,8 @@ def one_market(
     yield page.market.question
     if page.market.closes_at > now and not page.ends:
         page = replace(page, now=_newest(page))  # what is drawn holds until its own next change
-    numbers = sorted({place.cohort for place in page.offered if place.shown})
-    found = market.read_market_history(connection, id, numbers[-1], page.offered)
-    yield market.market_head(page, found, known, numbers[-1], address=address)
+    found = market.read_market_history(connection, id, page.spoken_last, page.offered)
+    yield market.market_head(page, found, known, page.spoken_last, address=address)
     if page.positions:
         yield heading("Positions")
         yield market.positions_table(page.positions, address)

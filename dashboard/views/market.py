@@ -133,6 +133,12 @@ class MarketPage:
         """Whether nothing can be bet on it any more."""
         return bool(self.ends) or self.market.closes_at <= self.now
 
+    @property
+    def spoken_last(self) -> int:
+        """The cohort in whose round it was shown last, the newest of several; 0 where none showed it."""
+        shown = ((place.at, place.cohort) for place in self.offered if place.shown)
+        return max(shown, default=(BEGINNING, 0))[1]
+
 
 @dataclass(frozen=True, slots=True)
 class LastForecast:
@@ -249,13 +255,15 @@ def show(record: RecordSource) -> None:
 
 
 def _cohort(page: MarketPage) -> int:
-    """One of the cohorts that showed the market; the newest, unless another is chosen."""
+    """One of the cohorts that showed the market; that which did so last, unless another is chosen."""
     numbers = sorted({place.cohort for place in page.offered if place.shown})
     if len(numbers) < 2:
         return numbers[0] if numbers else 0
     options = {str(one): f"Cohort {one}" for one in numbers}
     return int(
-        choice("Cohort", "cohort", options, str(numbers[-1]), "list" if len(numbers) > MANY else "switch")
+        choice(
+            "Cohort", "cohort", options, str(page.spoken_last), "list" if len(numbers) > MANY else "switch"
+        )
     )
 
 

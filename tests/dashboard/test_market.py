@@ -1,6 +1,7 @@
 """The page of markets: its list and each market whole, against plain SQL and what the command line reads."""
 
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from statistics import median
 from xml.etree import ElementTree as ET
@@ -177,6 +178,18 @@ def test_the_strip_and_the_reasons_have_every_agents_last_word(
     reasons = [(quote.text or "").strip("“”") for quote in head.iter("p") if quote.get("class") == "why"]
     assert reasons
     assert sorted(reasons) == sorted(reason for _, reason in last.values())
+
+
+def test_the_cohort_that_saw_it_last_is_shown_and_not_the_one_that_started_last(season: Path) -> None:
+    page = kept(source(str(season)), read_market_page, MarketId(traded(season)))
+    assert page is not None
+    first = next(place for place in page.offered if place.shown)
+    places = [
+        replace(first, cohort=n, at=first.at + days * timedelta(days=1)) for n, days in ((1, 7), (2, 0))
+    ]
+    unseen = replace(first, cohort=3, at=first.at + timedelta(days=9), shown=False)
+    assert replace(page, offered=(*places, unseen)).spoken_last == 1
+    assert replace(page, offered=(unseen,)).spoken_last == 0
 
 
 def test_the_price_is_a_step_line_with_median_and_range_of_one_cohort(season: Path) -> None:
