@@ -29,8 +29,8 @@ from arena.exports.dictionary import data_page
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 MADE = "`make docs` writes this page from the code."
-GLOSSARY = f"# Glossary\n\n{MADE}\n\n| word | meaning |\n| --- | --- |"
-TABLE = "| key | what it takes | default | meaning |\n| --- | --- | --- | --- |"
+GLOSSARY = f"# Glossary\n\n{MADE}\n\n|word |meaning|\n|---|---|"
+TABLE = "|key |what it takes |default |meaning|\n|---|---|---|---|"
 SHORT = {
     r"^an? |^the ": "",
     r'^duration .*"every 6 hours".*|^"weekly".*': "schedule",
@@ -78,7 +78,7 @@ def config_page() -> str:
 
 def table(rows: Sequence[KeyRow]) -> str:
     """The keys of a block; nothing where there are none."""
-    lines = [f"| `{row.name}` | {takes(row)} | {default(row)} | {cell(row.meaning)} |" for row in rows]
+    lines = [f"|`{row.name}` |{takes(row)} |{default(row)} |{cell(row.meaning)}|" for row in rows]
     return "\n".join([TABLE, *lines]) if lines else ""
 
 
@@ -87,7 +87,7 @@ def default(row: KeyRow) -> str:
     if row.required:
         return "required"
     if row.default in (None, ""):
-        return "–"
+        return ""
     return f"`{row.default if isinstance(row.default, str) else json.dumps(row.default)}`"
 
 
@@ -114,8 +114,8 @@ HEAD = """\
 What `arena COMMAND --help` says, command by command. `make docs` writes this page. Left out below are
 the options that most commands have:
 
-| option | says |
-| --- | --- |
+|option |says|
+|---|---|
 """
 COMMON = ("--config", "--database", "--wide", "--columns", "--json", "--help")
 """Options that are told once for all commands."""
@@ -142,7 +142,7 @@ def cli_page() -> str:
     for path, help_text in listed:
         kept = own_part(help_text, common).removeprefix(f"{path}\n\n")
         parts.append(f"## {path}\n\n```\n{kept}\n```\n")
-    options = [f"| `{name}` | {cell(meaning)} |\n" for name, meaning in common.items()]
+    options = [f"|`{name}` |{cell(meaning)}|\n" for name, meaning in common.items()]
     return "\n".join([HEAD + "".join(options), *parts])
 
 
@@ -295,7 +295,7 @@ def scoring_page() -> str:
 def glossary_page() -> str:
     """Every word, in order."""
     words = tomllib.loads((ROOT / "dashboard" / "assets" / "glossary.toml").read_text(encoding="utf-8"))
-    rows = [f"| {word} | {meaning} |" for word, meaning in words.items()]
+    rows = [f"|{word} |{meaning}|" for word, meaning in words.items()]
     return "\n".join([GLOSSARY, *rows, ""])
 
 

@@ -7,7 +7,7 @@ from arena.exports.fact_tables import FACTS
 from arena.exports.table import ExportColumn, ExportTable
 
 DATA_PAGE = Path(__file__).with_name("data.md")
-HEAD = "| column | type | meaning |\n| --- | --- | --- |"
+HEAD = "|column |type |meaning|\n|---|---|---|"
 EVERYWHERE = {
     "cohort": "the cohort's number",
     "agent": "the agent's name in the line-up",
@@ -50,4 +50,4 @@ def _line(column: ExportColumn) -> str:
         meaning += f" ({unit})"
     if column.empty:
         meaning += f"; empty: {column.empty}"
-    return f"| `{column.name}` | {column.kind} | {meaning.replace('|', '/')} |"
+    return f"|`{column.name}` |{column.kind} |{meaning.replace('|', '/')}|"
