@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from inspect import getdoc
 from pathlib import Path
+from textwrap import dedent, indent
 from types import ModuleType
 from typing import Any
 
@@ -117,6 +118,7 @@ the options that most commands have:
 |option |says|
 |---|---|
 """
+ARGUMENT = re.compile(r"^(  \S+) <.*?>  +")
 COMMON = ("--config", "--database", "--wide", "--columns", "--json", "--help")
 """Options that are told once for all commands."""
 
@@ -141,24 +143,29 @@ def cli_page() -> str:
     parts = []
     for path, help_text in listed:
         kept = own_part(help_text, common).removeprefix(f"{path}\n\n")
-        parts.append(f"## {path}\n\n```\n{kept}\n```\n")
+        parts.append(f"## {path}\n\n{indent(dedent(kept), ' ' * 4)}\n")
     options = [f"|`{name}` |{cell(meaning)}|\n" for name, meaning in common.items()]
     return "\n".join([HEAD + "".join(options), *parts])
 
 
 def own_part(help_text: str, common: dict[str, str]) -> str:
     """A command's help without its list of commands, what comes next, and common options, which are kept."""
-    paragraphs = []
-    for paragraph in help_text.removeprefix("Usage: ").replace(" [OPTIONS]", "", 1).split(BREAK):
+    usage, *rest = help_text.removeprefix("Usage: ").replace(" [OPTIONS]", "", 1).split(BREAK)
+    paragraphs = [usage] if "[ARGS]..." not in usage else []
+    for paragraph in rest:
         head, *lines = paragraph.splitlines()
         if head == "Commands:" or head.startswith("  Next: "):
             continue
         if head == "Options:":
-            lines = [line for line in lines if not is_common(line, common)]
-            if not lines:
-                continue
-        paragraphs.append("\n".join([head, *lines]))
-    return BREAK.join(paragraphs)
+            lines = [
+                re.sub(r"  \[x>=[01]\]$|; x>=[01](?=\]$)", "", x) for x in lines if not is_common(x, common)
+            ]
+        elif head == "Arguments:":
+            lines = [ARGUMENT.sub(r"\1: ", line).removesuffix("  [required]") for line in lines]
+        else:
+            lines = [head, *lines]
+        paragraphs.append("\n".join(filter(str.strip, lines)))
+    return BREAK.join(filter(None, paragraphs))
 
 
 def is_common(line: str, common: dict[str, str]) -> bool:

@@ -49,7 +49,7 @@ class ModelChoice:
 def add(
     chosen: Options,
     models: Annotated[
-        list[str], typer.Argument(metavar="MODEL...", help="Models as PROVIDER/MODEL, as litellm names them.")
+        list[str], typer.Argument(metavar="MODEL...", help="PROVIDER/MODEL, as litellm names it.")
     ],
     name: Annotated[
         str | None, typer.Option("--name", help="The agent's name, if not the model's.", metavar="NAME")
@@ -72,9 +72,8 @@ def add(
 ) -> None:
     """Add models to the config as agents, each after one real question, and say what they cost a month.
 
-    The question shows as many sample markets as a round. Timeout, longest answer, form, tokens and cost are
-    written beside the model. A model that gives no usable answer is not added; the exit status is then 2,
-    or 1 if none is.
+    The question shows as many sample markets as a round; what it measured is written beside the model. A
+    model without a usable answer is not added; the exit status is then 2, or 1 if none is.
 
     Example: arena agents add anthropic/claude-sonnet-5
 

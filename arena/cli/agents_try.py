@@ -83,7 +83,7 @@ def try_agent(
     chosen: Options,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Its name in the config or in the record.")],
     dry: Annotated[
-        bool, typer.Option("--dry", help="Make no calls: show the prompts and what they may cost.")
+        bool, typer.Option("--dry", help="Show prompts and what they may cost; call nobody.")
     ] = False,
     at: Annotated[
         str | None,
@@ -92,11 +92,11 @@ def try_agent(
 ) -> None:
     """Let one agent decide, and show prompts, answers, decision, fills and cost. Nothing is saved.
 
-    It replays the latest round of the agent's newest cohort, with its account of then and today's settings.
-    A new agent gets the latest round played, or else the venue's current markets, and a fresh bankroll.
+    It replays the latest round of the agent's newest cohort, with its account of then and today's
+    settings; a new agent gets the latest round played, or else the venue's current markets, and a fresh
+    bankroll.
 
-    Calls are real and cost money, within the budget. The exit status is 2 when the model gave no usable
-    answer.
+    Calls cost money, within the budget. The exit status is 2 without a usable answer.
 
     Example: arena agents try sharp --dry
 

@@ -27,9 +27,7 @@ RECORD = FOLDER / "demo.db"
 @command(table=True)
 def demo(
     chosen: Options,
-    headless: Annotated[
-        bool, typer.Option("--headless", help="Print the results; open no dashboard.")
-    ] = False,
+    headless: Annotated[bool, typer.Option("--headless", help="Print the results only.")] = False,
     seed: Annotated[int | None, typer.Option(help="Play another made-up world.", min=0)] = None,
     rounds: Annotated[int | None, typer.Option(help="Stop after this many decision times.", min=1)] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue where the record stops.")] = False,
@@ -37,7 +35,7 @@ def demo(
 ) -> None:
     """Play a whole simulated season, offline and without a key; then show leaderboard and dashboard.
 
-    The record is .demo/demo.db. Each run replaces it, unless --resume or --database is given.
+    The record is .demo/demo.db; without --resume or --database a run replaces it.
 
     Example: arena demo --headless --json --seed 7
 

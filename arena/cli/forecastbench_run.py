@@ -95,7 +95,7 @@ def run(
     ] = False,
     batch: Annotated[int, typer.Option("--batch", min=1, help="Questions in one call.")] = 1,
     agents: Annotated[
-        list[str] | None, typer.Option("--agent", metavar="NAME", help="Only this agent; can be repeated.")
+        list[str] | None, typer.Option("--agent", metavar="NAME", help="Only this agent; repeatable.")
     ] = None,
     baselines: Annotated[
         bool,
@@ -107,10 +107,9 @@ def run(
 ) -> None:
     """Let the agents of the config answer a question set that is kept, and say before what that costs.
 
-    Market questions are asked once, data questions for all their dates in one answer. --prompt, --prices
-    and --evidence are the methods of ForecastBench's paper. Line-up and method are frozen in a cohort that
-    never trades. Run again, it asks only what is missing. The exit status is 2 when an agent's answers are
-    incomplete.
+    Data questions are asked for all their dates at once. --prompt, --prices and --evidence are the
+    methods of ForecastBench's paper. Line-up and method are frozen in a cohort that never trades. Run
+    again, it asks what is missing. The exit status is 2 when an agent's answers are incomplete.
 
     Example: arena forecastbench run --prompt scratchpad --prices --baselines
 

@@ -29,25 +29,25 @@ def history(
     until: Annotated[
         datetime | None, typer.Option(formats=DAY, help="Prices before this day. [default: until now]")
     ] = None,
-    top: Annotated[int, typer.Option(help="How many markets, those with the most volume.", min=1)] = 1_000,
+    top: Annotated[int, typer.Option(help="The markets with the most volume.", min=1)] = 1_000,
     slug: Annotated[
-        Names, typer.Option(metavar="NAME", help="This market: its slug, at Kalshi its ticker. Repeatable.")
+        Names, typer.Option(metavar="NAME", help="This market, by slug (Kalshi: ticker); repeatable.")
     ] = None,
     event: Annotated[
-        Names, typer.Option(metavar="NAME", help="The markets of this event; Manifold has none. Repeatable.")
+        Names, typer.Option(metavar="NAME", help="The markets of this event (not Manifold); repeatable.")
     ] = None,
     tag: Annotated[
         Names,
-        typer.Option(metavar="NAME", help="The markets of this tag, series or topic. Repeatable."),
+        typer.Option(metavar="NAME", help="The markets of this tag, series or topic; repeatable."),
     ] = None,
-    hours: Annotated[int, typer.Option(help="One price for so many hours, the last in them.", min=1)] = 6,
+    hours: Annotated[int, typer.Option(help="One price per so many hours, the last.", min=1)] = 6,
 ) -> None:
-    """Read a venue's past into a bundle: markets that were open at some time between two days, closed ones
-    too, with prices, fees and how they ended. Nothing is played, and no key is needed.
+    """Read a venue's past into a bundle: markets that were open at some time between two days, with
+    prices, fees and how they ended. No key is needed.
 
-    Requests keep to the venue's rate, so thousands of markets take hours; after a stop the same command
-    continues. Outcomes count from when the venue announced them. Pages read as they do today, and to choose
-    markets by volume is hindsight.
+    Thousands of markets take hours, at the venue's rate; after a stop the same command continues.
+    Outcomes count from when the venue announced them. Pages read as they do today, and to choose markets
+    by volume is hindsight.
 
     Example: arena history polymarket recordings/spring --since 2026-01-01 --until 2026-05-01 --top 500
 

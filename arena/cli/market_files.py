@@ -44,8 +44,8 @@ def sync(
 ) -> None:
     """Read every open market of the config's venue into the record, as far as it has changed.
 
-    Run it as often as you like. Records that can't be used are rejected with a reason; the exit status is
-    then 2. If the venue can't be read, nothing is kept.
+    Records that can't be used are rejected with a reason; the exit status is then 2. If the venue can't
+    be read, nothing is kept.
 
     Example: arena markets sync --config my-arena/config.yaml
 
@@ -147,8 +147,8 @@ def record_markets(
 ) -> None:
     """Write what the record has seen of its markets to a bundle: pages, prices, books, resolutions.
 
-    A bundle is a folder of plain files that anyone can replay. Run again, it adds only what is new. What a
-    bundle can't hold is left out and listed; the exit status is then 2.
+    A bundle is a folder of plain files that anyone can replay. Run again, it adds what is new. What a
+    bundle can't hold is listed; the exit status is then 2.
 
     Example: arena markets record recordings/spring --since 2026-03-01
 
@@ -200,8 +200,8 @@ def check_bundle(
 ) -> None:
     """Check a bundle line by line; nothing is changed or imported.
 
-    Mistakes are listed with file, line, what was found and what was expected. With any, the exit status is
-    1 and no command uses the bundle. An impossible time, such as an end before its market opened, is only a
+    Mistakes are listed with file, line, what was found and expected. With any, the exit status is 1 and
+    no command uses the bundle. An impossible time, such as an end before its market opened, is only a
     warning.
 
     Example: arena markets check recordings/spring

@@ -41,8 +41,8 @@ def round(
 ) -> None:
     """Play one decision time: settle, take a snapshot, let every agent decide, value the accounts.
 
-    The default is the next one, at a live venue the latest due. Run again, it plays only what is missing.
-    The exit status is 2 when a turn failed, was late, was stopped by a budget, or could not be read.
+    The default is the next one, at a live venue the latest due. Run again, it plays what is missing. The
+    exit status is 2 when a turn failed, was late, malformed, or stopped by a budget.
 
     Example: arena round --at 2026-01-11T00:00Z
 
