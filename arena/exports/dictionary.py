@@ -33,7 +33,7 @@ def _section(sheet: ExportTable, origin: str = "") -> str:
     own = [column for column in sheet.columns if not _everywhere(column)]
     others = [f"`{x.name}`" for x in sheet.columns if _everywhere(x) and x.name not in sheet.key]
     beside = f" Also {', '.join(others)}." if others else ""
-    heading = f"## {sheet.name}\n\n{sheet.meaning}{origin} Named by {key}.{beside}"
+    heading = f"## {sheet.name}\n\n{sheet.meaning}{origin} Key: {key}.{beside}"
     return f"{heading}\n\n" + "\n".join([HEAD, *map(_line, own)])
 
 
