@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 MADE = "`make docs` writes this page from the code."
 GLOSSARY = f"# Glossary\n\n{MADE}\n\n|word |meaning|\n|---|---|"
-TABLE = "|key |what it takes |default |meaning|\n|---|---|---|---|"
+TABLE = "|key |takes |default |meaning|\n|---|---|---|---|"
 SHORT = {
     r"^an? |^the ": "",
     r'^duration .*"every 6 hours".*|^"weekly".*': "schedule",
