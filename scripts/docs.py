@@ -212,13 +212,10 @@ def text_of(name: str) -> str:
 
 
 def written() -> str:
-    """Everything between the two marks: what there is, and then each folder with its rules."""
+    """Everything between the two marks: each folder with its rules."""
     every = chapters()
     titles = {name: opening(text_of(name))[0] for chapter in every for name in chapter}
-    contents = []
-    for folder, *_ in every:
-        contents.append(f"- {link(titles[folder], titles[folder])}")
-    parts = ["\n".join(contents)]
+    parts = []
     for folder, *own in every:
         parts += [chapter_of(folder, titles), *(rule(name, titles) for name in own)]
     return "\n" + "\n\n".join(parts) + "\n\n"
@@ -238,8 +235,8 @@ def rule(name: str, titles: Mapping[str, str]) -> str:
     items = [line for line in shown(rest, name, titles).splitlines() if line[2:].partition(":")[0] in ITEMS]
     parts = SCALE.sub(r"- Scale: \2; \1", "\n".join(items))
     parts = re.sub(r"^(- Scale: (.*)); (?:none|\2)(?=\.$)", r"\1", parts, flags=re.MULTILINE)
-    parts = re.sub(r"^- ([^:\n]+):", r"- **\1:**", parts, flags=re.MULTILINE)
-    return f"### {title}\n\n{shown(lead, name, titles)} ({place})\n\n{parts}{bands(name)}"
+    parts = re.sub(r"^- ([^:\n]+):", r"\n**\1:**", parts, flags=re.MULTILINE)
+    return f"### {title}\n\n{shown(lead, name, titles)} ({place})\n{parts}{bands(name)}"
 
 
 def bands(name: str) -> str:
@@ -249,7 +246,7 @@ def bands(name: str) -> str:
         edge = round(floor, 9) if math.isfinite(floor) else floor
         since = f"{'from' if edge == floor else 'above'} {edge:g}".replace("-", "−")
         words.append(word if floor == -math.inf else f"{word} {since}")
-    return f"\n- **Bands:** {', '.join(words)}." if words else ""
+    return f"\n\n**Bands:** {', '.join(words)}." if words else ""
 
 
 def opening(text: str) -> tuple[str, str, str]:
