@@ -39,6 +39,7 @@ SHORT = {
     r"^(dollars|dollars a share),.*": r"\1",
     r"^(text|list of text) of (?:a length|1 to 200).*": r"\1",
     r"whole number": "integer",
+    r" and less than 9,.*": "",
     r"of more than ": "above ",
     r"of at least ": "from ",
     r"from ([\d.,]+) to ([\d.,]+)": r"\1–\2",
@@ -80,7 +81,7 @@ def config_page() -> str:
 def table(rows: Sequence[KeyRow]) -> str:
     """The keys of a block; nothing where there are none."""
     lines = [f"|`{row.name}` |{takes(row)} |{default(row)} |{cell(row.meaning)}|" for row in rows]
-    return "\n".join([TABLE, *lines]) if lines else ""
+    return "\n".join([TABLE, *lines]).replace("| |", "||") if lines else ""
 
 
 def default(row: KeyRow) -> str:
@@ -151,10 +152,11 @@ def cli_page() -> str:
 def own_part(help_text: str, common: dict[str, str]) -> str:
     """A command's help without its list of commands, what comes next, and common options, which are kept."""
     usage, *rest = help_text.removeprefix("Usage: ").replace(" [OPTIONS]", "", 1).split(BREAK)
-    paragraphs = [usage] if "[ARGS]..." not in usage else []
+    family = "[ARGS]..." in usage
+    paragraphs = [] if family else [usage]
     for paragraph in rest:
         head, *lines = paragraph.splitlines()
-        if head == "Commands:" or head.startswith("  Next: "):
+        if head == "Commands:" or head.startswith("  Next: ") or (family and head.startswith("  Example: ")):
             continue
         if head == "Options:":
             lines = [

@@ -34,7 +34,7 @@ from markets.millionths import ONE
 
 OUTCOMES = {1: "YES", 0: "NO", NO_SCORE: "unscored", OPEN: "open"}
 DOLLAR, ONES, PERCENT = "dollars", "from 0 to 1", "percent"
-UNKNOWN = "unknown yet"
+UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
