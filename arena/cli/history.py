@@ -29,7 +29,7 @@ def history(
     until: Annotated[
         datetime | None, typer.Option(formats=DAY, help="Prices before this day. [default: until now]")
     ] = None,
-    top: Annotated[int, typer.Option(help="The markets with the most volume.", min=1)] = 1_000,
+    top: Annotated[int, typer.Option(help="So many markets, those with the most volume.", min=1)] = 1_000,
     slug: Annotated[
         Names, typer.Option(metavar="NAME", help="This market, by slug (Kalshi: ticker); repeatable.")
     ] = None,
