@@ -17,6 +17,7 @@ from arena.cli.output import (
     prints_aside,
     program,
     progress,
+    run_async,
     shortened,
 )
 from arena.cli.table import TableColumn, print_table
@@ -102,8 +103,6 @@ def try_agent(
 
     Next: arena round plays the next round with all agents.
     """
-    import asyncio
-
     from arena.record.dry_run import open_or_empty
 
     settings = chosen.load()
@@ -113,7 +112,7 @@ def try_agent(
         interruptible("stopped; nothing was written", "a call under way may be charged"),
         open_or_empty(settings.database) as engine,
     ):
-        trial = asyncio.run(dry_run(engine, settings, name, wanted, dry))
+        trial = run_async(dry_run(engine, settings, name, wanted, dry))
     listings = {listing.market.id: listing for listing in trial.setting.snapshot}
     asked = {id: listing.market.question for id, listing in listings.items()}
     data = trial_data(trial) | ({"decision": None} if trial.turn is None else turn_data(trial.turn, listings))

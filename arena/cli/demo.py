@@ -12,7 +12,7 @@ from arena.cli.dashboard import ListenAddress, free_port, serve
 from arena.cli.init import template
 from arena.cli.leaderboard import COLUMNS, print_leaderboard, read_leaderboard
 from arena.cli.options import Options, command
-from arena.cli.output import interruptible, prints_aside, program, progress
+from arena.cli.output import interruptible, prints_aside, program, progress, run_async
 from arena.cli.table import TableChoice
 from arena.errors import ArenaError, count_text
 
@@ -78,8 +78,6 @@ def prepare(address: str, resume: bool, default: bool) -> None:
 
 def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
     """Play the season into the record; what it came to."""
-    import asyncio
-
     from arena.clock import timer
     from arena.cohorts.freeze import plan_of
     from arena.record.record import Record
@@ -95,7 +93,7 @@ def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
     started = timer()
     hint = f"arena demo --resume --database {address} goes on where it stopped"
     with closing(Record.open(address)) as record, interruptible("stopped; what was played is kept", hint):
-        asyncio.run(season())
+        run_async(season())
         found = outcome(record)
         return {"database": address, "seed": config.seed, "seconds": round(timer() - started, 2)} | found
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena.cli.options import DAY, DEFAULT, Options, command
-from arena.cli.output import attributes, interruptible, prints_aside, program, stages
+from arena.cli.output import attributes, interruptible, prints_aside, program, run_async, stages
 from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
@@ -53,8 +53,6 @@ def history(
 
     Next: arena replay recordings/spring
     """
-    import asyncio
-
     from arena.clock import now
     from arena.rounds.settlement import venue_error
     from markets.history import collect
@@ -73,7 +71,7 @@ def history(
     hint = "the same command goes on where it stopped"
     try:
         with prints_aside(), interruptible("stopped; what was read is kept", hint), stages() as moved:
-            found = asyncio.run(collect(venue, opened, request, folder, moved, quarantined.append))
+            found = run_async(collect(venue, opened, request, folder, moved, quarantined.append))
     except VenueError as error:
         raise venue_error(error) from error
     chosen.answer(as_dict(folder, venue, request, found, quarantined), say, folder, found, quarantined)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena.cli.options import DAY, Options, command, instant
-from arena.cli.output import attributes, prints_aside, program, progress
+from arena.cli.output import attributes, prints_aside, program, progress, run_async
 from arena.cli.table import TableColumn, print_table
 from arena.errors import ArenaError, count_text
 
@@ -61,8 +61,6 @@ def sync(
 
 def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "VenueSync":
     """The venue of a config, read into the config's record: now, or at another time if it isn't live."""
-    import asyncio
-
     from arena.clock import now
     from arena.cohorts.freeze import stamp_of
     from arena.record.record import Record
@@ -90,7 +88,7 @@ def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "V
             await venue.close()
 
     with closing(Record.open(config.database)) as record:
-        return asyncio.run(read())
+        return run_async(read())
 
 
 def as_dict(config: "Config", found: "VenueSync") -> dict[str, Any]:

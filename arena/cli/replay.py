@@ -13,7 +13,7 @@ import typer
 
 from arena.cli.leaderboard import COLUMNS
 from arena.cli.options import DAY, DEFAULT, Options, command
-from arena.cli.output import interruptible, iso, minute, prints_aside, program, progress, shortened
+from arena.cli.output import interruptible, iso, minute, prints_aside, program, progress, run_async, shortened
 from arena.cli.table import TableChoice
 from arena.errors import ArenaError, count_text
 
@@ -117,8 +117,6 @@ def probe(
     count: int,
 ) -> None:
     """Play with other futures, and say what changed before them."""
-    import asyncio
-
     from arena.rounds.leaks import probe_leaks, probed_replay
     from arena.rounds.replay import open_recording
 
@@ -131,7 +129,7 @@ def probe(
         progress("Playing with other futures") as moved,
     ):
         task = probe_leaks(probed, bundle, count, Path(scratch), open_recording, moved)
-        found = asyncio.run(task)
+        found = run_async(task)
     data = {
         "ok": found.clean,
         "bundle": bundle.content,
@@ -169,8 +167,6 @@ def play(
     season: "Replay", bundle: "Bundle", address: str, workers: bool = False, recorded: str | None = None
 ) -> dict[str, Any]:
     """Play the season into the record; what it came to."""
-    import asyncio
-
     from arena.cli.demo import outcome
     from arena.clock import timer
     from arena.record.model.cohort import later_models_words
@@ -196,7 +192,7 @@ def play(
     with closing(Record.open(address)) as record:
         check_same_replay(record, season, address)
         before = record.read(count_facts)["turns"]
-        asyncio.run(played())
+        run_async(played())
         figures = outcome(record) | market_brier(bundle) | {"open": count_open_positions(record)}
         figures["new_turns"] = figures["turns"] - before
     words = later_models_words(figures["later_models"])
