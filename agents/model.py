@@ -404,27 +404,27 @@ class ModelSettings(Settings):
     model: str
     """The model, by its litellm name, such as `anthropic/MODEL`."""
     base_url: str | None = Field(default=None, pattern=r"^(?:https?://[^\s/]+|server \d+$)")
-    """The address of an OpenAI-compatible server, if not the provider's own. It is followed, not frozen."""
+    """An OpenAI-compatible server, if not the provider's own; not frozen."""
     api_key_env: str | None = None
-    """The environment variable that holds the key (not the key itself), if not the provider's usual one."""
+    """The environment variable that holds the key, if not the provider's usual one."""
     temperature: float | None = Field(default=None, ge=0, le=2)
     """Sent only if set."""
     max_tokens: int = Field(default=16_000, ge=1)
-    """The longest answer, in tokens. Where it is not set, it is worked out by model and number of markets."""
+    """The longest answer, in tokens; unless set, worked out by model and number of markets."""
     max_tokens_key: str | None = Field(default=None, exclude_if=is_none, pattern=r"^[a-z_]{1,40}$")
-    """The name under which `max_tokens` is sent, for servers that take no usual one."""
+    """The name to send `max_tokens` under, for servers that take no usual one."""
     form: Rung | None = Field(default=None, exclude_if=is_none)
-    """How the form of the answer is asked for: by default by `schema`, or by what the server takes."""
+    """How the answer's form is asked for; by default what the server takes."""
     seed: bool = Field(default=True, exclude_if=bool)
     """Whether a seed is sent to servers that take one."""
     prompt_tokens: int = Field(default=100_000, ge=1_000)
-    """The longest prompt, in tokens, as estimated before the call."""
+    """The longest prompt, in estimated tokens."""
     reasoning: Reasoning | None = None
-    """The reasoning effort, for models that take one. Sent only if set."""
+    """The reasoning effort. Sent only if set."""
     timeout: float = Field(
         default=120.0, json_schema_extra={"meant": 'a duration such as "120s" or "15m"', "unit": "seconds"}
     )
-    """How long to wait for an answer. Where it is not set, it is worked out like `max_tokens`."""
+    """How long to wait for an answer; unless set, worked out like `max_tokens`."""
     price: TokenPrice | None = Field(
         default=None, json_schema_extra={"meant": "a block with input and output"}
     )
@@ -434,7 +434,7 @@ class ModelSettings(Settings):
     released: date | None = None
     """The day the model was released."""
     extra: dict[str, JsonValue] = Field(default_factory=dict)
-    """Extra parameters, sent to the provider unchanged."""
+    """More parameters, sent unchanged."""
     measured: Measurement | None = Field(
         default=None,
         exclude_if=is_none,

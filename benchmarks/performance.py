@@ -193,13 +193,15 @@ def page(found: Mapping[str, Sequence[float]], failed: Mapping[str, str], runs: 
         ratios = found.get(promise.what, ())
         if not ratios:
             why = failed.get(promise.by, "not run")
-            lines.append(f"| {promise.what} | {promise.target} | | | {why} |")
+            lines.append(f"|{promise.what} |{promise.target} |||{why}|")
             continue
-        spread = f"{min(ratios):.2f} to {max(ratios):.2f}" if len(ratios) > 1 else ""
+        spread = f"{min(ratios):.2f}–{max(ratios):.2f}" if len(ratios) > 1 else ""
         middle = median(ratios)
         reason = REASONS.get(promise.what)
         says = "" if middle >= 1 else f"missed: {reason}" if reason else "missed"
-        lines.append(f"| {promise.what} | {promise.target} | {middle:.2f} | {spread} | {says} |")
+        lines.append(
+            f"|{promise.what} |{promise.target} |{middle:.2f} |{spread} |{says}|".replace("| |", "||")
+        )
     many = f"{runs} alternating runs" if runs > 1 else "one run"
     return "\n".join([
         "# Performance",
@@ -208,8 +210,8 @@ def page(found: Mapping[str, Sequence[float]], failed: Mapping[str, str], runs: 
         "",
         f"{day}, {many}, load {os.getloadavg()[0]:.0f} at the end: {machine()}.",
         "",
-        "| what | wanted | ratio | spread | |",
-        "| --- | --- | ---: | --- | --- |",
+        "|what |wanted |ratio |spread||",
+        "|---|---|---:|---|---|",
         *lines,
         "",
     ])  # fmt: skip

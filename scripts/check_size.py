@@ -35,7 +35,7 @@ MADE = {
 """Pages that `make docs` and `make bench` write."""
 SILENT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 """Tokens that say nothing to the machine, or only how others hang together."""
-KEY = re.compile(r"^\| `", re.MULTILINE)
+KEY = re.compile(r"^\|`", re.MULTILINE)
 
 
 def tracked() -> list[Path]:

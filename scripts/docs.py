@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from inspect import getdoc
 from pathlib import Path
+from textwrap import dedent, indent
 from types import ModuleType
 from typing import Any
 
@@ -29,8 +30,8 @@ from arena.exports.dictionary import data_page
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 MADE = "`make docs` writes this page from the code."
-GLOSSARY = f"# Glossary\n\n{MADE}\n\n| word | meaning |\n| --- | --- |"
-TABLE = "| key | what it takes | default | meaning |\n| --- | --- | --- | --- |"
+GLOSSARY = f"# Glossary\n\n{MADE}\n\n|word |meaning|\n|---|---|"
+TABLE = "|key |takes |default |meaning|\n|---|---|---|---|"
 SHORT = {
     r"^an? |^the ": "",
     r'^duration .*"every 6 hours".*|^"weekly".*': "schedule",
@@ -38,6 +39,7 @@ SHORT = {
     r"^(dollars|dollars a share),.*": r"\1",
     r"^(text|list of text) of (?:a length|1 to 200).*": r"\1",
     r"whole number": "integer",
+    r" and less than 9,.*": "",
     r"of more than ": "above ",
     r"of at least ": "from ",
     r"from ([\d.,]+) to ([\d.,]+)": r"\1–\2",
@@ -78,8 +80,8 @@ def config_page() -> str:
 
 def table(rows: Sequence[KeyRow]) -> str:
     """The keys of a block; nothing where there are none."""
-    lines = [f"| `{row.name}` | {takes(row)} | {default(row)} | {cell(row.meaning)} |" for row in rows]
-    return "\n".join([TABLE, *lines]) if lines else ""
+    lines = [f"|`{row.name}` |{takes(row)} |{default(row)} |{cell(row.meaning)}|" for row in rows]
+    return "\n".join([TABLE, *lines]).replace("| |", "||") if lines else ""
 
 
 def default(row: KeyRow) -> str:
@@ -87,7 +89,7 @@ def default(row: KeyRow) -> str:
     if row.required:
         return "required"
     if row.default in (None, ""):
-        return "–"
+        return ""
     return f"`{row.default if isinstance(row.default, str) else json.dumps(row.default)}`"
 
 
@@ -114,9 +116,10 @@ HEAD = """\
 What `arena COMMAND --help` says, command by command. `make docs` writes this page. Left out below are
 the options that most commands have:
 
-| option | says |
-| --- | --- |
+|option |says|
+|---|---|
 """
+ARGUMENT = re.compile(r"^(  \S+) <.*?>  +")
 COMMON = ("--config", "--database", "--wide", "--columns", "--json", "--help")
 """Options that are told once for all commands."""
 
@@ -141,24 +144,30 @@ def cli_page() -> str:
     parts = []
     for path, help_text in listed:
         kept = own_part(help_text, common).removeprefix(f"{path}\n\n")
-        parts.append(f"## {path}\n\n```\n{kept}\n```\n")
-    options = [f"| `{name}` | {cell(meaning)} |\n" for name, meaning in common.items()]
+        parts.append(f"## {path}\n\n{indent(dedent(kept), ' ' * 4)}\n")
+    options = [f"|`{name}` |{cell(meaning)}|\n" for name, meaning in common.items()]
     return "\n".join([HEAD + "".join(options), *parts])
 
 
 def own_part(help_text: str, common: dict[str, str]) -> str:
     """A command's help without its list of commands, what comes next, and common options, which are kept."""
-    paragraphs = []
-    for paragraph in help_text.removeprefix("Usage: ").replace(" [OPTIONS]", "", 1).split(BREAK):
+    usage, *rest = help_text.removeprefix("Usage: ").replace(" [OPTIONS]", "", 1).split(BREAK)
+    family = "[ARGS]..." in usage
+    paragraphs = [] if family else [usage]
+    for paragraph in rest:
         head, *lines = paragraph.splitlines()
-        if head == "Commands:" or head.startswith("  Next: "):
+        if head == "Commands:" or head.startswith("  Next: ") or (family and head.startswith("  Example: ")):
             continue
         if head == "Options:":
-            lines = [line for line in lines if not is_common(line, common)]
-            if not lines:
-                continue
-        paragraphs.append("\n".join([head, *lines]))
-    return BREAK.join(paragraphs)
+            lines = [
+                re.sub(r"  \[x>=[01]\]$|; x>=[01](?=\]$)", "", x) for x in lines if not is_common(x, common)
+            ]
+        elif head == "Arguments:":
+            lines = [ARGUMENT.sub(r"\1: ", line).removesuffix("  [required]") for line in lines]
+        else:
+            lines = [head, *lines]
+        paragraphs.append("\n".join(filter(str.strip, lines)))
+    return BREAK.join(filter(None, paragraphs))
 
 
 def is_common(line: str, common: dict[str, str]) -> bool:
@@ -205,13 +214,10 @@ def text_of(name: str) -> str:
 
 
 def written() -> str:
-    """Everything between the two marks: what there is, and then each folder with its rules."""
+    """Everything between the two marks: each folder with its rules."""
     every = chapters()
     titles = {name: opening(text_of(name))[0] for chapter in every for name in chapter}
-    contents = []
-    for folder, *_ in every:
-        contents.append(f"- {link(titles[folder], titles[folder])}")
-    parts = ["\n".join(contents)]
+    parts = []
     for folder, *own in every:
         parts += [chapter_of(folder, titles), *(rule(name, titles) for name in own)]
     return "\n" + "\n\n".join(parts) + "\n\n"
@@ -231,8 +237,8 @@ def rule(name: str, titles: Mapping[str, str]) -> str:
     items = [line for line in shown(rest, name, titles).splitlines() if line[2:].partition(":")[0] in ITEMS]
     parts = SCALE.sub(r"- Scale: \2; \1", "\n".join(items))
     parts = re.sub(r"^(- Scale: (.*)); (?:none|\2)(?=\.$)", r"\1", parts, flags=re.MULTILINE)
-    parts = re.sub(r"^- ([^:\n]+):", r"- **\1:**", parts, flags=re.MULTILINE)
-    return f"### {title}\n\n{shown(lead, name, titles)} ({place})\n\n{parts}{bands(name)}"
+    parts = re.sub(r"^- ([^:\n]+):", r"\n**\1:**", parts, flags=re.MULTILINE)
+    return f"### {title}\n\n{shown(lead, name, titles)} ({place})\n{parts}{bands(name)}"
 
 
 def bands(name: str) -> str:
@@ -242,7 +248,7 @@ def bands(name: str) -> str:
         edge = round(floor, 9) if math.isfinite(floor) else floor
         since = f"{'from' if edge == floor else 'above'} {edge:g}".replace("-", "−")
         words.append(word if floor == -math.inf else f"{word} {since}")
-    return f"\n- **Bands:** {', '.join(words)}." if words else ""
+    return f"\n\n**Bands:** {', '.join(words)}." if words else ""
 
 
 def opening(text: str) -> tuple[str, str, str]:
@@ -295,7 +301,7 @@ def scoring_page() -> str:
 def glossary_page() -> str:
     """Every word, in order."""
     words = tomllib.loads((ROOT / "dashboard" / "assets" / "glossary.toml").read_text(encoding="utf-8"))
-    rows = [f"| {word} | {meaning} |" for word, meaning in words.items()]
+    rows = [f"|{word} |{meaning}|" for word, meaning in words.items()]
     return "\n".join([GLOSSARY, *rows, ""])
 
 

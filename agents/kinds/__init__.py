@@ -1,27 +1,26 @@
 """Kinds of agents, one a file: a class `Settings` and a function `agent(settings, given)`.
 
-An agent is a block under `agents` in the config. `kind` is `llm` by default; `name` is unique, and by
-default the model's or else the kind's. All other keys are settings of its kind, below. The
-shortest agent is one line:
+An agent is a block under `agents` in the config. `kind` is `llm` by default; `name` is unique, by default
+the model's or else the kind's; all other keys are settings of its kind. The shortest agent is one line:
 
     - model: anthropic/MODEL
 
-A cohort freezes its agents' settings when it starts. In every round each agent sees the same markets and
-prices and returns a probability for each market, bets and sales, with reasons. Invalid orders are rejected
-with a reason. An agent that breaks fails only its own turn.
+A cohort freezes its agents' settings. In every round each sees the same markets and prices and returns
+probabilities, bets and sales, with reasons. Invalid orders are rejected with a reason. An agent that
+breaks fails only its own turn.
 
 **Order.** Kinds with an `of` use other agents' forecasts and play after them. `arena check` reports agents
 that depend on each other in a circle.
 
 **Twins.** The same block under two names makes two entrants with equal settings but separate accounts and
-separate luck, as randomness comes from the arena's seed, the round and the name.
+luck, as randomness comes from the arena's seed, the round and the name.
 
     - {name: sharp, model: demo/sharp}
     - {name: sharp-again, model: demo/sharp}
 
-The distance between twins on the leaderboard is the noise floor: if two other agents are no further apart,
-the leaderboard can't say which is better. Models are called, and paid for, once for each twin.
+The distance between twins on the leaderboard is the noise floor: of two agents no further apart it can't
+say which is better. Models are called, and paid for, once for each twin.
 
-**A kind of your own** is one file, `extensions/NAME.py` beside the config, used by `kind: NAME`. Like the
-files in `agents/kinds/`, it has a docstring, a class `Settings` and a function `agent`.
+**A kind of your own** is one file, `extensions/NAME.py` beside the config, used by `kind: NAME`. Like
+those in `agents/kinds/`, it has a docstring, a class `Settings` and a function `agent`.
 """

@@ -1,4 +1,4 @@
-"""Plays by a program of yours, in any language: it reads a view and writes a decision.
+"""Plays by a program of yours, in any language.
 
 `command` is the program with its words, run without a shell in the config's folder, once a turn. It reads a
 view, one JSON document, from standard input and writes a decision to standard output; `arena schema view`
@@ -21,12 +21,12 @@ A program in Python, whole:
     json.dump({"version": 1, "forecasts": forecasts}, sys.stdout)
 
 A turn that was broken off is not asked again once its answer is in. An item of a decision that makes no
-sense is rejected and the others stand; an answer that is no decision is marked malformed; a program that
-exits with a status other than 0, or takes too long, fails its turn and is ended with all that it started.
+sense is rejected, an answer that is no decision malformed; a program that exits with a status other than
+0, or takes too long, fails its turn and is ended with all that it started.
 
-It sees the variables `PATH`, `HOME`, `LANG` and the like, and those named under `environment`. Since it can
-look up what it likes, at a live venue its turns are filled and scored at the prices of when it has
-answered. The program is not frozen with a cohort: rename it when you change what it does.
+It sees the variables `PATH`, `HOME`, `LANG` and the like, and those named under `environment`. Since it
+can look up what it likes, at a live venue its turns are filled and scored at the prices of when it has
+answered. The program is not frozen: rename it when you change what it does.
 """
 
 from collections.abc import Iterator
@@ -59,17 +59,17 @@ class Settings(Common):
     """Which program, and how long it has."""
 
     command: tuple[str, ...] = Field(min_length=1)
-    """The program and its words, such as `[python3, mine.py]`; no shell reads them."""
+    """The program and its words, such as `[python3, mine.py]`."""
     timeout: float = Field(
         default=120.0,
         gt=0,
         json_schema_extra={"meant": 'a duration such as "120s" or "15m"', "unit": "seconds"},
     )
-    """How long it may take for a turn."""
+    """How long a turn may take."""
     environment: tuple[Variable, ...] = ()
     """Variables that it sees besides `PATH` and the like."""
     context: Context = Field(default=Context(), json_schema_extra=CONTEXT_KEYS)
-    """What the view has beyond that: each of `history`, `siblings` and `past`, true by default."""
+    """What the view has beyond that."""
 
     def faults(self, given: Given) -> Iterator[tuple[str, str]]:
         """Whether there is such a program; one beside the config is looked for when it is run."""

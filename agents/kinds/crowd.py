@@ -1,15 +1,15 @@
 """Combines the forecasts of several agents, market by market. It never bets.
 
-`method` is `median`, `mean`, `trimmed_mean` (without the lowest and
-highest; `trim` is the share left out at each end), `geometric_mean` (of the probabilities; it leans to NO)
-or `geometric_mean_of_odds` (which treats YES and NO alike). It uses final forecasts and skips markets
-without any. Its agents play first; if the provider of one fails, so does the crowd.
+`method` is `median`, `mean`, `trimmed_mean` (without the lowest and highest; `trim` is the share left out
+at each end), `geometric_mean` (of the probabilities; it leans to NO) or `geometric_mean_of_odds` (which
+treats YES and NO alike). It uses final forecasts and skips markets without any. If the provider of one
+fails, so does the crowd.
 
     - kind: crowd
       of: [sharp, hasty]
       method: geometric_mean_of_odds
 
-To see what its forecasts would have earned, add a `kelly` agent `of` it.
+A `kelly` agent `of` it shows what its forecasts would have earned.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ class Settings(Common):
     """Who is in the crowd, and how their forecasts become one."""
 
     of: Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_once)]
-    """The names of the agents whose forecasts count."""
+    """The agents whose forecasts count."""
     method: Method = "median"
     """How several probabilities become one."""
     trim: float = Field(default=0.1, ge=0, lt=0.5)

@@ -6,7 +6,7 @@ dearest; a side that can't be bought is replaced by the next dearest. A mid of o
     - kind: favourite
       bets: 5
 
-It shows whether long shots are overpriced: if they are, it makes money.
+It makes money if long shots are overpriced.
 """
 
 from collections.abc import Iterator

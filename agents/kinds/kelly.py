@@ -7,7 +7,7 @@ It holds its positions until they are settled.
       name: kelly-of-sharp
       of: sharp
 
-It shows what the other agent's forecasts would have earned.
+It shows what those forecasts would have earned.
 """
 
 from dataclasses import replace

@@ -68,23 +68,23 @@ class Settings(ModelSettings):
     prompt: str = "bet"
     """The prompt: a name, or the path of your own .md file."""
     system: str | None = None
-    """A prompt for the system message only, in place of the prompt's own; named likewise."""
+    """A prompt for the system message alone."""
     prices: Literal["shown", "hidden", "after"] = "shown"
-    """Whether it sees prices, or is asked without them first and then with them."""
+    """Whether it sees prices: yes, no, or once it has answered without."""
     samples: int = Field(default=1, ge=1, le=100)
-    """How often each question is asked; the agent states the median."""
+    """How often each question is asked; the median counts."""
     min_answered: float = Field(default=0.9, gt=0, le=1)
-    """With usable forecasts for a smaller part of the markets asked about, it is asked for the rest, once."""
+    """With usable forecasts for less of the markets, it is asked for the rest, once."""
     batch: int | None = Field(default=None, ge=1)
-    """The most markets in one question; all of them by default."""
+    """The most markets in one question; by default all."""
     context: Context = Field(default=Context(), json_schema_extra=CONTEXT_KEYS)
-    """What its prompt may tell beyond that: each of `history`, `siblings` and `past`, true by default."""
+    """What its prompt may tell beyond that."""
     tools: tuple[str, ...] = Field(default=(), exclude_if=is_empty)
-    """What it may use before it answers, such as `[search, read, price_history, book, notes]`."""
+    """What it may use first, such as `[search, read, price_history, book, notes]`."""
     steps: int = Field(default=STEPS, ge=1, le=100, exclude_if=STEPS.__eq__)
-    """In how many steps it may use them, for each question; then it must answer."""
+    """How many steps a question may take; then it must answer."""
     tool_dollars: float | None = Field(default=None, exclude_if=is_none, gt=0, le=100_000)
-    """Once the steps of a question have cost so much, it must answer."""
+    """At this cost of its steps it must answer."""
 
     @property
     def prompt_names(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ It bets a quarter of the Kelly stake on its forecasts.
     - kind: oracle
       noise: 0.5
 
-Without noise, it shows the best possible score.
+Without noise, its score is the best possible.
 """
 
 from random import Random

@@ -1,14 +1,13 @@
 """Plays from outside, by a program or an assistant that takes its turns at `arena desk`.
 
-The round opens the turn and waits. Until the answer is in or `wait` is over, whoever has the agent's key
-can read the view and send a decision: [agents from outside](outside.md). A turn without an answer in time
-is marked late.
+Until the answer is in or `wait` is over, whoever has the agent's key can read the view and send a
+decision: [agents from outside](outside.md). A turn without an answer in time is late.
 
     - kind: outside
       name: ann
       wait: 15m
 
-The round and all that is due after it wait for the slowest, so keep `wait` well below the time between two
+The round and all that is due after it wait for the slowest: keep `wait` well below the time between
 rounds.
 """
 
@@ -39,7 +38,7 @@ class Settings(DeskSettings):
     """How long it has."""
 
     context: Context = Field(default=Context(), json_schema_extra=CONTEXT_KEYS)
-    """What the view has beyond that: each of `history`, `siblings` and `past`, true by default."""
+    """What the view has beyond that."""
 
 
 def ask(_settings: Settings, _given: Given) -> Ask:

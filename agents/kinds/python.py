@@ -21,15 +21,15 @@ With a `model` and its settings, an async function can call that model: `call = 
 ask(Prompt((Message("user", "Will it rain?"),)))`, both from `agents.model`; `call.reply` is the answer,
 `call.error` the reason there is none. A function that is not async blocks all agents while it runs.
 
-A function that raises, or returns anything but a decision, fails its turn, with a note. At a live venue its
-turns are filled and scored at the prices of when it has answered. The file is not frozen with a cohort:
-rename it when you change what it does.
+A function that raises, or returns anything but a decision, fails its turn, with a note. At a live venue
+its turns are filled and scored at the prices of when it has answered. The file is not frozen: rename it
+when you change what it does.
 
     - kind: python
       function: mine:decide
       arguments: {edge: 0.1}
 
-For settings with checks of their own, write a kind instead: `extensions/NAME.py`.
+For settings with checks of their own, write a kind: `extensions/NAME.py`.
 """
 
 import inspect
@@ -55,13 +55,13 @@ class Settings(ModelSettings):
     """Which function, and what it is handed."""
 
     function: Annotated[str, AfterValidator(_place)]
-    """The module beside the config and the function in it, such as `mine:decide`."""
+    """The module and the function in it, such as `mine:decide`."""
     arguments: Mapping[str, Any] = Field(default_factory=dict)
     """Keyword arguments of the function, beside the view and `ask`."""
     model: str = ""
     """The model that `ask` calls, if any."""
     context: Context = Field(default=Context(), json_schema_extra=CONTEXT_KEYS)
-    """What the view has beyond that: each of `history`, `siblings` and `past`, true by default."""
+    """What the view has beyond that."""
 
     def faults(self, given: Given) -> Iterator[tuple[str, str]]:
         """Whether the function is there and can be called so."""

@@ -27,7 +27,7 @@ finds it first.
       name: ann
       file: ann.csv
 
-For several people, add several agents, each with a name and a file.
+Several people are several agents, each with a name and a file.
 """
 
 from collections.abc import Iterable, Iterator
@@ -50,7 +50,7 @@ class Settings(Common):
     """Where the moves are written down."""
 
     file: str = Field(min_length=1)
-    """The .csv or .jsonl file; a path relative to the config's folder."""
+    """The .csv or .jsonl file."""
     days: int = Field(default=7, ge=0, le=3_650)
     """How many days of moves before a cohort's first round count."""
 

@@ -31,7 +31,7 @@ MOST_WORDS = 8
 class Settings(BaseModel):
     """The folder of articles.
 
-    The path is not frozen with a cohort: articles may move, and new ones arrive every day.
+    The path is not frozen with a cohort.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)

@@ -64,8 +64,8 @@ COLUMNS = (
 def list_agents(chosen: Options) -> None:
     """List the agents: how the config sets them up, and what the record says of each so far.
 
-    Prices are dollars per million tokens. A line says so where a provider has changed the model behind a
-    name: its scores are then those of two models.
+    Prices are dollars per million tokens. It says where a provider has changed the model behind a name:
+    the scores are then those of two.
 
     Example: arena agents list
 
@@ -140,9 +140,7 @@ def show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Its name in the config or in the record.")],
     by: Annotated[
         Literal["category", "horizon", "price", "cohort"] | None,
-        typer.Option(
-            help="Split skill and calibration by the markets' category, time to close, YES price or cohort."
-        ),
+        typer.Option(help="Split skill and calibration; horizon is the time to close."),
     ] = None,
 ) -> None:
     """Show one agent: its settings cohort by cohort and what changed, its scores, turns and calls.

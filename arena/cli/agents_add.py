@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena.cli.options import DEFAULT, Options, command
-from arena.cli.output import exact, interruptible, plain, prints_aside, program, progress, shortened
+from arena.cli.output import (
+    exact,
+    interruptible,
+    plain,
+    prints_aside,
+    program,
+    progress,
+    run_async,
+    shortened,
+)
 from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
@@ -49,7 +58,7 @@ class ModelChoice:
 def add(
     chosen: Options,
     models: Annotated[
-        list[str], typer.Argument(metavar="MODEL...", help="Models as PROVIDER/MODEL, as litellm names them.")
+        list[str], typer.Argument(metavar="MODEL...", help="PROVIDER/MODEL, as litellm names it.")
     ],
     name: Annotated[
         str | None, typer.Option("--name", help="The agent's name, if not the model's.", metavar="NAME")
@@ -72,9 +81,8 @@ def add(
 ) -> None:
     """Add models to the config as agents, each after one real question, and say what they cost a month.
 
-    The question shows as many sample markets as a round. Timeout, longest answer, form, tokens and cost are
-    written beside the model. A model that gives no usable answer is not added; the exit status is then 2,
-    or 1 if none is.
+    The question shows as many sample markets as a round; what it measured is written beside the model. A
+    model without a usable answer is not added; the exit status is then 2, or 1 if none is.
 
     Example: arena agents add anthropic/claude-sonnet-5
 
@@ -190,19 +198,17 @@ def probe_all(
     config: "Config", blocks: Sequence[Block], asking: bool, yes: bool
 ) -> "tuple[dict[str, ProbeAnswer], list[dict[str, str]]]":
     """Ask each model its question, if whoever pays agrees; good answers by agent, and others' faults."""
-    import asyncio
-
     from agents.model import model_settings
 
     names = {block["name"] for block in blocks}
     found = [(each, model_settings(each.settings)) for each in config.agents if each.name in names]
     models = {each.name: model for each, model in found if model is not None}
     with prints_aside():
-        probes = asyncio.run(_probes(config, models))
+        probes = run_async(_probes(config, models))
     _confirm(config, probes, asking, yes)
     label = "Asking " + (next(iter(probes)) if len(probes) == 1 else count_text(len(probes), "model"))
     with prints_aside(), progress(label):
-        answers = asyncio.run(_answers(config, probes))
+        answers = run_async(_answers(config, probes))
     faults = {name: _fault(answer) for name, answer in answers.items()}
     failed = [
         {"agent": name, "model": probes[name].settings.model, **fault}

@@ -17,6 +17,7 @@ from arena.cli.output import (
     prints_aside,
     program,
     progress,
+    run_async,
     shortened,
 )
 from arena.cli.table import TableColumn, print_table
@@ -83,7 +84,7 @@ def try_agent(
     chosen: Options,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Its name in the config or in the record.")],
     dry: Annotated[
-        bool, typer.Option("--dry", help="Make no calls: show the prompts and what they may cost.")
+        bool, typer.Option("--dry", help="Show prompts and what they may cost; call nobody.")
     ] = False,
     at: Annotated[
         str | None,
@@ -92,18 +93,16 @@ def try_agent(
 ) -> None:
     """Let one agent decide, and show prompts, answers, decision, fills and cost. Nothing is saved.
 
-    It replays the latest round of the agent's newest cohort, with its account of then and today's settings.
-    A new agent gets the latest round played, or else the venue's current markets, and a fresh bankroll.
+    It replays the latest round of the agent's newest cohort, with its account of then and today's
+    settings; a new agent gets the latest round played, or else the venue's current markets, and a fresh
+    bankroll.
 
-    Calls are real and cost money, within the budget. The exit status is 2 when the model gave no usable
-    answer.
+    Calls cost money, within the budget. The exit status is 2 without a usable answer.
 
     Example: arena agents try sharp --dry
 
     Next: arena round plays the next round with all agents.
     """
-    import asyncio
-
     from arena.record.dry_run import open_or_empty
 
     settings = chosen.load()
@@ -113,7 +112,7 @@ def try_agent(
         interruptible("stopped; nothing was written", "a call under way may be charged"),
         open_or_empty(settings.database) as engine,
     ):
-        trial = asyncio.run(dry_run(engine, settings, name, wanted, dry))
+        trial = run_async(dry_run(engine, settings, name, wanted, dry))
     listings = {listing.market.id: listing for listing in trial.setting.snapshot}
     asked = {id: listing.market.question for id, listing in listings.items()}
     data = trial_data(trial) | ({"decision": None} if trial.turn is None else turn_data(trial.turn, listings))

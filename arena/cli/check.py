@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena.cli.options import Options, command
-from arena.cli.output import attributes, exact, print_json, prints_aside, program, thinking_words
+from arena.cli.output import attributes, exact, print_json, prints_aside, program, run_async, thinking_words
 from arena.cli.table import TableChoice, TableColumn, print_table, print_text
 from arena.errors import ArenaError, count_text
 from markets.millionths import decimal
@@ -67,14 +67,12 @@ LINE_UP = (
 
 def cost_of(config: "Config", number: int, usage: "Mapping[str, RecentUsage]") -> dict[str, Any]:
     """What cohort `number` would use, agent by agent and in all, and where the budget would stop it."""
-    import asyncio
-
     from arena.calls.budget_warnings import budget_warnings, round_counts
     from arena.calls.estimate import estimate_lineup, total_usage
     from arena.rounds.adapters import kind_inputs
 
     with prints_aside():
-        fresh = asyncio.run(estimate_lineup(config, kind_inputs(config, config.prompts)))
+        fresh = run_async(estimate_lineup(config, kind_inputs(config, config.prompts)))
     found = [one.as_played(usage.get(one.agent)) for one in fresh]
     times = round_counts(config.cohorts, number)
     lengths = {"round": Fraction(1), "cohort": Fraction(times.cohort), "month": times.month}
@@ -245,12 +243,11 @@ def check(
 ) -> None:
     """Check the config; show who would play in the next cohort, what it would cost, and what is wrong.
 
-    All mistakes are listed at once with file, line and key, and the exit status is then 1, as it is when a
-    model can't answer with these settings. Costs are estimates: expected (low–high). Nothing is played or,
-    without --live, spent.
+    All mistakes are listed at once with file, line and key; with any, or a model that can't answer with
+    these settings, the exit status is 1. Costs are estimates: expected (low–high). Nothing is played.
 
-    --live costs a fraction of a cent. The exit status is 1 when nothing could be reached, 2 when only part
-    could.
+    Only --live spends anything, a fraction of a cent. Its exit status is 1 when nothing could be reached,
+    2 when only part could.
 
     Example: arena check --config my-arena/config.yaml
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from arena.cli.output import exact, prints_aside
+from arena.cli.output import exact, prints_aside, run_async
 from arena.cli.table import TableColumn, print_table
 from arena.errors import ArenaError
 
@@ -74,7 +74,7 @@ def check_live(config: "Config", venues: Sequence[str], agents: Sequence[str], q
         return {"live": live, "models": await check_models(config, targets) if targets else []}
 
     with prints_aside():
-        found = asyncio.run(tried())
+        found = run_async(tried())
     if not quiet:
         say_live(found)
     return found

@@ -21,7 +21,7 @@ PLANNED, NEXT = "next", "the next cohort"
 """How the cohort is called that the config would start, on the command line and in words."""
 Number = Annotated[str, typer.Argument(metavar="N", help="The number of a cohort.")]
 """Which cohort a command is about."""
-Which = Annotated[str, typer.Argument(help="The number of a cohort, or `next`.")]
+Which = Annotated[str, typer.Argument(help="A cohort's number, or `next`.")]
 HEAD = re.compile(r"[0-9a-f]{64}")
 
 
@@ -49,7 +49,7 @@ def diff(
     """Compare two cohorts: agents added, removed or changed, rules, markets, venue, prompts.
 
     `next` is the cohort that the config would start now. Number, start and seed always differ and are not
-    compared. With --json, amounts and prices are in millionths, as they were frozen.
+    compared. With --json, amounts and prices are frozen millionths.
 
     Example: arena cohorts diff 1 next --texts
 
@@ -130,9 +130,9 @@ def seal(
 ) -> None:
     """Print a cohort's head: a hash over all that it froze, saw and decided until a round was over.
 
-    Publish it before the markets resolve, and --check later proves that nothing was changed: later rounds,
-    settlements and corrections leave it as it is. The head of round 0 covers the frozen settings alone and
-    can be published before the first decision.
+    Published before the markets resolve, it lets --check prove that nothing was changed: later rounds,
+    settlements and corrections leave it as it is. The head of round 0, of the frozen settings alone, can
+    be published before the first decision.
 
     Example: arena cohorts seal 1 --round 2
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 HELP = """Look at the cohorts, start one by hand, pause or end one, and seal what was decided.
 
-A cohort keeps the settings it started with; a changed config takes effect with the next one.
+A cohort keeps its settings; a changed config takes effect with the next one.
 
 Example: arena cohorts diff 1 next
 
@@ -153,9 +153,9 @@ def say_list(found: "Sequence[CohortOverview]", choice: TableChoice) -> None:
 def show(chosen: Options, number: Number) -> None:
     """Show one cohort: how its agents stand, how its turns ended, and what it froze when it started.
 
-    `config` is the SHA-256 of the config file that the cohort started from. The head is a hash over all
-    that was frozen, seen and decided until the last round that is over. With --json, frozen amounts and
-    prices are in millionths.
+    `config` is the SHA-256 of the config file that it started from; the head is a hash over all that was
+    frozen, seen and decided until the last round that is over. With --json, frozen amounts and prices are
+    in millionths.
 
     Example: arena cohorts show 1
 
@@ -297,9 +297,8 @@ def start(
 ) -> None:
     """Start a cohort from the current config, besides the scheduled ones.
 
-    Without --at it starts now where the venue is live; in a simulated or recorded world at the next
-    decision time. It counts among the newest, so an older cohort may stop deciding. The schedule is
-    unaffected.
+    Without --at it starts now where the venue is live, else at the next decision time. It counts among
+    the newest, so an older cohort may stop deciding. The schedule is unaffected.
 
     Example: arena cohorts start --at 2026-01-07T00:00Z
 
@@ -346,8 +345,8 @@ def end(
 ) -> None:
     """End a cohort for good: it decides no more, and is tracked until its last position settles.
 
-    Nothing is sold. Missing turns of a round that has begun are late. To stop for a while, use arena
-    cohorts pause.
+    Nothing is sold. Missing turns of a round that has begun are late. arena cohorts pause stops it for a
+    while.
 
     Example: arena cohorts end 3 --yes
 

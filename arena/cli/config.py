@@ -13,13 +13,11 @@ from arena.cli.output import print_json
 @command()
 def config(
     chosen: Options,
-    every: Annotated[
-        bool, typer.Option("--all", help="Every key there is, with its meaning and default.")
-    ] = False,
+    every: Annotated[bool, typer.Option("--all", help="Every key, with its meaning.")] = False,
 ) -> None:
     """Print the settings in effect, defaults included, as a config would have them.
 
-    Either form is a valid config; no secret is shown.
+    It shows no secret.
 
     Example: arena config --all
 

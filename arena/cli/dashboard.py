@@ -86,14 +86,14 @@ class ListenAddress:
 def dashboard(
     chosen: Options,
     host: Annotated[
-        str, typer.Option(help="Where to listen; beyond this machine only with --behind-proxy.")
+        str, typer.Option(metavar="HOST", help="Where to listen: this machine, unless --behind-proxy.")
     ] = HOST,
     port: Annotated[int, typer.Option(help="The port, or the next free one.")] = PORT,
     behind_proxy: Annotated[
         bool,
         typer.Option(
             "--behind-proxy",
-            help="The only way in is a proxy that asks for a password and encrypts; --port is then exact.",
+            help="The only way in is a proxy with encryption and a password; --port is exact.",
         ),
     ] = False,
     public: Annotated[
@@ -103,10 +103,10 @@ def dashboard(
 ) -> None:
     """Show the record in a browser until Ctrl-C, on this machine only unless a proxy stands in front.
 
-    The pages only read the record. When scores are out of date, they are computed in the background and,
-    if the record may be written, kept there.
+    Pages only read the record; scores out of date are computed in the background and, if it may be
+    written, kept there.
 
-    It has no password. With --public it answers only at that address, and under its path if it has one.
+    It has no password. With --public it answers only at that address and path.
 
     Example: arena dashboard --database .demo/demo.db
 

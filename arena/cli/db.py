@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 HELP = """Look after the record: back it up, restore, upgrade, move and prune it.
 
-What happened stays in the record; only old prices that nothing depends on can be pruned.
+Only old prices that nothing depends on can be pruned.
 
 Example: arena db backup
 
@@ -35,18 +35,17 @@ def backup(
         str | None,
         typer.Argument(
             metavar="[FILE|URL]",
-            help="A new file, or an empty database; by default a file in the backup folder.",
+            help="A new file, or an empty database.",
         ),
     ] = None,
 ) -> None:
     """Copy the record as of this instant, even while it is played, and verify the copy.
 
-    By default it goes to backup.folder, named by the time in UTC, and all but the newest backup.keep there
-    are deleted. A backup is one SQLite file, also of a PostgreSQL record, and gets its name only once
-    verified.
+    By default it goes to backup.folder, named by the time in UTC, where the newest backup.keep stay. A
+    backup is one SQLite file, also of a PostgreSQL record, and gets its name once verified.
 
-    With a URL the record moves to another database, such as one on PostgreSQL: the copy is kept only if its
-    state hash is the same too. Stop arena run first, and then name it as `database` in the config.
+    With a URL the record moves to another database, such as PostgreSQL; the copy must have the same state
+    hash. Stop arena run first, then name it as `database` in the config.
 
     Example: arena db backup postgresql+psycopg://user@host/name
 
@@ -101,14 +100,14 @@ def summary(content: "RecordContent") -> str:
 @command()
 def restore(
     chosen: Options,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup; it is not changed.")],
-    force: Annotated[bool, typer.Option("--force", help="Move an existing record aside first.")] = False,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup.")],
+    force: Annotated[bool, typer.Option("--force", help="Move an existing record aside.")] = False,
 ) -> None:
     """Put a backup in place of the record.
 
-    The backup is checked, copied, upgraded and verified before anything else is touched. Nothing is ever
-    overwritten: with --force the existing record keeps its data under another name, unless another process
-    has it open. On PostgreSQL the database has to be empty.
+    The backup is checked, copied, upgraded and verified before anything else is touched. Nothing is
+    overwritten: with --force the existing record gets another name, unless a process has it open. On
+    PostgreSQL the database has to be empty.
 
     Example: arena db restore backups/arena-20260104T000000Z.db --database restored.db
 
@@ -138,11 +137,10 @@ def upgrade(
     chosen: Options,
     no_backup: Annotated[bool, typer.Option("--no-backup", help="Make no backup first.")] = False,
 ) -> None:
-    """Bring the record of an older arena to the current schema. Its facts stay as they are.
+    """Bring an older arena's record to the current schema. Its facts stay as they are.
 
     A backup comes first, and the upgrade is verified on a copy of it. Commands that play upgrade by
-    themselves; those that only read ask for this one. On PostgreSQL the queue's tables are upgraded too.
-    Stop arena run first.
+    themselves; those that only read ask for this one. Stop arena run first.
 
     Example: arena db upgrade
 
@@ -215,17 +213,14 @@ def copy_to(chosen: Options, to: str) -> None:
 @command()
 def prune(
     chosen: Options,
-    older_than: Annotated[
-        str, typer.Option("--older-than", metavar="AGE", help="Prune quotes older than this: 90d, 12w.")
-    ],
+    older_than: Annotated[str, typer.Option("--older-than", metavar="AGE", help="How old: 90d, 12w.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be pruned.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
     """Delete old quotes that no snapshot holds, and so no turn, fill or mark depends on.
 
-    It says what would be deleted and what stays, then asks. Each market's newest quote before that time
-    stays, so its price is known at any later time. The record keeps how many were deleted and when, for
-    arena verify.
+    It says what would go, then asks. Each market's newest quote before that time stays, so its price is
+    known at any later time. The record keeps how many went and when, for arena verify.
 
     Example: arena db prune --older-than 90d --dry-run
 

@@ -12,7 +12,7 @@ from arena.cli.dashboard import ListenAddress, free_port, serve
 from arena.cli.init import template
 from arena.cli.leaderboard import COLUMNS, print_leaderboard, read_leaderboard
 from arena.cli.options import Options, command
-from arena.cli.output import interruptible, prints_aside, program, progress
+from arena.cli.output import interruptible, prints_aside, program, progress, run_async
 from arena.cli.table import TableChoice
 from arena.errors import ArenaError, count_text
 
@@ -27,9 +27,7 @@ RECORD = FOLDER / "demo.db"
 @command(table=True)
 def demo(
     chosen: Options,
-    headless: Annotated[
-        bool, typer.Option("--headless", help="Print the results; open no dashboard.")
-    ] = False,
+    headless: Annotated[bool, typer.Option("--headless", help="Print the results only.")] = False,
     seed: Annotated[int | None, typer.Option(help="Play another made-up world.", min=0)] = None,
     rounds: Annotated[int | None, typer.Option(help="Stop after this many decision times.", min=1)] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue where the record stops.")] = False,
@@ -37,7 +35,7 @@ def demo(
 ) -> None:
     """Play a whole simulated season, offline and without a key; then show leaderboard and dashboard.
 
-    The record is .demo/demo.db. Each run replaces it, unless --resume or --database is given.
+    The record is .demo/demo.db; without --resume or --database a run replaces it.
 
     Example: arena demo --headless --json --seed 7
 
@@ -80,8 +78,6 @@ def prepare(address: str, resume: bool, default: bool) -> None:
 
 def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
     """Play the season into the record; what it came to."""
-    import asyncio
-
     from arena.clock import timer
     from arena.cohorts.freeze import plan_of
     from arena.record.record import Record
@@ -97,7 +93,7 @@ def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
     started = timer()
     hint = f"arena demo --resume --database {address} goes on where it stopped"
     with closing(Record.open(address)) as record, interruptible("stopped; what was played is kept", hint):
-        asyncio.run(season())
+        run_async(season())
         found = outcome(record)
         return {"database": address, "seed": config.seed, "seconds": round(timer() - started, 2)} | found
 

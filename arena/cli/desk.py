@@ -27,25 +27,25 @@ def desk(
     chosen: Options,
     key: Annotated[
         str | None,
-        typer.Option("--key", metavar="NAME", help="Make a key for this agent, print it once, and exit."),
+        typer.Option(
+            "--key", metavar="NAME", help="Print a key for this agent, once; it replaces the old one."
+        ),
     ] = None,
     host: Annotated[
-        str, typer.Option(help="Where to listen; beyond this machine only with --behind-proxy.")
+        str, typer.Option(metavar="HOST", help="Where to listen: this machine, unless --behind-proxy.")
     ] = HOST,
     port: Annotated[int, typer.Option(help="The port, or the next free one.")] = PORT,
     behind_proxy: Annotated[
         bool,
-        typer.Option(
-            "--behind-proxy", help="The only way in is a proxy that encrypts; --port is then exact."
-        ),
+        typer.Option("--behind-proxy", help="The only way in is a proxy that encrypts; --port is exact."),
     ] = False,
 ) -> None:
     """Let agents from outside take their turns, over HTTP, until Ctrl-C.
 
-    Agents of the kind `outside` read their view here, try and send a decision, and read how their turns
-    ended. Run it beside `arena run`; either may be restarted without loss.
+    Agents of the kind `outside` read views here, try and send decisions, and read how turns ended. Run it
+    beside `arena run`; either may be restarted without loss.
 
-    Each agent needs its own key, from --key; a new one replaces it.
+    Each agent needs a key of its own.
 
     Example: arena desk --key ann
 
@@ -111,10 +111,10 @@ def mcp(
     _chosen: Options,
     url: Annotated[str, typer.Option(metavar="URL", help="Where the desk is.")] = f"http://{HOST}:{PORT}",
 ) -> None:
-    """Let an assistant take an agent's turns by the Model Context Protocol, on standard input and output.
+    """Let an assistant take an agent's turns by the Model Context Protocol, over standard streams.
 
-    Register it with your assistant as a server, with the agent's key in the environment variable ARENA_KEY.
-    Its tools are `view`, `preview`, `submit` and `results`. It needs pip install "paper-arena[mcp]".
+    Register it with your assistant as a server, with the agent's key in the variable ARENA_KEY. Its tools
+    are `view`, `preview`, `submit` and `results`. It needs pip install "paper-arena[mcp]".
 
     Example: arena mcp --url https://arena.example.com
 

@@ -33,9 +33,9 @@ def export(
 ) -> None:
     """Write the record to plain files: forecasts, turns, bets, ledgers, prices, scores.
 
-    One file per table, a manifest with their hashes, and data.md, which explains every column. All files
-    are of one instant. arena import turns a whole export back into a record; one of some cohorts, or
-    without prompts, can only be read.
+    One file per table, a manifest with their hashes, and data.md, which explains every column, all of one
+    instant. arena import turns a whole export back into a record; one of some cohorts, or without
+    prompts, can only be read.
 
     Example: arena export season.zip --format parquet
 
@@ -75,8 +75,8 @@ def import_record(
 ) -> None:
     """Make a record from an export: a new file, or an empty database by URL.
 
-    Every file must match the manifest. The record gets the state hash of the one exported and is
-    verified; if anything is wrong, it says what, and nothing is kept.
+    Every file must match the manifest, and the record the state hash of the one exported. It is verified;
+    if anything is wrong, nothing is kept.
 
     Example: arena import season.zip --database copy.db
 
@@ -107,15 +107,15 @@ def report(
     cohort: Annotated[int | None, typer.Option(help="Only this cohort, by number.", min=1)] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     method: Annotated[
-        bool, typer.Option("--method", help="How it was played and judged instead, as Markdown.")
+        bool, typer.Option("--method", help="How it was played and judged, as Markdown.")
     ] = False,
 ) -> None:
-    """Write how a season stands into one HTML file: the verdict, the leaderboard and the charts.
+    """Write how a season stands into one HTML file: verdict, leaderboard and charts.
 
-    It opens from disk, prints well, and has no scripts or external resources. Curves cover the newest six
-    cohorts, calibration the first twelve agents. With --method it is what a paper's reader needs to
-    believe a season: data, cutoffs, models with release days, prompts by hash, answers, refusals and
-    costs, rules, statistics and their limits.
+    It opens from disk, without scripts or external resources. Curves cover the newest six cohorts,
+    calibration the first twelve agents. --method has what a paper's reader needs to believe a season:
+    data, cutoffs, models with release days, prompts by hash, answers, refusals, costs, rules, statistics
+    and their limits.
 
     Example: arena report --cohort 2 -o cohort-2.html
 
@@ -187,8 +187,8 @@ def publish(
 
     Open DIR/index.html, or put DIR behind any web server. It has no keys or paths, quotes the agents'
     reasons, and has prompts and answers only with publish: {prompts: true} in the config. Run again, it
-    writes only pages that have changed and leaves other files alone. With publish: DIR in the config, arena
-    run does it.
+    writes what has changed and leaves other files alone. With publish: DIR in the config, arena run does
+    it.
 
     data.json has the figures of arena leaderboard --json. badges/NAME.json is a badge for shields.io:
     https://img.shields.io/endpoint?url=ADDRESS-OF-THE-FILE

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 HELP = """Play, check and score ForecastBench's rounds.
 
-Its files come plain or packed with gzip: question sets, resolution sets, and what forecasters filed.
+Question sets, resolution sets and forecasters' files come plain or packed with gzip.
 
 Example: arena forecastbench check 2026-03-01.us.1.json --questions 2026-03-01-llm.json
 
@@ -100,7 +100,7 @@ From = Annotated[
     typer.Option(
         "--from",
         metavar="DIR|URL",
-        help="A folder with the files, or an address with the same folders; else where they are published.",
+        help="A folder of the files, or an address with question_sets/ and resolution_sets/.",
     ),
 ]
 
@@ -116,17 +116,16 @@ def fetch(
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="Also write the file there.")
     ] = None,
     resolutions: Annotated[
-        bool, typer.Option("--resolutions", help="Fetch the resolutions of all rounds that are kept instead.")
+        bool, typer.Option("--resolutions", help="Fetch resolutions, of all rounds that are kept.")
     ] = False,
     clock: ClockFile = None,
 ) -> None:
     """Keep a round's question set, or all resolutions, in the record, byte for byte, with its SHA-256.
 
-    DIR has the files as published; an address has question_sets/ and resolution_sets/ below it. A changed
-    file becomes a new version. Only whole and valid files are kept.
+    A changed file becomes a new version. Only whole and valid files are kept.
 
-    With --resolutions: open markets have the crowd's probability of the day before. Changed outcomes are
-    listed. A round's first resolutions come some ten days after it was due.
+    In resolutions open markets have the crowd's probability of the day before; changed outcomes are
+    listed. A round's first come some ten days after it was due.
 
     Example: arena forecastbench fetch --due 2026-03-01 --from datasets
 
@@ -188,9 +187,9 @@ def file(
 ) -> None:
     """Write answers as a submission in the published form, or say what is wrong with them.
 
-    They are those of an agent, as `run` has kept them, or of a CSV with the columns source, id,
-    resolution_date (empty for a market), forecast (0 to 1) and, if you like, reasoning. Nothing is
-    written if an answer has a fault, or with less than 95% of the market rows or of the data rows.
+    They are an agent's, kept by `run`, or those of a CSV with the columns source, id, resolution_date
+    (empty for a market), forecast (0 to 1) and, if you like, reasoning. Nothing is written if an answer
+    has a fault, or with less than 95% of the market rows or of the data rows.
 
     Example: arena forecastbench file --as us --model sharp -o filed
 
@@ -297,9 +296,9 @@ def check(
 ) -> None:
     """Check anyone's files of forecasts: every fault is named by row and field, with its remedy.
 
-    Rows count from 1. With the question set of the round, ids, dates and how much is answered are checked
-    as well: below 95% of the market rows or of the data rows a submission is dropped. If there is a
-    fault, the exit status is 1.
+    Rows count from 1. With the round's question set, ids, dates and how much is answered are checked as
+    well: below 95% of the market rows or of the data rows a submission is dropped. With any fault the
+    exit status is 1.
 
     Example: arena forecastbench check 2026-03-01.us.1.json --questions 2026-03-01-llm.json
 
@@ -377,11 +376,11 @@ def board(
 ) -> None:
     """Rank forecasters by ForecastBench's rules: the agents of the record, those of files, or both.
 
-    Modes: tournament, baseline (its own models), preliminary (data questions alone) and paper, with plain
-    means and open markets scored against the crowd's latest probability. Intervals stand there twice: as the
-    source has them, and by cluster, which allows for horizons and rounds of one question that move together.
-    What isn't scored is counted and named. Without question sets, questions are those that resolved. With
-    --by, --csv and --html have the parts in place of the whole.
+    Modes: tournament, baseline (its own models), preliminary (data questions alone) and paper: plain
+    means, open markets scored against the crowd's latest probability, and two intervals, the source's,
+    and one by cluster, which allows for horizons and rounds of one question that move together. What
+    isn't scored is counted and named. Without question sets, questions are those that resolved. With
+    --by, --csv and --html have the parts.
 
     Example: arena forecastbench board --mode paper --questions Q.json --resolutions R.json FORECASTS.json
 

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena.cli.options import Options, command
-from arena.cli.output import attributes, exact, interruptible, plain, prints_aside, program, progress
+from arena.cli.output import (
+    attributes,
+    exact,
+    interruptible,
+    plain,
+    prints_aside,
+    program,
+    progress,
+    run_async,
+)
 from arena.cli.run import clock_of
 from arena.cli.table import TableChoice, TableColumn, print_table
 from arena.errors import ArenaError, count_text
@@ -95,7 +104,7 @@ def run(
     ] = False,
     batch: Annotated[int, typer.Option("--batch", min=1, help="Questions in one call.")] = 1,
     agents: Annotated[
-        list[str] | None, typer.Option("--agent", metavar="NAME", help="Only this agent; can be repeated.")
+        list[str] | None, typer.Option("--agent", metavar="NAME", help="Only this agent; repeatable.")
     ] = None,
     baselines: Annotated[
         bool,
@@ -107,17 +116,14 @@ def run(
 ) -> None:
     """Let the agents of the config answer a question set that is kept, and say before what that costs.
 
-    Market questions are asked once, data questions for all their dates in one answer. --prompt, --prices
-    and --evidence are the methods of ForecastBench's paper. Line-up and method are frozen in a cohort that
-    never trades. Run again, it asks only what is missing. The exit status is 2 when an agent's answers are
-    incomplete.
+    Data questions are asked for all their dates at once. --prompt, --prices and --evidence are the
+    methods of ForecastBench's paper. Line-up and method are frozen in a cohort that never trades. Run
+    again, it asks what is missing. The exit status is 2 when an agent's answers are incomplete.
 
     Example: arena forecastbench run --prompt scratchpad --prices --baselines
 
     Next: arena forecastbench file --as ORG --model AGENT -o DIR
     """
-    import asyncio
-
     from arena.record.record import Record
     from arena.rounds.forecasting import AskingMethod
 
@@ -130,11 +136,11 @@ def run(
         interruptible("stopped; what was answered is kept", hint),
     ):
         planned = plan(settings, record, due, method, agents or (), baselines, time.now())
-        estimates = asyncio.run(estimated(planned, record))
+        estimates = run_async(estimated(planned, record))
         cost = cost_data(estimates)
         if not dry:
             confirm(cost, planned, yes, chosen.json)
-        trouble = () if dry else asyncio.run(play(planned, record, cost["calls"]["low"], time))
+        trouble = () if dry else run_async(play(planned, record, cost["calls"]["low"], time))
         data = run_data(planned, record, cost, trouble) | {"asked": not dry, "late": is_late(planned, time)}
     chosen.answer(data, say_run, data, chosen.table)
     if not dry and any(one["forecasts"] < planned.rows for one in data["agents"]):

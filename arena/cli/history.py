@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena.cli.options import DAY, DEFAULT, Options, command
-from arena.cli.output import attributes, interruptible, prints_aside, program, stages
+from arena.cli.output import attributes, interruptible, prints_aside, program, run_async, stages
 from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
@@ -29,32 +29,30 @@ def history(
     until: Annotated[
         datetime | None, typer.Option(formats=DAY, help="Prices before this day. [default: until now]")
     ] = None,
-    top: Annotated[int, typer.Option(help="How many markets, those with the most volume.", min=1)] = 1_000,
+    top: Annotated[int, typer.Option(help="So many markets, those with the most volume.", min=1)] = 1_000,
     slug: Annotated[
-        Names, typer.Option(metavar="NAME", help="This market: its slug, at Kalshi its ticker. Repeatable.")
+        Names, typer.Option(metavar="NAME", help="This market, by slug (Kalshi: ticker); repeatable.")
     ] = None,
     event: Annotated[
-        Names, typer.Option(metavar="NAME", help="The markets of this event; Manifold has none. Repeatable.")
+        Names, typer.Option(metavar="NAME", help="The markets of this event (not Manifold); repeatable.")
     ] = None,
     tag: Annotated[
         Names,
-        typer.Option(metavar="NAME", help="The markets of this tag, series or topic. Repeatable."),
+        typer.Option(metavar="NAME", help="The markets of this tag, series or topic; repeatable."),
     ] = None,
-    hours: Annotated[int, typer.Option(help="One price for so many hours, the last in them.", min=1)] = 6,
+    hours: Annotated[int, typer.Option(help="One price per so many hours, the last.", min=1)] = 6,
 ) -> None:
-    """Read a venue's past into a bundle: markets that were open at some time between two days, closed ones
-    too, with prices, fees and how they ended. Nothing is played, and no key is needed.
+    """Read a venue's past into a bundle: markets that were open at some time between two days, with
+    prices, fees and how they ended. No key is needed.
 
-    Requests keep to the venue's rate, so thousands of markets take hours; after a stop the same command
-    continues. Outcomes count from when the venue announced them. Pages read as they do today, and to choose
-    markets by volume is hindsight.
+    Thousands of markets take hours, at the venue's rate; after a stop the same command continues.
+    Outcomes count from when the venue announced them. Pages read as they do today, and to choose markets
+    by volume is hindsight.
 
     Example: arena history polymarket recordings/spring --since 2026-01-01 --until 2026-05-01 --top 500
 
     Next: arena replay recordings/spring
     """
-    import asyncio
-
     from arena.clock import now
     from arena.rounds.settlement import venue_error
     from markets.history import collect
@@ -73,7 +71,7 @@ def history(
     hint = "the same command goes on where it stopped"
     try:
         with prints_aside(), interruptible("stopped; what was read is kept", hint), stages() as moved:
-            found = asyncio.run(collect(venue, opened, request, folder, moved, quarantined.append))
+            found = run_async(collect(venue, opened, request, folder, moved, quarantined.append))
     except VenueError as error:
         raise venue_error(error) from error
     chosen.answer(as_dict(folder, venue, request, found, quarantined), say, folder, found, quarantined)

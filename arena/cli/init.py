@@ -94,27 +94,25 @@ class Wanted:
 @command(record=False)
 def init(
     chosen: Options,
-    folder: Annotated[
-        Path, typer.Argument(metavar="[DIR]", help="The folder; it is made if need be.")
-    ] = Path(),
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="The folder, made if need be.")] = Path(),
     venue: Annotated[
         str | None, typer.Option(help=f"Where markets come from: {', '.join(VENUES)}.", metavar="NAME")
     ] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option(help="A model that plays, as PROVIDER/MODEL; may be given again.", metavar="NAME"),
+        typer.Option(help="A model that plays, as PROVIDER/MODEL; repeatable.", metavar="NAME"),
     ] = None,
     budget: Annotated[
         float | None, typer.Option(help="Dollars a month for all models together.", min=0.01)
     ] = None,
     live: Annotated[bool, typer.Option("--live", help="Ask each model one tiny question.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing; take the defaults.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Take the defaults.")] = False,
 ) -> None:
     """Make a working folder: a short config.yaml, .env.example, .gitignore and a systemd unit.
 
-    In a terminal it asks for venue, models and dollars a month, and offers to test each model with one tiny
-    question. Elsewhere, and with --yes, it takes the options, and by default Polymarket, the models whose
-    keys are in the environment or DIR/.env, and $20 a month. Nothing is overwritten.
+    In a terminal it asks for what the options leave open. Elsewhere, and with --yes, the defaults are
+    Polymarket, the models whose keys are in the environment or DIR/.env, and $20 a month. Nothing is
+    overwritten.
 
     Example: arena init my-arena --model anthropic/claude-sonnet-5 --budget 20 --yes
 

@@ -193,8 +193,7 @@ def leaderboard(
     by: Annotated[
         SliceBy | None,
         typer.Option(
-            help="Split skill by the markets' category, time to close, YES price, cohort, or time since the "
-            "model's release."
+            help="Split skill: horizon is the time to close, release the time since the model's release."
         ),
     ] = None,
     provisional: Annotated[
@@ -206,10 +205,10 @@ def leaderboard(
 ) -> None:
     """Show who forecasts well, and whether that means anything yet.
 
-    Skill is the market's Brier score minus the agent's on the same forecasts: above 0 beats the price. Agents
-    are sorted by the lower end of its 95% interval. An agent is proven when that is above 0, by week of
-    resolution too, and its evidence has reached the bar. An agent that answers less than 80% of what it is
-    shown is not ranked. A dash means that nothing can be said yet.
+    Skill is the market's Brier score minus the agent's on the same forecasts: above 0 beats the price.
+    Agents are sorted by the lower end of its 95% interval, and proven when that is above 0, by week of
+    resolution too, and their evidence has reached the bar. Who answers less than 80% is not ranked. A
+    dash: nothing can be said yet.
 
     Example: arena leaderboard --by category
 
@@ -353,17 +352,17 @@ def duel(
     chosen: Options,
     one: Annotated[str, typer.Argument(metavar="A", help="An agent of the record.")],
     other: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
-    cohort: Annotated[int | None, typer.Option(help="Only in this cohort, by number.", min=1)] = None,
+    cohort: Annotated[int | None, typer.Option(help="Only this cohort, by number.", min=1)] = None,
 ) -> None:
     """Show which of two agents forecasts better, on the markets and in the rounds that both were shown.
 
-    The gap is B's Brier score minus A's: above 0, A is ahead. Markets of one event count as one, and with
-    fewer than 20 events nothing is concluded. Agents that share no markets are compared by skill. To
-    compare prompts, temperatures or tools, duel two agents with one model. Costs include steps for tools,
-    but not what a source with a key charges; the gap is also shown per extra dollar.
+    The gap is B's Brier score minus A's: above 0, A is ahead. Markets of one event count as one; below 20
+    events nothing is concluded. Agents that share no markets are compared by skill. To compare prompts,
+    temperatures or tools, duel two agents with one model. The gap per extra dollar counts steps for
+    tools, but not what a source with a key charges.
 
-    The p-value is for this pair alone. For the most striking of many pairs use the adjusted one below it,
-    shown once `arena run` or the dashboard has compared all pairs.
+    The p-value is for this pair alone; for the most striking of many use the adjusted one, shown once
+    `arena run` or the dashboard has compared all pairs.
 
     Example: arena duel sharp hasty
 

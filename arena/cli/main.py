@@ -6,6 +6,7 @@ import re
 import select
 import signal
 import sys
+from datetime import datetime
 from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated, Any
@@ -52,12 +53,16 @@ FORMER = {
 }
 """What commands that are no more are called now."""
 PACKAGES = ("markets", "portfolio", "agents", "dashboard")
+METAVARS = {int: "N", float: "N", list[int]: "N", datetime: "DAY"}
+"""What help calls the value of an option that has no word of its own for it."""
 
 
 def flow(command: Any) -> None:
     """Let the help of a command, and of those under it, fill lines however wide the terminal is."""
     paragraphs = cleandoc(command.help or "").split("\n\n")
     command.help = "\n\n".join(" ".join(words.split()) for words in paragraphs)
+    for each in command.params:
+        each.metavar = each.metavar or METAVARS.get(each.type_descriptor.annotation)
     for under in getattr(command, "commands", {}).values():
         flow(under)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena.cli.options import DAY, Options, command, instant
-from arena.cli.output import attributes, prints_aside, program, progress
+from arena.cli.output import attributes, prints_aside, program, progress, run_async
 from arena.cli.table import TableColumn, print_table
 from arena.errors import ArenaError, count_text
 
@@ -44,8 +44,8 @@ def sync(
 ) -> None:
     """Read every open market of the config's venue into the record, as far as it has changed.
 
-    Run it as often as you like. Records that can't be used are rejected with a reason; the exit status is
-    then 2. If the venue can't be read, nothing is kept.
+    Records that can't be used are rejected with a reason; the exit status is then 2. If the venue can't
+    be read, nothing is kept.
 
     Example: arena markets sync --config my-arena/config.yaml
 
@@ -61,8 +61,6 @@ def sync(
 
 def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "VenueSync":
     """The venue of a config, read into the config's record: now, or at another time if it isn't live."""
-    import asyncio
-
     from arena.clock import now
     from arena.cohorts.freeze import stamp_of
     from arena.record.record import Record
@@ -90,7 +88,7 @@ def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "V
             await venue.close()
 
     with closing(Record.open(config.database)) as record:
-        return asyncio.run(read())
+        return run_async(read())
 
 
 def as_dict(config: "Config", found: "VenueSync") -> dict[str, Any]:
@@ -147,8 +145,8 @@ def record_markets(
 ) -> None:
     """Write what the record has seen of its markets to a bundle: pages, prices, books, resolutions.
 
-    A bundle is a folder of plain files that anyone can replay. Run again, it adds only what is new. What a
-    bundle can't hold is left out and listed; the exit status is then 2.
+    A bundle is a folder of plain files that anyone can replay. Run again, it adds what is new. What a
+    bundle can't hold is listed; the exit status is then 2.
 
     Example: arena markets record recordings/spring --since 2026-03-01
 
@@ -200,8 +198,8 @@ def check_bundle(
 ) -> None:
     """Check a bundle line by line; nothing is changed or imported.
 
-    Mistakes are listed with file, line, what was found and what was expected. With any, the exit status is
-    1 and no command uses the bundle. An impossible time, such as an end before its market opened, is only a
+    Mistakes are listed with file, line, what was found and expected. With any, the exit status is 1 and
+    no command uses the bundle. An impossible time, such as an end before its market opened, is only a
     warning.
 
     Example: arena markets check recordings/spring

@@ -92,19 +92,19 @@ REJECTED = (
 def list_markets(
     chosen: Options,
     search: Annotated[
-        str, typer.Option(help="Only those with these words in question, rules or id.", metavar="WORDS")
+        str, typer.Option(help="Only with these words in question, rules or id.", metavar="WORDS")
     ] = "",
     category: Annotated[str, typer.Option(help="Only this category.", metavar="NAME")] = "",
     status: Annotated[
         Literal["open", "waiting", "ended", "all"],
-        typer.Option(help="Open, closed but not yet resolved, or ended."),
+        typer.Option(help="Open, unresolved or ended."),
     ] = "open",
     limit: Annotated[int, typer.Option(help="Show at most so many.", min=1)] = 40,
     at: At = None,
 ) -> None:
     """List the markets that the record has seen, with their latest price; most traded first.
 
-    A market is waiting when it has closed, or its venue no longer quotes it, and no resolution is known.
+    A market is waiting when it has closed, or is no longer quoted, and no resolution is known.
 
     Example: arena markets list --search "interest rate" --limit 10
 
@@ -144,12 +144,12 @@ def say(found: "Sequence[KnownMarket]", limit: int, known: int, choice: TableCho
 def show(
     chosen: Options,
     market: Annotated[str, typer.Argument(metavar="ID", help="Its id, as arena markets list shows it.")],
-    limit: Annotated[int, typer.Option(help="Show at most so many price changes.", min=1)] = 12,
+    limit: Annotated[int, typer.Option(help="At most so many price changes.", min=1)] = 12,
     at: At = None,
 ) -> None:
     """Show one market: question, rules, price, book, price history, and how it ended.
 
-    All as the record last saw it. The venue before the colon of an id may be left out where that is clear.
+    All as last seen. An id's venue may be left out where it is clear.
 
     Example: arena markets show polymarket:501234
 
@@ -285,8 +285,8 @@ def rejected(
 ) -> None:
     """List venue records that could not be used, with the reason and how often; newest first.
 
-    All other records were kept. Some only have to wait, such as a market whose outcome is disputed. --json
-    shows each record as the venue sent it, truncated.
+    Some only have to wait, such as a market whose outcome is disputed. --json shows each record as it was
+    sent, truncated.
 
     Example: arena markets rejected --kind resolution
 

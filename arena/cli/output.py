@@ -5,15 +5,17 @@ import shutil
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar, cast
 
 from arena.errors import ArenaError
 from markets.millionths import ONE
+
+T = TypeVar("T")
 
 
 def program() -> str:
@@ -63,6 +65,24 @@ def interruptible(message: str | Callable[[], str], hint: str) -> Iterator[None]
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # pressed again, it must not break into the end
             words = message if isinstance(message, str) else message()
             raise ArenaError("interrupted", words, hint, status=130) from None
+
+
+def run_async(work: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine returns; Ctrl-C cancels it between two of its steps, however often it is pressed.
+
+    A press that broke a step in two, as the second does in `asyncio.run`, could leave a task waiting forever.
+    """
+    import asyncio
+
+    async def cancelled_by_press() -> T:
+        task = cast("asyncio.Task[T]", asyncio.current_task())
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, task.cancel)
+        return await work
+
+    try:
+        return asyncio.run(cancelled_by_press())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
 
 
 def print_error(error: ArenaError, as_json: bool) -> None:

@@ -13,7 +13,7 @@ import typer
 
 from arena.cli.leaderboard import COLUMNS
 from arena.cli.options import DAY, DEFAULT, Options, command
-from arena.cli.output import interruptible, iso, minute, prints_aside, program, progress, shortened
+from arena.cli.output import interruptible, iso, minute, prints_aside, program, progress, run_async, shortened
 from arena.cli.table import TableChoice
 from arena.errors import ArenaError, count_text
 
@@ -53,32 +53,28 @@ def replay(
     ] = False,
     tools: Annotated[
         ToolsFrom,
-        typer.Option(help="What `search` and `read` tell: asked live, or what the config's record has."),
+        typer.Option(help="What `search` and `read` tell: what is there now, or in the config's record."),
     ] = ToolsFrom.LIVE,
     leaks: Annotated[
         bool,
-        typer.Option("--probe-leaks", help="Look whether anything in this replay knows the future."),
+        typer.Option("--probe-leaks", help="Look for anything that knows the future."),
     ] = False,
-    probes: Annotated[
-        int, typer.Option(help="With --probe-leaks: at how many instants the future is changed.", min=1)
-    ] = 3,
+    probes: Annotated[int, typer.Option(help="With --probe-leaks: how many instants.", min=1)] = 3,
 ) -> None:
     """Play a season over a recording, at its own times: nobody sees more than could be known then.
 
     Cohorts and agents come from the config; without one, cohorts start weekly and the agents are market,
-    constant and random. The season goes into a new record: replay-NAME.db here, or the one that
-    --database names. Run it again, and it continues where it stopped. The result is no evidence of skill,
-    because the outcomes are known by now; models released after the decisions are named with it
-    (`later_models` in JSON).
+    constant and random. The season goes into a record of its own, by default replay-NAME.db. Run again,
+    it continues where it stopped. The result is no evidence of skill: the outcomes are known by now;
+    models released after the decisions are named with it (`later_models` in JSON).
 
     --probe-leaks keeps no record. It plays up to some decision times, and each time once more with
-    another future: what is known later is changed. What was shown, decided and scored until then must be
-    the same, and nobody but the venue may open the recording's files. What differs is named, and the exit
-    status is 1. Agents that ask models are left out.
+    another future. What was shown, decided and scored until then must be the same, and nobody but the
+    venue may open the recording's files. What differs is named, and the exit status is 1. Agents that ask
+    models are left out.
 
-    With --tools recorded models are told what the config's record has for the same times, word for word;
-    a request that it lacks makes the turn fail. A model whose provider searches by itself can't play a
-    replay.
+    With --tools recorded a request that the config's record lacks makes the turn fail. A model whose
+    provider searches by itself can't play a replay.
 
     Example: arena replay recordings/spring --start 2026-03-01 --end 2026-06-01 --agents market,random
 
@@ -121,8 +117,6 @@ def probe(
     count: int,
 ) -> None:
     """Play with other futures, and say what changed before them."""
-    import asyncio
-
     from arena.rounds.leaks import probe_leaks, probed_replay
     from arena.rounds.replay import open_recording
 
@@ -135,7 +129,7 @@ def probe(
         progress("Playing with other futures") as moved,
     ):
         task = probe_leaks(probed, bundle, count, Path(scratch), open_recording, moved)
-        found = asyncio.run(task)
+        found = run_async(task)
     data = {
         "ok": found.clean,
         "bundle": bundle.content,
@@ -173,8 +167,6 @@ def play(
     season: "Replay", bundle: "Bundle", address: str, workers: bool = False, recorded: str | None = None
 ) -> dict[str, Any]:
     """Play the season into the record; what it came to."""
-    import asyncio
-
     from arena.cli.demo import outcome
     from arena.clock import timer
     from arena.record.model.cohort import later_models_words
@@ -200,7 +192,7 @@ def play(
     with closing(Record.open(address)) as record:
         check_same_replay(record, season, address)
         before = record.read(count_facts)["turns"]
-        asyncio.run(played())
+        run_async(played())
         figures = outcome(record) | market_brier(bundle) | {"open": count_open_positions(record)}
         figures["new_turns"] = figures["turns"] - before
     words = later_models_words(figures["later_models"])

@@ -1,18 +1,17 @@
 """`arena round`: play one decision time."""
 
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from arena.cli.options import Baselines, Options, command, instant
-from arena.cli.output import attributes, interruptible, minute, plain, prints_aside, progress
+from arena.cli.output import attributes, interruptible, minute, plain, prints_aside, progress, run_async
 from arena.cli.table import TableColumn, print_table
 from arena.errors import count_text
 
@@ -41,8 +40,8 @@ def round(
 ) -> None:
     """Play one decision time: settle, take a snapshot, let every agent decide, value the accounts.
 
-    The default is the next one, at a live venue the latest due. Run again, it plays only what is missing.
-    The exit status is 2 when a turn failed, was late, was stopped by a budget, or could not be read.
+    The default is the next one, at a live venue the latest due. Run again, it plays what is missing. The
+    exit status is 2 when a turn failed, was late, malformed, or stopped by a budget.
 
     Example: arena round --at 2026-01-11T00:00Z
 
@@ -68,8 +67,6 @@ def play(
 
     With it comes which models have reported themselves as others than before meanwhile.
     """
-    import asyncio
-
     from arena.clock import now
     from arena.cohorts.freeze import check_keys, plan_of, stamp_of
     from arena.config import environment
@@ -84,9 +81,7 @@ def play(
     from arena.scores.refresh import refresh_leaderboards
 
     async def one(at: datetime) -> "list[RoundReport]":
-        say, mine = partial(print, file=sys.stderr), cast("asyncio.Task[Any]", asyncio.current_task())
-        # a press that broke a step in two could leave a task waiting for ever: each cancels between steps
-        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, mine.cancel)
+        say = partial(print, file=sys.stderr)
         async with open_world(config, record) as world:
             try:
                 reports = await play_time(at, plan, world, record)
@@ -110,10 +105,7 @@ def play(
         look = next_look(record, record.cohorts(), live, timedelta(seconds=config.cohorts.corrected_within))
         at = wanted or next_decision_time(plan, record, live, began, look)
         check_decision_time(at, plan, record, live, began, look)
-        try:
-            reports = asyncio.run(one(at))
-        except asyncio.CancelledError:
-            raise KeyboardInterrupt from None
+        reports = run_async(one(at))
         with progress("Computing the leaderboards") as moved:
             refresh_leaderboards(record, at, moved)
         with reading(record.engine) as connection:

@@ -36,16 +36,14 @@ DECISIONS = 5
 @command()
 def run(
     chosen: Options,
-    once: Annotated[bool, typer.Option("--once", help="Do what is due now and exit; for cron.")] = False,
-    listing: Annotated[bool, typer.Option("--list", help="Show the schedule and do nothing.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Do what is due and exit; for cron.")] = False,
+    listing: Annotated[bool, typer.Option("--list", help="Show the schedule only.")] = False,
     log: Annotated[
         Literal["auto", "text", "json"],
-        typer.Option(help="Lines as text or JSON; auto shows a live status in a terminal, else text."),
+        typer.Option(help="Lines as text or JSON; auto: in a terminal a live status, else text."),
     ] = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", help="Report only problems.")] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Report routine work too, such as price updates.")
-    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Report routine work too.")] = False,
     clock: Annotated[
         Path | None,
         typer.Option(
@@ -59,11 +57,10 @@ def run(
 ) -> None:
     """Run the arena until stopped: start cohorts, play rounds, read prices, settle and mark, on schedule.
 
-    It can be stopped, killed and restarted at any time; restart it after a change to the config. A second
-    one on the same record stands by and takes over when the first is gone. Whatever is down is retried and
-    delays nothing else.
+    Stop, kill and restart it at any time; a changed config needs a restart. A second one on the same
+    record takes over when the first is gone. Whatever is down is retried and delays nothing else.
 
-    On Ctrl-C or SIGTERM calls under way get `run.grace` to finish; a second Ctrl-C stops it at once. With
+    On Ctrl-C or SIGTERM calls under way have `run.grace` to finish; a second Ctrl-C stops at once. With
     --once the exit status is 2 when something failed or is still due, or another process is at work.
 
     Example: arena run
@@ -247,13 +244,13 @@ def worker(
         typer.Option("--at-once", min=1, max=1000, help="Turns at a time; default: calls.at_once."),
     ] = None,
     grace: Annotated[
-        float, typer.Option("--grace", min=0, help="Seconds for turns under way to finish when stopped.")
+        float, typer.Option("--grace", min=0, help="Seconds to finish turns when stopped.")
     ] = 30.0,
 ) -> None:
-    """Play turns that `arena run` hands out, on any machine that reaches the record; start many if you like.
+    """Play turns that `arena run` hands out, on any machine that reaches the record, in any number.
 
     Needs a record on PostgreSQL, `run.workers: true`, the same config folder and the models' keys. Call
-    limits and budgets hold across all workers. If a worker is killed, another takes over its turns.
+    limits and budgets hold across all. If one is killed, another takes over its turns.
 
     Example: arena worker --database postgresql+psycopg://arena@db/arena --at-once 50
 

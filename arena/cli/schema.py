@@ -17,8 +17,7 @@ def schema(
 ) -> None:
     """Print the JSON Schema of a view, a decision or a result.
 
-    A view is what an agent is shown, a decision its answer, a result how a market it forecast ended. Agents
-    of the kind `command` read views and write decisions.
+    A view is what an agent is shown, a decision its answer, a result how a market it forecast ended.
 
     Example: arena schema decision > decision.schema.json
 

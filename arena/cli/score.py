@@ -226,13 +226,13 @@ def score(
     ] = False,
     outside: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Whom nobody is compared with, such as a baseline; repeatable."),
+        typer.Option(metavar="NAME", help="Leave out of comparisons, such as a baseline; repeatable."),
     ] = None,
     provisional: Annotated[
-        bool, typer.Option("--provisional", help="Score open questions by their latest price.")
+        bool, typer.Option("--provisional", help="Score open questions at their latest price.")
     ] = False,
     community: Annotated[
-        bool, typer.Option("--community", help="Score the median of all as one more forecaster.")
+        bool, typer.Option("--community", help="Score the median of all as a forecaster.")
     ] = False,
     parts: Annotated[
         bool, typer.Option("--parts", help="Split Brier scores into reliability, resolution and more.")
@@ -240,13 +240,13 @@ def score(
 ) -> None:
     """Score anyone's forecasts, without an arena.
 
-    The first line names the columns: question, forecaster, probability (of YES: 0.35 or 35%) and outcome (1
-    or yes, 0 or no, empty while open); --columns question=TITLE,probability=P says which are ours. With
-    market_probability there is skill against the market; with event, intervals allow for questions that move
-    together; with time and resolved, a verdict; with time, open, close and scheduled_close, scores over each
-    question's life; with spot, spot scores. Questions of several options have a line for each option; of
-    numbers the columns low, high and cdf, or quantiles q5, q50, …. Whoever forecast less than 80% of the
-    questions is not ranked; a file with a mistake is not scored.
+    The first line names the columns: question, forecaster, probability (of YES: 0.35 or 35%) and outcome
+    (1 or yes, 0 or no, empty while open); others are renamed by --columns question=TITLE,probability=P.
+    Other columns add skill against the market (market_probability), intervals that allow for questions
+    that move together (event), a verdict (time, resolved), scores over each question's life (time, open,
+    close, scheduled_close) and spot scores (spot). Questions of several options have a line for each; of
+    numbers the columns low, high and cdf, or quantiles q5, q50, …. Whoever forecast less than 80% is not
+    ranked; a file with a mistake is not scored.
 
     Example: arena score forecasts.csv --against ann
 
@@ -402,15 +402,13 @@ def tournament(
         Path | None, typer.Argument(metavar="FILE", help="A YAML file: form, pool, forecasts.")
     ] = None,
     cohort: Annotated[
-        int | None, typer.Option(help="Instead of a file, the agents of this cohort.", min=1)
+        int | None, typer.Option(help="The agents of this cohort, without a file.", min=1)
     ] = None,
     pool: Annotated[float | None, typer.Option(help="(--cohort) The prize pool, in dollars.", min=0)] = None,
     form: Annotated[Forms | None, typer.Option(help="(--cohort) The rules; peer unless said.")] = None,
     hidden: Annotated[
         int | None,
-        typer.Option(
-            help="(--cohort) The first rounds of a market, its hidden period, which alone count.", min=1
-        ),
+        typer.Option(help="(--cohort) Count only a market's first rounds, its hidden period.", min=1),
     ] = None,
     sweep: Annotated[
         bool, typer.Option("--sweep", help="Everyone's prize by the weight of the hidden period.")
@@ -419,13 +417,13 @@ def tournament(
 ) -> None:
     """Share out a tournament's prizes by Metaculus's rules.
 
-    The file says `form: peer` (since 2024) or `form: 2022`, `pool:` in dollars and `forecasts:`, a CSV beside
-    it with the columns question, forecaster, probability and outcome, and optionally time, end, open, close
-    and scheduled_close. `form: peer` takes minimum_prize, exclude (from prizes), outside (of the comparison)
-    and weights. hidden_weight is what the time until hidden_until counts: in coverage and, by the form peer,
-    in scores. Instead of probability and outcome the CSV may have chance, the probability or density given to
-    what happened. With --cohort its markets are the questions and its agents play for the pool; baselines,
-    which no model is behind, are outside and win nothing by the form peer.
+    The file says `form: peer` (since 2024) or `form: 2022`, `pool:` in dollars and `forecasts:`, a CSV
+    beside it with the columns question, forecaster, probability and outcome, and optionally time, end,
+    open, close and scheduled_close; chance, the probability or density given to what happened, may
+    replace probability and outcome. `form: peer` takes minimum_prize, exclude (from prizes), outside (of
+    the comparison) and weights. hidden_weight is what the time until hidden_until counts: in coverage
+    and, by the form peer, in scores. With --cohort its agents play for the pool on its markets; by the
+    form peer baselines, which ask no model, are outside and win nothing.
 
     Example: arena tournament cup.yaml
 

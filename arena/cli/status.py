@@ -187,24 +187,22 @@ def status(
         typer.Option("--clock", metavar="FILE", help="For a rehearsal: take the time from its clock."),
     ] = None,
     incidents: Annotated[
-        bool, typer.Option("--incidents", help="List incidents instead, and whether the webhook has each.")
+        bool,
+        typer.Option("--incidents", help="List incidents, newest first, and whether the webhook has each."),
     ] = False,
-    limit: Annotated[int, typer.Option(help="List at most so many incidents.", min=1)] = 20,
-    test_webhook: Annotated[
-        bool, typer.Option("--test-webhook", help="Send a test message to the config's webhook instead.")
-    ] = False,
+    limit: Annotated[int, typer.Option(help="At most so many incidents.", min=1)] = 20,
+    test_webhook: Annotated[bool, typer.Option("--test-webhook", help="Test the config's webhook.")] = False,
 ) -> None:
-    """Show how the arena stands: is it running, what is due, what it cost, what is old or broken.
+    """Show what to do today, and how the arena stands: what is due, what it cost, what is old or broken.
 
-    First comes what to do today, each with its command; then the health and why: ok; waiting, for something
-    that comes by itself; late with a round; or trouble that needs you. The exit status is 0.
+    Its health is ok; waiting, for something that comes by itself; late with a round; or trouble that
+    needs you. The exit status is 0.
 
-    With --incidents: what happened, newest first. `arena run` posts each to `watch.webhook` once: failed
-    rounds, budgets, outages, cohorts that end. One that continues, such as an outage, is ongoing until it is
-    over.
+    Incidents are failed rounds, budgets, outages, cohorts that end. `arena run` posts each to
+    `watch.webhook` once; one that continues, such as an outage, is ongoing.
 
-    --test-webhook sends a message whose event is `test` and records nothing. The address may be a secret and
-    is never shown whole. The exit status is 1 if the message did not arrive.
+    --test-webhook sends a message whose event is `test`; the exit status is 1 if it did not arrive. The
+    address is never shown whole.
 
     Example: arena status --json
 

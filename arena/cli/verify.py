@@ -23,24 +23,24 @@ def verify(
     chosen: Options,
     all: Annotated[
         bool,
-        typer.Option("--all", help="Verify everything again, and list all differences."),
+        typer.Option("--all", help="Verify everything, and list all differences."),
     ] = False,
     heads: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Also compare heads that were published, a line of JSON each."),
+        typer.Option(metavar="FILE", help="Also compare published heads, a line of JSON each."),
     ] = None,
     draws: Annotated[
         bool,
-        typer.Option("--draws", help="Also draw the markets of every live round again from its catalogue."),
+        typer.Option("--draws", help="Also draw every live round's markets again from its catalogue."),
     ] = False,
 ) -> None:
     """Check the record against itself: hashes, ledgers, fills, settlements, marks, schedules.
 
     Later runs verify only what is new, by a note beside the record (FILE.verified; for a server's record,
-    beside the config). The first thousand differences are listed, the rest counted; with any the exit status
-    is 1. A record that was rewritten with all its hashes still agrees with itself: --heads FILE compares it
-    with the heads that have left the machine, and names the first that differs. --draws shows that nobody
-    picked the markets of a live round.
+    beside the config). The first thousand differences are listed, the rest counted; with any the exit
+    status is 1. A record rewritten with all its hashes still agrees with itself: --heads FILE names the
+    first of the published heads that it differs from. --draws shows that nobody picked the markets of a
+    live round.
 
     Example: arena verify --database .demo/demo.db
 

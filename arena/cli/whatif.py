@@ -44,11 +44,11 @@ def whatif(
     ] = None,
     rules: Annotated[
         str | None,
-        typer.Option(help="Start from these rules instead of each cohort's own.", metavar="NAME"),
+        typer.Option(help="Start from these rules, not each cohort's own.", metavar="NAME"),
     ] = None,
     fill: Annotated[str | None, typer.Option(help="Use this fill rule, such as mid.", metavar="RULE")] = None,
     fee: Annotated[
-        Literal["venue", "none"] | None, typer.Option(help="Whether the venue's fee is paid.")
+        Literal["venue", "none"] | None, typer.Option(help="Charge the venue's fee, or none.")
     ] = None,
     min_bet: Annotated[float | None, typer.Option(help="The smallest bet, in dollars.")] = None,
     max_bet: Annotated[
@@ -68,7 +68,7 @@ def whatif(
     """Replay a record under other rules or with other stakes, and compare the profit.
 
     Recorded decisions meet the same snapshots and resolutions; only --sizing quarter-kelly bets anew, on
-    the stated probabilities, and sells nothing. The record is only read.
+    the stated probabilities, and sells nothing.
 
     Example: arena whatif --fill mid --fee none --cohort 2
 

@@ -21,8 +21,8 @@ from arena.config.validation import describe_keys, python_only
 from markets.registry import load
 
 ASK = """\
-Defaults for every agent with a model. Each of these keys may also stand in an agent's own block, which then
-takes precedence."""
+Defaults for every agent with a model. In an agent's own block each of these keys takes
+precedence."""
 AGENTS = """\
 Who plays: a list of blocks, each with a `kind` (`llm` by default), a `name` (1 to 64 letters, digits or
 `. _ / : -`; by default the model's, else the kind's) and the settings of that kind."""

@@ -54,55 +54,55 @@ class MarketsSection(ConfigSection):
     """Where the markets come from and which of them are played."""
 
     venue: str
-    """Where markets, prices and resolutions come from: one of the venues below, or your own."""
+    """Where markets, prices and resolutions come from: a venue below, or your own."""
     show: Count = 40
-    """How many markets a round shows, drawn by rule and seed, the same to every agent."""
+    """How many markets a round shows, the same to every agent."""
     per_event: Count = 2
-    """At most this many of them from one event, or one story of a live venue."""
+    """At most so many of one event, or of one story of a live venue."""
     closes_within: Seconds = int(timedelta(days=60).total_seconds())
-    """Only markets that close within this time."""
+    """Only those that close within this time."""
     min_volume: Dollars = 10_000 * ONE
-    """Only markets with at least this much traded, in dollars."""
+    """Only those with this much traded."""
     max_spread: PriceGap = 50_000
-    """Only markets whose bid-ask spread is at most this."""
+    """Only those whose bid and ask are at most so far apart."""
     closes_after: Wait = 0
-    """Only markets that stay open for at least this long."""
+    """Only those that stay open for so long."""
     min_depth: Dollars = 0
-    """Only markets with at least this many dollars on either side of the book, where there is a book."""
+    """Only those with this much on either side of the book, where there is one."""
     min_price: PriceGap = 0
-    """Only markets whose mid is at least this."""
+    """The lowest mid."""
     max_price: PriceGap = ONE
-    """Only markets whose mid is at most this."""
+    """The highest mid."""
     categories: tuple[Name, ...] = ()
-    """Only markets in these categories, by the venue's names, in any case. Empty: all."""
+    """Only these categories, by the venue's names, in any case. Empty: all."""
     not_categories: tuple[Name, ...] = ()
-    """No markets in these categories."""
+    """None of these categories."""
     price_only: bool = False
-    """Whether to include markets with a price but no bid and ask."""
+    """Whether to include those without bid and ask."""
     strata: tuple[Stratum, ...] = ()
-    """How to stratify the draw: by bands of the mid, of the time to the close, by the venue's category."""
+    """Stratify the draw by bands of the mid, of the time to the close, by category."""
     order: Order = "lot"
-    """Whose turn is first in the draw: by lot, or those that close `soonest`, the lot deciding ties."""
+    """Which come first: by lot, or those that close `soonest`, the lot deciding ties."""
     slugs: tuple[Name, ...] = ()
-    """Only these markets, by the venue's id or the end of their address there."""
+    """Only these, by id or the end of their address."""
     events: tuple[Name, ...] = ()
-    """Only markets of these events, by id or address; with `slugs` or `tags`, what any of the three names."""
+    """Only these events, by id or address; with `slugs` or `tags`, what any of the three names."""
     tags: tuple[Name, ...] = ()
-    """Only markets that the venue files under one of these tags, series or topics."""
+    """Only these tags, series or topics of the venue."""
     not_slugs: tuple[Name, ...] = ()
     """None of these markets."""
     not_events: tuple[Name, ...] = ()
-    """No markets of these events."""
+    """None of these events."""
     not_tags: tuple[Name, ...] = ()
-    """No markets under these tags."""
+    """None of these tags."""
     min_volume_24h: Dollars = 0
-    """Only markets with at least this much traded in the last 24 hours, in dollars."""
+    """Only those with this much traded in the last 24 hours."""
     min_liquidity: Dollars = 0
-    """Only markets whose book or pool holds at least this much by the venue's count, in dollars."""
+    """Only those whose book or pool holds this much, by the venue's count."""
     min_open_interest: Dollars = 0
-    """Only markets of which at least this many shares are held."""
+    """Only those of which this many shares are held."""
     unknown_figures: bool = False
-    """Whether to include markets of which one of these three is asked for and the venue doesn't say it."""
+    """Whether to include those of which the venue doesn't say one of these three."""
 
     @model_validator(mode="after")
     def _some_market_fits(self) -> Self:
@@ -128,13 +128,13 @@ class MarketsSection(ConfigSection):
 
 
 class RulesBlock(ConfigSection):
-    """Rules by name (`rules: realistic`), or a block that starts from them and changes single values.
+    """Rules by name (`rules: realistic`), or a block that changes some of them.
 
         rules:
           from: realistic
           max_bet: 0.1
 
-    The rest stays as in those rules; [money](money.md) has them all.
+    [Money](money.md) has them all.
     """
 
     start_from: Literal["realistic", "replay", "seed", "reference"] = Field(default="realistic", alias="from")
@@ -148,21 +148,21 @@ class RulesBlock(ConfigSection):
     min_bet: Stake | None = None
     """The smallest bet."""
     max_bet: Share | None = None
-    """The largest bet, as a share of the cash; larger ones are rejected."""
+    """The largest bet, as a share of the cash."""
     cap: Literal["bet", "decision"] | None = None
-    """What `max_bet` limits: each bet, or all bets of a decision together."""
+    """What `max_bet` limits: each bet, or all of a decision."""
     worst_price: PriceGap | None = None
     """How far above the best price a bet may walk the book."""
     max_spread: PriceGap | None = None
     """No fill where bid and ask are further apart."""
     max_gap: PriceGap | None = None
-    """No fill where the book and the mid are further apart."""
+    """No fill where book and mid are further apart."""
     max_quote_age: Seconds | None = None
     """No fill on an older quote."""
     max_of_volume: Share | None = None
-    """The most that a decision trades in a market, as a share of its volume; a cohort five times that."""
+    """The most a decision trades in a market, as a share of its volume; a cohort five times that."""
     fill_at: Literal["snapshot", "answer"] | None = None
-    """Whose prices count: the round's `snapshot`, or at live venues those of when the `answer` is in."""
+    """Which prices count: the round's `snapshot`, or at live venues those once the `answer` is in."""
 
     @field_validator("fill")
     @classmethod
@@ -181,26 +181,26 @@ class RulesBlock(ConfigSection):
 
 
 class CohortsSection(ConfigSection):
-    """When cohorts start, how often they decide, and by which rules they play."""
+    """When cohorts start and decide, and by which rules."""
 
     start: Weekly = Start(6, time())
-    """When cohorts start: a weekday and a time, in UTC."""
+    """When cohorts start, in UTC."""
     first: date | None = None
     """No cohort starts before this day. By default: the simulated world's first day, else now."""
     decide: Decisions = Cadence(WEEK)
-    """How often a cohort decides, from its start on, or at which time (UTC) after the round at its start."""
+    """How often a cohort decides from its start on, or at which time (UTC) after its first round."""
     rounds: Count = 5
     """How many rounds a cohort plays, or for how long: 5, or 5 weeks. Then it is only settled."""
     count: Count | None = None
-    """How many cohorts to start; unlimited by default."""
+    """How many to start; unlimited by default."""
     keep_deciding: Count = 5
-    """How many of the newest cohorts keep deciding; older ones are only tracked."""
+    """How many of the newest decide; older ones are only tracked."""
     catch_up: Literal["latest", "all", "none"] = "latest"
-    """What `arena run` does about live starts and rounds missed by more than six hours."""
+    """Which live starts and rounds missed by more than six hours `arena run` makes up for."""
     bankroll: Stake = 10_000 * ONE
-    """The cash of every agent at the start of a cohort, in dollars."""
+    """Every agent's cash at the start."""
     corrected_within: Seconds = int(timedelta(days=60).total_seconds())
-    """How long after a market's last resolution or correction to ask for another, and to pay it."""
+    """How long after a resolution or correction another is asked for, and paid."""
     rules_block: RulesBlock = Field(
         default_factory=RulesBlock, alias="rules", json_schema_extra={"meant": "a name, or a block of keys"}
     )
@@ -260,19 +260,18 @@ class EvidenceSection(ConfigSection):
     """Where articles come from and which are shown."""
 
     source: Name = Field(default="none", alias="from")
-    """The source: `none`, `folder`, `gdelt`, `brave`, or a file of your own in `extensions/research/`."""
+    """`none`, `folder`, `gdelt`, `brave`, or a file of your own in `extensions/research/`."""
     per_market: Count = 5
-    """How many articles to show per market: those that fit its question best, newest first."""
+    """How many articles a market shows: those that fit it best, newest first."""
     characters: Count = 1_000
     """How much of an article's text is shown."""
     restricted: tuple[Name, ...] = ()
-    """Sites and sources to exclude, beyond those always excluded."""
+    """Further sites and sources to exclude."""
     odds: Literal["withheld", "shown"] = "withheld"
-    """Articles that tell odds or a market's price; always withheld where an agent is asked without prices."""
+    """Articles that tell odds or a price."""
     suspects: Suspects | None = None
-    """Texts that by their words come too late: `flagged` or `withheld`; by default withheld, flagged if live.
-
-    Where an agent is asked without prices they are always withheld.
+    """Texts that by their words come too late; by default withheld, flagged if live. Where an agent is
+    asked without prices, these and odds are always withheld.
     """
 
     @property
@@ -282,21 +281,21 @@ class EvidenceSection(ConfigSection):
 
 
 class BudgetSection(ConfigSection):
-    """Hard stops, in dollars of model cost. A call that could go past one is not made.
+    """Hard stops, in dollars: a call that could go past one is not made.
 
-    With a budget, every model needs a known price. Without one there is no limit.
+    With a budget, every model needs a known price.
     """
 
     call: Dollars | None = None
-    """The most one call may cost."""
+    """One call."""
     round: Dollars | None = None
-    """The most all calls of one cohort's round may cost."""
+    """All calls of one round of a cohort."""
     agent: Dollars | None = None
-    """The most all calls of one agent in one cohort may cost."""
+    """All calls of an agent in a cohort."""
     day: Dollars | None = None
-    """The most all calls of a day (UTC) may cost."""
+    """All calls of a day (UTC)."""
     arena: Dollars | None = None
-    """The most all calls in the record may ever cost."""
+    """All calls in the record."""
 
     @property
     def limits(self) -> dict[str, int]:
@@ -307,7 +306,7 @@ class BudgetSection(ConfigSection):
 class CallsSection(ConfigSection):
     """How many calls to models run at once.
 
-    After "too many requests", a provider is left alone as long as it asks and then gets fewer calls at once.
+    After "too many requests", a provider is left alone as long as it asks, then gets fewer.
     """
 
     at_once: Count = 50
@@ -317,27 +316,27 @@ class CallsSection(ConfigSection):
 
 
 class BackupSection(ConfigSection):
-    """Where backups of the record go, and how many of them are kept.
+    """Backups of the record.
 
-    `arena db backup` makes one, and so does `arena run` from time to time.
+    `arena db backup` and `arena run` make them.
     """
 
     folder: str = Field(default="backups", min_length=1)
-    """The folder, relative to the config's; preferably on another disk than the record."""
+    """The folder; preferably on another disk than the record."""
     keep: Count = 14
-    """How many of the newest are kept. Only backups that the arena made are ever deleted."""
+    """How many of the newest are kept. Only the arena's own are ever deleted."""
 
 
 class HeadsSection(ConfigSection):
     """Where the heads of the record go by themselves, so that nobody need trust who keeps it.
 
-    [One chain of heads](cohorts.md#one-chain-of-heads) says what they are. One of the two.
+    [One chain of heads](cohorts.md#one-chain-of-heads) says what they are. Set one.
     """
 
     file: str | None = Field(default=None, min_length=1)
-    """A file that each head is appended to, a line of JSON: best on another machine's disk."""
+    """A file to append each to, a line of JSON; best on another machine's disk."""
     command: list[str] | None = Field(default=None, min_length=1)
-    """A program and its arguments that publishes the lines on its standard input; run without a shell."""
+    """A program and its arguments that publishes the lines on its standard input; no shell."""
 
     @model_validator(mode="after")
     def _one_place(self) -> Self:
@@ -350,13 +349,13 @@ class HeadsSection(ConfigSection):
 class PublishSection(ConfigSection):
     """The season as a web site of plain files, as `arena publish` writes it.
 
-    `publish: DIR` is short for its directory alone; `run.publish` says how often it is brought up to date.
+    `publish: DIR` is short for its directory alone.
     """
 
     directory: str | None = Field(default=None, min_length=1)
-    """The site's folder, relative to the config's. It must be new, empty or a site already."""
+    """The site's folder: new, empty or a site already."""
     prompts: bool = False
-    """Whether agents' pages show the prompts in use, and what was asked and answered in their newest turn."""
+    """Whether agents' pages show prompts, and the newest turn's questions and answers."""
 
     @model_validator(mode="before")
     @classmethod
@@ -367,56 +366,56 @@ class PublishSection(ConfigSection):
 class ScoresSection(ConfigSection):
     """How agents are scored.
 
-    It is frozen with each cohort: a cohort's own holds on its board, the newest cohort's on that of all.
+    Frozen with each cohort: the newest cohort's holds on the board of all.
     """
 
     min_coverage: Part = MIN_COVERAGE
-    """How much of what it was shown, and has resolved, an agent must have forecast to be ranked."""
+    """How much of what it was shown, and has resolved, a ranked agent must have forecast."""
 
 
 class RunSection(ConfigSection):
-    """What `arena run` does between rounds, and how often.
+    """What `arena run` does between rounds.
 
     Jobs are due at fixed times in UTC: `15m` on the quarter hour, `1d` at midnight, `1w` at midnight on
     Sunday, or at a given weekday and time. `off` turns a job off.
     """
 
     catalogue: When = cadence("6h")
-    """Read the venue's whole catalogue, as `arena markets sync` does."""
+    """Read the venue's whole catalogue (`arena markets sync`)."""
     quotes: When = cadence("1h")
-    """Read the prices of markets that were shown or are held and have not resolved."""
+    """Read prices of unresolved markets that were shown or are held."""
     resolutions: When = cadence("1h")
     """Read resolutions."""
     marks: When = cadence("1d")
     """Settle resolved markets, and mark all positions."""
     boards: When = cadence("6h")
-    """Update the leaderboards, where something was played, marked or resolved."""
+    """Update the leaderboards."""
     scores: When = cadence("1d")
-    """Update what the dashboard shows of agents in depth, where something has resolved."""
+    """Update what the dashboard shows of agents in depth."""
     backup: When = cadence("1d")
-    """Make a backup, as `arena db backup` does, and delete the oldest."""
+    """Make a backup, and delete the oldest."""
     publish: When = cadence("1h")
-    """Bring the web site of `publish` up to date, where something has changed."""
+    """Update the web site of `publish`."""
     digest: When = cadence("mon 08:00")
-    """Send the webhook what is to be done and the leaderboard, where `watch` names a webhook."""
+    """Send the webhook what is to be done, and the leaderboard."""
     retention: When = Cadence()
-    """Delete old quotes that nothing depends on, as `arena db prune` does."""
+    """Delete old quotes that nothing depends on (`arena db prune`)."""
     keep_quotes: Seconds = int(timedelta(days=90).total_seconds())
-    """How old a quote must be for `retention` to delete it."""
+    """How old those must be."""
     grace: Wait = 30
-    """On shutdown: how long running calls may take before they are cancelled."""
+    """How long running calls may take on shutdown."""
     workers: bool = False
-    """Whether `arena worker`s play the turns, here or elsewhere; the record must be on PostgreSQL."""
+    """Whether `arena worker`s play the turns; needs PostgreSQL."""
 
 
 class WatchSection(ConfigSection):
-    """Monitoring: messages to a webhook, and an endpoint to poll.
+    """A webhook for messages, and an endpoint to poll.
 
     [Watching](watching.md) has both.
     """
 
     webhook: WebAddress | None = Field(default=None, repr=False)
-    """Where messages are sent: an address that accepts JSON by POST."""
+    """The address that messages are sent to: JSON by POST."""
     webhook_env: Variable | None = None
     """The environment variable that holds the address, if it is secret."""
     health: Listen = Endpoint()

@@ -34,7 +34,7 @@ from markets.millionths import ONE
 
 OUTCOMES = {1: "YES", 0: "NO", NO_SCORE: "unscored", OPEN: "open"}
 DOLLAR, ONES, PERCENT = "dollars", "from 0 to 1", "percent"
-UNKNOWN = "unknown yet"
+UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ POSITION_COLUMNS = (
     ExportColumn("agent", "text", "the agent's name in the line-up"),
     ExportColumn("market_id", "text", MARKET_ID),
     ExportColumn("side", "text", "YES or NO"),
-    ExportColumn("at", "time", "the time of the cohort's newest mark; later ledger entries are left out"),
+    ExportColumn("at", "time", "the cohort's newest mark; later entries are left out"),
     ExportColumn("bought", "whole", "shares bought", SHARES),
     ExportColumn("sold", "whole", "shares sold", SHARES),
     ExportColumn("settled", "whole", "shares paid or refunded at resolution", SHARES),
@@ -60,11 +60,9 @@ POSITION_COLUMNS = (
     ExportColumn("cost", "whole", "cost of the shares still held", DOLLARS),
     ExportColumn("value", "whole", "their value at mid", DOLLARS),
     ExportColumn("realised", "whole", "realised profit (+) or loss (−)", DOLLARS),
-    ExportColumn(
-        "price", "whole", "the price they are valued at", PRICE, "none is held, or there is no price"
-    ),
-    ExportColumn("age", "whole", "how old that price was", SECONDS, "none is held, or there is no price"),
-    ExportColumn("stale", "text", "why the price is unreliable: no_price, last_trade, old; or empty"),
+    ExportColumn("price", "whole", "the price they are valued at", PRICE, "none is held or known"),
+    ExportColumn("age", "whole", "how old that price was", SECONDS, "none is held or known"),
+    ExportColumn("stale", "text", "why the price is unreliable: no_price, last_trade, old, or nothing"),
 )
 
 
@@ -87,10 +85,10 @@ SCORE_COLUMNS = (
     ExportColumn("agent", "text", "the agent's name in the line-up"),
     ExportColumn("market_id", "text", MARKET_ID),
     ExportColumn("event_id", "text", "the market's event", "", "of a bet: as of the stated forecast"),
-    ExportColumn("reading", "text", "stated, implied or anchored: see docs/scoring.md"),
+    ExportColumn("reading", "text", "stated, implied or anchored, as docs/scoring.md says"),
     ExportColumn("fill", "whole", "the bet behind it, as in `fills`", "", "stated forecasts have none"),
-    ExportColumn("side", "text", "the side of the bet: YES or NO", "", "of no bet"),
-    ExportColumn("said", "whole", "whether the agent stated it or skipped the market", FLAG, "of a bet"),
+    ExportColumn("side", "text", "the bet's side: YES or NO", "", "of no bet"),
+    ExportColumn("said", "whole", "whether it was stated, not skipped", FLAG, "of a bet"),
     ExportColumn("forecast", "number", "the probability of YES", ONES),
     ExportColumn(
         "mid", "whole", "the market's forecast in the snapshot, 0.5 without a price", CHANCE, "of a bet"
@@ -147,24 +145,24 @@ LEADERBOARD_MEANINGS: dict[str, tuple[str, str]] = {
     "kind": ("its kind in its newest cohort", ""),
     "cohorts": ("cohorts it played in", COUNT),
     "turns": ("its turns", COUNT),
-    "malformed": ("turns whose answer was malformed or refused", COUNT),
+    "malformed": ("turns with a malformed or refused answer", COUNT),
     "failed": ("turns without an answer", COUNT),
-    "late": ("turns that came after their window", COUNT),
-    "retried": ("turns that were tried again after they had failed", COUNT),
+    "late": ("turns that came late", COUNT),
+    "retried": ("turns tried again after a failure", COUNT),
     "bets": ("accepted bets", COUNT),
     "sold": ("sales", COUNT),
     "shown": ("markets it was shown, turn by turn", COUNT),
-    "answered": ("those on which it stated a usable probability", COUNT),
+    "answered": ("those with a usable probability", COUNT),
     "resolved": ("those that ended YES or NO", COUNT),
     "events": ("distinct events they are about", COUNT),
-    "unscored": ("forecasts on markets that ended in a fraction or a refund", COUNT),
-    "early": ("resolved forecasts from before the model's release, which are not scored", COUNT),
-    "coverage": ("the share of what resolved on which it stated a usable probability", ONES),
+    "unscored": ("forecasts on markets that paid a fraction or refunds", COUNT),
+    "early": ("resolved forecasts from before the model's release, not scored", COUNT),
+    "coverage": ("the share of what resolved with a usable probability", ONES),
     "brier_implied": ("mean over resolved bets of the implied reading; lower is better", ONES),
     "brier_anchored": ("the same of the anchored reading", ONES),
-    "brier_stated": ("of what it stated: mean over markets of the mean over its rounds", ONES),
-    "brier_market": ("the same of the market's price on the same forecasts", ONES),
-    "skill": ("brier_market − brier_stated: above 0 beats the price; none where it is not ranked", ""),
+    "brier_stated": ("of what it stated: mean over markets of that over its rounds", ONES),
+    "brier_market": ("the same of the price on these forecasts", ONES),
+    "skill": ("brier_market − brier_stated: above 0 beats the price; none if not ranked", ""),
     "skill_ratio": ("1 − brier_stated / brier_market", ""),
     "pnl": ("profit, open positions at mid of the newest mark", DOLLAR),
     "return_pct": ("profit as a share of all bankrolls", PERCENT),

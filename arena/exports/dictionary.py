@@ -7,7 +7,7 @@ from arena.exports.fact_tables import FACTS
 from arena.exports.table import ExportColumn, ExportTable
 
 DATA_PAGE = Path(__file__).with_name("data.md")
-HEAD = "| column | type | meaning |\n| --- | --- | --- |"
+HEAD = "|column |type |meaning|\n|---|---|---|"
 EVERYWHERE = {
     "cohort": "the cohort's number",
     "agent": "the agent's name in the line-up",
@@ -33,7 +33,7 @@ def _section(sheet: ExportTable, origin: str = "") -> str:
     own = [column for column in sheet.columns if not _everywhere(column)]
     others = [f"`{x.name}`" for x in sheet.columns if _everywhere(x) and x.name not in sheet.key]
     beside = f" Also {', '.join(others)}." if others else ""
-    heading = f"## {sheet.name}\n\n{sheet.meaning}{origin} Named by {key}.{beside}"
+    heading = f"## {sheet.name}\n\n{sheet.meaning}{origin} Key: {key}.{beside}"
     return f"{heading}\n\n" + "\n".join([HEAD, *map(_line, own)])
 
 
@@ -50,4 +50,4 @@ def _line(column: ExportColumn) -> str:
         meaning += f" ({unit})"
     if column.empty:
         meaning += f"; empty: {column.empty}"
-    return f"| `{column.name}` | {column.kind} | {meaning.replace('|', '/')} |"
+    return f"|`{column.name}` |{column.kind} |{meaning.replace('|', '/')}|"

@@ -193,8 +193,8 @@ ATTEMPT = ("stage", "sample", "attempt")
 TEXTS = ("messages", "reply", "thinking", "citations", "error_message")
 NO_QUOTE = "it had no quote"
 WHICH_QUOTE = (
-    field(QuoteRow.at, "which of its quotes, as in `quotes`: since when it stood", "quote_at", NO_QUOTE),
-    field(QuoteRow.hash, "which of its quotes, as in `quotes`: its hash", "quote_hash", NO_QUOTE),
+    field(QuoteRow.at, "its quote, as in `quotes`: since when it stood", "quote_at", NO_QUOTE),
+    field(QuoteRow.hash, "its quote, as in `quotes`: its hash", "quote_hash", NO_QUOTE),
 )
 LISTED = (
     of_cohort(SnapshotRow)

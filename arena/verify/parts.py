@@ -211,6 +211,8 @@ def _work(pipe: "Pipe[Any, Any]", address: str, snapshot: str | None, check: Par
         with reading(engine) as connection:
             if snapshot is not None:
                 connection.exec_driver_sql(f"SET TRANSACTION SNAPSHOT '{snapshot}'")
+            if connection.dialect.name == "sqlite":
+                connection.exec_driver_sql(f"PRAGMA mmap_size={2**31}")  # pages need not be copied
             while True:
                 pipe.send(check.find(connection, pipe.recv()))
     except EOFError:

@@ -44,9 +44,9 @@ class PlainSettings(BaseModel):
     start: date = date(2026, 1, 4)
     """Its first day."""
     weeks: int = Field(default=20, ge=2, le=1_000)
-    """How long the world lasts, in weeks."""
+    """How many weeks the world lasts."""
     markets: int = Field(default=200, ge=1, le=1_000_000)
-    """How many markets open in that time."""
+    """How many markets open."""
     events: int = Field(default=60, ge=1)
     """How many events they belong to."""
 
@@ -79,17 +79,15 @@ class PlainSettings(BaseModel):
 
 
 class Settings(PlainSettings):
-    """A made-up season. Everything beyond a plain one is off by default.
+    """A made-up season. Everything beyond a plain one is off by default."""
 
-    What is off is left out of the stored settings, so a plain season keeps its name and hash.
-    """
-
+    # What is off is left out of the stored settings, so a plain season keeps its name and hash.
     exclusive_share: float = Field(default=0, ge=0, le=1)
-    """The share of events in which, given several markets, exactly one resolves YES."""
+    """The share of events of which exactly one market resolves YES."""
     ladder_share: float = Field(default=0, ge=0, le=1)
     """The share of events whose markets are thresholds, less likely one by one."""
     jump_rate: float = Field(default=0, ge=0, le=1)
-    """The chance that a day brings news that makes an event jump."""
+    """The chance that an event jumps on a day."""
     jump_size: float = Field(default=1.5, ge=0, le=100, json_schema_extra=PYTHON_ONLY)
     """How far such news moves it, in log-odds."""
     fraction_share: float = Field(default=0, ge=0, le=1)
@@ -99,7 +97,7 @@ class Settings(PlainSettings):
     delay_days: int = Field(default=21, ge=1, le=1_000, json_schema_extra=PYTHON_ONLY)
     """The most days this takes."""
     corrected_share: float = Field(default=0, ge=0, le=1)
-    """The share of markets whose first resolution is wrong and later corrected."""
+    """The share of markets first resolved wrongly."""
     corrected_days: int = Field(default=14, ge=1, le=1_000)
     """The most days this takes."""
     unquoted_rate: float = Field(default=0, ge=0, le=1)

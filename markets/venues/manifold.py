@@ -45,7 +45,7 @@ class Settings(BaseModel):
     per_second: float = Field(5.0, gt=0, exclude=True)
     """The most requests per second."""
     newest: int = Field(20_000, gt=0, exclude=True)
-    """How many of its newest markets to read; where it has more, that is told."""
+    """How many of its newest markets to read."""
 
 
 class Manifold:

@@ -24,7 +24,7 @@ NO_BET = 10**9 * ONE
 
 
 class Settings(BaseModel):
-    """Which recording to play. A cohort freezes the hash of its content, not its path.
+    """Which recording to play. A cohort freezes the hash of its content.
 
     A market is on offer while its newest price is at most
     `price_days` old.
@@ -37,7 +37,7 @@ class Settings(BaseModel):
     content: str = ""
     """The hash of its content. Empty: any content."""
     price_days: int = Field(default=7, ge=1)
-    """How many days old the newest price of a market on offer may be."""
+    """How many days old its newest price may be."""
 
 
 class RecordedVenue:

@@ -24,8 +24,8 @@ class HeadRow(TableRow, table=True):
     __table_args__ = STRICT
 
     id: int = id_field()
-    number: int = whole_field("counts the heads of a record, from 1 and without a gap", unique=True)
-    cohort: int | None = whole_field("the cohort that it is about", empty="it is about more than one")
+    number: int = whole_field("counts a record's heads, from 1 without a gap", unique=True)
+    cohort: int | None = whole_field("its cohort", empty="of more than one")
     round: int | None = whole_field("the round that is over", empty="it is not about a round", index=True)
     at: datetime = time_field("the time of what was added: of the round, the settlement, the snapshot")
     parts: str = text_field("of each kind of fact its name, how many were added, and their SHA-256", JSON)

@@ -26,7 +26,7 @@ class PromptRow(TableRow, table=True):
     __tablename__ = "prompt"
     __table_args__ = STRICT
 
-    hash: str = text_field("the SHA-256 of the text as JSON; `frozen` of a cohort names it", primary_key=True)
+    hash: str = text_field("the SHA-256 of the text as JSON", primary_key=True)
     text: str = text_field("the template")
 
 
@@ -47,10 +47,8 @@ class CohortRow(TableRow, table=True):
     )
     hash: str = text_field("the SHA-256 of `frozen`")
     ended_at: datetime | None = time_field("its last snapshot, once nothing is open", empty="it goes on")
-    paused_at: datetime | None = time_field("since when it waits for its operator", empty="it is not paused")
-    stopped_at: datetime | None = time_field(
-        "from when on it decides no more and is only tracked", empty="it was not stopped"
-    )
+    paused_at: datetime | None = time_field("since when it is paused", empty="it is not")
+    stopped_at: datetime | None = time_field("since when it is only tracked", empty="it was not stopped")
 
 
 class EntrantRow(TableRow, table=True):
@@ -68,7 +66,7 @@ class EntrantRow(TableRow, table=True):
     position: int = whole_field("its place in the line-up, from 0")
     name: str = text_field("the agent's name in the line-up")
     kind: str = text_field("its kind, such as llm, market or random")
-    settings: str = text_field("every setting, as it was frozen", JSON)
+    settings: str = text_field("every setting, frozen", JSON)
     address: str | None = text_field(
         "where the server of its model was then: it is asked there once the config names it no more",
         hashed=False,
@@ -84,11 +82,11 @@ class ReplacementRow(TableRow, table=True):
 
     id: int = id_field()
     entrant_id: int = parent_field("entrant.id")
-    round: int = whole_field("the number of the round from which on they count")
+    round: int = whole_field("the round from which on they count")
     at: datetime = time_field("when they were taken", hashed=False)
-    before: str = text_field("the SHA-256 of the settings that they replace, as a JSON text")
-    settings: str = text_field("every setting, as it is frozen from then on", JSON)
-    prompts: str = text_field("the prompts that they name, by the hash of each text", JSON)
+    before: str = text_field("the SHA-256 of the settings they replace, as JSON")
+    settings: str = text_field("every setting from then on", JSON)
+    prompts: str = text_field("the prompts they name, by hash", JSON)
     hash: str = hash_field("cohort, agent, and all columns but ids")
 
 
@@ -101,11 +99,11 @@ class SnapshotRow(TableRow, table=True):
     id: int = id_field()
     cohort_id: int = parent_field("cohort.id")
     at: datetime = time_field("the time that it is for")
-    taken_at: datetime = time_field("when the markets were actually read; prices are aged from then")
+    taken_at: datetime = time_field("when the markets were read; prices are aged from then")
     catalogue: str = text_field(
-        "the hash of the sync from which a live round's markets were drawn", hashed=False, added=("",)
+        "the hash of the sync that a live round's markets were drawn from", hashed=False, added=("",)
     )
-    hash: str = hash_field("cohort, both times, and every place of the snapshot")
+    hash: str = hash_field("cohort, both times, and every place")
 
 
 class SnapshotItemRow(TableRow, table=True):
@@ -119,12 +117,12 @@ class SnapshotItemRow(TableRow, table=True):
     )
 
     snapshot_id: int = parent_field("snapshot.id", primary_key=True)
-    position: int = whole_field("the market's place in it, from 0", primary_key=True)
+    position: int = whole_field("its place, from 0", primary_key=True)
     market_id: str = market_field()
     version_id: int = parent_field("market_version.id")
     quote_id: int | None = parent_field("quote.id", empty="it had no quote")
     quoted_at: datetime | None = time_field("when that quote was last found true", empty="it had no quote")
-    shown: int = whole_field("whether it was on offer; else it was only held", FLAG)
+    shown: int = whole_field("whether it was on offer, not only held", FLAG)
 
 
 class RoundRow(TableRow, table=True):
@@ -139,9 +137,7 @@ class RoundRow(TableRow, table=True):
     id: int = id_field()
     cohort_id: int = parent_field("cohort.id")
     number: int = whole_field("the round's number in its cohort, from 1")
-    at: datetime = time_field(
-        "when it is decided; the snapshot of its cohort with that time is the one shown"
-    )
+    at: datetime = time_field("when it is decided")
     snapshot_id: int = parent_field("snapshot.id")
     done: int = whole_field("whether every turn and mark is in", FLAG, default=0)
 
@@ -155,7 +151,7 @@ class GatheringRow(TableRow, table=True):
     id: int = id_field()
     round_id: int = parent_field("round.id")
     found: int = whole_field("how many were found", COUNT)
-    dropped: str = text_field("how many of them were not shown, by reason, and the verdicts on texts", JSON)
+    dropped: str = text_field("how many were not shown, by reason, and the verdicts on texts", JSON)
     hash: str = hash_field("the round, the counts, and what was shown")
 
 
@@ -166,25 +162,25 @@ class EvidenceRow(TableRow, table=True):
     __table_args__ = STRICT
 
     gathering_id: int = parent_field("gathering.id", primary_key=True)
-    position: int = whole_field("the place among all of the round, from 0", primary_key=True)
+    position: int = whole_field("its place in the round, from 0", primary_key=True)
     market_id: str = market_field()
     article: str = text_field("the article, as in `articles`", foreign_key="article.hash")
     fetched_at: datetime = time_field("when it was fetched")
 
 
 class ToolResultRow(TableRow, table=True):
-    """What tools told the models of a round. Equal requests are told the same, for it is kept once."""
+    """What tools told the models of a round. Equal requests are told the same."""
 
     __tablename__ = "tool_result"
     __table_args__ = (UniqueConstraint("round_id", "key"), STRICT)
 
     id: int = id_field()
     round_id: int = parent_field("round.id")
-    agent: str = text_field("the agent whose own it is; nothing for what all are told")
+    agent: str = text_field("whose own it is; nothing for what all are told")
     tool: str = text_field("the tool")
-    request: str = text_field("what it was given, as JSON; what was no JSON is as it came")
+    request: str = text_field("what it was given, as JSON or as it came")
     text: str = text_field("what it told")
-    sources: str = text_field("the articles in it: each one's address, date, and the hash of its words", JSON)
+    sources: str = text_field("the articles in it: address, date, and hash of the words", JSON)
     withheld: str = text_field("how many others were withheld, by reason, and the verdicts on texts", JSON)
     fetched_at: datetime = time_field("when it was asked, by the clock", hashed=False)
     key: str = text_field("the SHA-256 of agent, tool and request", hashed=False)

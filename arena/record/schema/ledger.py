@@ -21,7 +21,7 @@ from arena.record.schema.fields import (
 
 
 class EntryRow(TableRow, table=True):
-    """The ledger of each agent in each cohort, line by line: what an agent has is their sum.
+    """The ledger of each agent in each cohort: what an agent has is the sum.
 
     Each line is chained by hash to the one before it.
     """
@@ -37,11 +37,11 @@ class EntryRow(TableRow, table=True):
 
     id: int = id_field()
     entrant_id: int = parent_field("entrant.id")
-    number: int = whole_field("counts the lines of a ledger, from 1 and without a gap")
+    number: int = whole_field("counts a ledger's lines, from 1 without a gap")
     at: datetime = time_field("when it takes effect")
     kind: str = text_field("deposit, buy, sell, settle, refund or reverse (undoes a settlement)")
-    market_id: str = text_field("the market, or nothing for a deposit")
-    side: str = text_field("YES, NO, or nothing for a deposit")
+    market_id: str = text_field("the market; nothing for a deposit")
+    side: str = text_field("YES or NO; nothing for a deposit")
     cash: int = whole_field("cash in (+) or out (−)", DOLLARS)
     shares: int = whole_field("shares in (+) or out (−)", SHARES)
     cost: int = whole_field("cost added to the lot (+) or released from it (−)", DOLLARS)
@@ -49,8 +49,8 @@ class EntryRow(TableRow, table=True):
     balance: int = whole_field("the cash after it", DOLLARS)
     held: int = whole_field("the shares of its lot after it", SHARES)
     ref: str = text_field("the fact behind it: `bankroll`, `fill:ROUND:FILL`, `resolution:VERSION`")
-    previous: str = text_field("the hash of the line before, or nothing for the first", hashed=False)
-    hash: str = hash_field("all other columns, so also all lines before")
+    previous: str = text_field("the hash of the line before; nothing for the first", hashed=False)
+    hash: str = hash_field("all other columns, so all lines before")
 
 
 class MarkRow(TableRow, table=True):
@@ -69,6 +69,6 @@ class MarkRow(TableRow, table=True):
     value: int = whole_field("open lots at mid", DOLLARS)
     liquidation: int = whole_field("open lots at bid", DOLLARS)
     cost: int = whole_field("what the open lots cost", DOLLARS)
-    realised: int = whole_field("profit and loss realised so far", DOLLARS)
+    realised: int = whole_field("profit realised so far", DOLLARS)
     stale: int = whole_field("open lots whose price is old or missing", COUNT)
     age: int = whole_field("how old the oldest price was", SECONDS)

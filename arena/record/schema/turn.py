@@ -43,34 +43,26 @@ class CallRow(TableRow, table=True):
     stage: str = text_field("blind, before prices were shown, or final")
     sample: int = whole_field("which of the samples of an answer, from 1")
     attempt: int = whole_field("counts the attempts at it, from 1", hashed=False)
-    messages: str = text_field("the messages that were sent, with their roles", JSON)
+    messages: str = text_field("the messages sent, with roles", JSON)
     prompt_hash: str = text_field("the SHA-256 of the messages and the seed", hashed=False)
-    seed: int = whole_field("the seed that was sent along")
+    seed: int = whole_field("the seed sent along")
     reply: str | None = text_field("the answer", empty="there was none")
-    thinking: str = text_field("what it thought before, as far as it was shown", hashed=False, added=("",))
-    citations: str = text_field("the addresses that it names as sources", JSON, hashed=False, added=("[]",))
-    finish: str = text_field("why the answer ended, as the provider says")
-    model: str = text_field("the model, as the provider reports it")
+    thinking: str = text_field("what it thought before, as far as shown", hashed=False, added=("",))
+    citations: str = text_field("the sources it names", JSON, hashed=False, added=("[]",))
+    finish: str = text_field("why the answer ended, says the provider")
+    model: str = text_field("the model, says the provider")
     fingerprint: str = text_field("the provider's fingerprint of the model")
-    host: str = text_field(
-        "who served the model, where the provider passes questions on and says so", hashed=False, added=("",)
-    )
-    rung: str = text_field("how the answer format was requested: schema, json or prompt", hashed=False)
+    host: str = text_field("who served it, where the provider passes questions on", hashed=False, added=("",))
+    rung: str = text_field("how the format was asked for: schema, json or prompt", hashed=False)
     tokens_in: int = whole_field("tokens of the question", COUNT, hashed=False)
     tokens_out: int = whole_field("tokens of the answer", COUNT, hashed=False)
-    tokens_reasoning: int = whole_field("those among them for thinking", COUNT, hashed=False, added=(0,))
-    tokens_cached: int = whole_field(
-        "tokens of the question that came from a cache", COUNT, hashed=False, added=(0,)
-    )
-    tokens_cache_write: int = whole_field(
-        "tokens of the question that were put in a cache", COUNT, hashed=False, added=(0,)
-    )
+    tokens_reasoning: int = whole_field("those for thinking", COUNT, hashed=False, added=(0,))
+    tokens_cached: int = whole_field("of the question, from a cache", COUNT, hashed=False, added=(0,))
+    tokens_cache_write: int = whole_field("of the question, put in a cache", COUNT, hashed=False, added=(0,))
     cost: int | None = whole_field("what it cost", DOLLARS, empty="unknown, which is not 0", hashed=False)
-    worst: int | None = whole_field("what it could have cost at most", DOLLARS, empty="unknown", hashed=False)
+    worst: int | None = whole_field("the most it could cost", DOLLARS, empty="unknown", hashed=False)
     latency_ms: int = whole_field("how long it took", "milliseconds", hashed=False)
-    status: int | None = whole_field(
-        "the status of HTTP", empty="it is not known", hashed=False, added=(None,)
-    )
+    status: int | None = whole_field("the status of HTTP", empty="unknown", hashed=False, added=(None,))
     error_code: str | None = text_field(
         "why there was no answer, for programs", empty="there was one", hashed=False
     )
@@ -98,21 +90,19 @@ class TurnRow(TableRow, table=True):
     )
     note: str = text_field("why it is not played, or nothing")
     cash: int = whole_field("the cash before it", DOLLARS)
-    orders: str = text_field("orders as submitted: bets and sales", JSON, name="wishes")
-    repaired: str = text_field(
-        "the repairs by which answers of another form were read", JSON, hashed=False, added=("[]",)
-    )
+    orders: str = text_field("bets and sales, as submitted", JSON, name="wishes")
+    repaired: str = text_field("repairs of answers of another form", JSON, hashed=False, added=("[]",))
     reader: int = whole_field(
-        "the version of the code that read its answers, as `arena verify` reads them again; 0 is not known",
+        "the version of the code that read its answers; 0 is unknown",
         hashed=False,
         added=(0,),
     )
     code_version: str = text_field("the version of the arena that played it", hashed=False)
-    hash: str = hash_field("the turn, its forecasts, its rejections and its second quotes")
+    hash: str = hash_field("the turn, forecasts, rejections and second quotes")
 
 
 class AttemptRow(TableRow, table=True):
-    """Failures of turns, each time: a turn that is tried again keeps what became of it before."""
+    """Failures of turns, also of those that then succeeded."""
 
     __tablename__ = "attempt"
     __table_args__ = (UniqueConstraint("round_id", "entrant_id", "number"), STRICT)
@@ -120,15 +110,15 @@ class AttemptRow(TableRow, table=True):
     id: int = id_field()
     round_id: int = parent_field("round.id")
     entrant_id: int = parent_field("entrant.id")
-    number: int = whole_field("counts the failures of the turn, from 1")
+    number: int = whole_field("counts the turn's failures, from 1")
     note: str = text_field("why it failed")
-    at: datetime | None = time_field("when that was, by the clock", empty="it was not kept")
+    at: datetime | None = time_field("when, by the clock", empty="not kept")
     code_version: str = text_field("the version of the arena that played it")
     hash: str = hash_field("cohort, round, agent, and all columns but ids")
 
 
 class SecondQuoteRow(TableRow, table=True):
-    """Prices read after an agent had answered, for turns that are filled and scored at them.
+    """Prices read after an answer, for turns filled and scored at them.
 
     Those are the turns of agents that can look outside, those that were played later or tried again, and all
     under rules with `fill_at: answer`: one row for each market that the turn was shown.
@@ -143,7 +133,7 @@ class SecondQuoteRow(TableRow, table=True):
     quoted_at: datetime | None = time_field(
         "when that quote was last found true", empty="it had no price any more"
     )
-    taken_at: datetime = time_field("when the markets were read again, once the answer was in")
+    taken_at: datetime = time_field("when the markets were read again")
 
 
 class ForecastRow(TableRow, table=True):
@@ -154,13 +144,13 @@ class ForecastRow(TableRow, table=True):
 
     turn_id: int = parent_field("turn.id", primary_key=True)
     market_id: str = market_field(primary_key=True)
-    stage: str = text_field("blind, before prices were shown, or final: that one is scored", primary_key=True)
+    stage: str = text_field("blind, before prices were shown, or final, which is scored", primary_key=True)
     probability: int = whole_field("the probability of YES", CHANCE)
     reason: str = text_field("why, in the agent's words")
 
 
 class RejectionRow(TableRow, table=True):
-    """Orders that were rejected, and items of answers that made no sense."""
+    """Rejected orders, and items of answers that made no sense."""
 
     __tablename__ = "rejection"
     __table_args__ = STRICT
@@ -191,16 +181,16 @@ class FillRow(TableRow, table=True):
     market_id: str = market_field()
     side: str = text_field("YES or NO")
     action: str = text_field("buy or sell")
-    shares: int = whole_field("how many shares", SHARES)
-    amount: int = whole_field("all the cash that moved, fee included: paid, or received for a sale", DOLLARS)
+    shares: int = whole_field("how many", SHARES)
+    amount: int = whole_field("the cash paid, or received for a sale, fee included", DOLLARS)
     fee: int = whole_field("the fee in it", DOLLARS)
-    wanted: int = whole_field("what was asked for: dollars for a bet, shares for a sale", "millionths")
-    base: int = whole_field("the cash that caps and confidence are based on", DOLLARS)
-    quote_at: datetime = time_field("the time of the quote it was filled at")
+    wanted: int = whole_field("what was asked for, of dollars to bet or shares to sell", "millionths")
+    base: int = whole_field("the cash that caps and confidence rest on", DOLLARS)
+    quote_at: datetime = time_field("the time of its quote")
     quote_hash: str = text_field("that quote, as in `quotes`", hashed=False)
-    fee_rate: int = whole_field("the fee: rate · shares · p · (1 − p) for each level, rounded up", SHARE)
-    left: str = text_field("what was not filled, and why; or empty")
-    reason: str = text_field("the reason given by the agent")
+    fee_rate: int = whole_field("rate · shares · p · (1 − p) a level, rounded up", SHARE)
+    left: str = text_field("what was not filled, and why, or nothing")
+    reason: str = text_field("the agent's reason")
     hash: str = hash_field("the fill and its levels")
 
 
@@ -211,8 +201,8 @@ class FillLevelRow(TableRow, table=True):
     __table_args__ = STRICT
 
     fill_id: int = parent_field("fill.id", primary_key=True)
-    position: int = whole_field("the level's place in the fill, from 0", primary_key=True)
-    price: int = whole_field("what a share of the fill's side cost here", PRICE)
-    shares: int = whole_field("how many shares", SHARES)
-    amount: int = whole_field("the cash that moved here, fee included", DOLLARS)
+    position: int = whole_field("its place in the fill, from 0", primary_key=True)
+    price: int = whole_field("what a share cost here", PRICE)
+    shares: int = whole_field("how many", SHARES)
+    amount: int = whole_field("the cash, fee included", DOLLARS)
     fee: int = whole_field("the fee in it", DOLLARS)

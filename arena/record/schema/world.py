@@ -24,7 +24,7 @@ from arena.record.schema.fields import (
     whole_field,
 )
 
-UNASKED = "no rule asked for it, or the venue doesn't say"
+UNASKED = "unknown, or not asked for"
 
 
 class MarketRow(TableRow, table=True):
@@ -47,30 +47,24 @@ class MarketVersionRow(TableRow, table=True):
     market_id: str = market_field()
     version: int = whole_field("counts the pages of a market, from 1")
     at: datetime = time_field("when it was first seen so")
-    event_id: str = text_field(
-        "the event that the market is about: markets of one event move together", index=True
-    )
+    event_id: str = text_field("its event: markets of one event move together", index=True)
     question: str = text_field("what is asked")
     rules: str = text_field("what decides it, in the venue's words")
     category: str = text_field("the venue's category")
-    opens_at: datetime = time_field("from when it can be traded")
+    opens_at: datetime = time_field("since when it can be traded")
     closes_at: datetime = time_field("until when it can be traded")
-    tick: int = whole_field("the step between two prices", PRICE)
-    fee_rate: int = whole_field("the venue's fee: rate · shares · p · (1 − p)", SHARE)
-    min_shares: int = whole_field("the fewest shares that are dealt in", SHARES)
-    story: str = text_field(
-        "the story that the event belongs to; without one the event is its own", hashed=False, added=("",)
-    )
-    slug: str = text_field("what the venue's page for people calls it", hashed=False, added=("",))
-    event_slug: str = text_field(
-        "what the venue's page for people calls its event", hashed=False, added=("",)
-    )
-    tags: str = text_field("what the venue files it under, with commas between", hashed=False, added=("",))
-    hash: str = hash_field("the market and all that its page said")
+    tick: int = whole_field("the step between prices", PRICE)
+    fee_rate: int = whole_field("the fee: rate · shares · p · (1 − p)", SHARE)
+    min_shares: int = whole_field("the fewest shares traded", SHARES)
+    story: str = text_field("the event's story; without one the event itself", hashed=False, added=("",))
+    slug: str = text_field("its name in the venue's addresses", hashed=False, added=("",))
+    event_slug: str = text_field("its event's name there", hashed=False, added=("",))
+    tags: str = text_field("the venue's tags, with commas between", hashed=False, added=("",))
+    hash: str = hash_field("the market and its page")
 
 
 class QuoteRow(TableRow, table=True):
-    """Prices of a YES share: a row each time a market's price or book changed, in the order of coming."""
+    """Prices of a YES share: a row each time a price or book changed, in the order of coming."""
 
     __tablename__ = "quote"
     __table_args__ = (
@@ -87,30 +81,26 @@ class QuoteRow(TableRow, table=True):
     id: int = id_field()
     market_id: str = market_field()
     at: datetime = time_field("when it was first seen so")
-    bid: int | None = whole_field("the best price that somebody bids", PRICE, empty="nobody bids")
-    ask: int | None = whole_field("the best price that somebody asks", PRICE, empty="nobody offers a share")
-    mid: int | None = whole_field(
-        "the price that a forecast is compared with", PRICE, empty="the venue gave none"
-    )
-    last: int | None = whole_field("the price of the last trade", PRICE, empty="none is known")
-    volume: int | None = whole_field(
-        "what was traded until then, as the venue counts it", DOLLARS, empty="the venue doesn't say"
-    )
-    book: str = text_field("bids and asks as pairs of price and shares in millionths, the best first", JSON)
+    bid: int | None = whole_field("the best bid", PRICE, empty="none")
+    ask: int | None = whole_field("the best ask", PRICE, empty="none")
+    mid: int | None = whole_field("the price that forecasts are compared with", PRICE, empty="none")
+    last: int | None = whole_field("that of the last trade", PRICE, empty="unknown")
+    volume: int | None = whole_field("traded until then, by the venue's count", DOLLARS, empty="unknown")
+    book: str = text_field("bids and asks, the best first: pairs of price and shares in millionths", JSON)
     volume_24h: int | None = whole_field(
-        "what was traded in 24 hours", DOLLARS, empty=UNASKED, hashed=False, added=(None,)
+        "traded in 24 hours", DOLLARS, empty=UNASKED, hashed=False, added=(None,)
     )
     liquidity: int | None = whole_field(
-        "what its book or its pool holds", DOLLARS, empty=UNASKED, hashed=False, added=(None,)
+        "what its book or pool holds", DOLLARS, empty=UNASKED, hashed=False, added=(None,)
     )
     open_interest: int | None = whole_field(
-        "what all shares that are held pay", DOLLARS, empty=UNASKED, hashed=False, added=(None,)
+        "what all held shares pay", DOLLARS, empty=UNASKED, hashed=False, added=(None,)
     )
-    hash: str = hash_field("the market, its prices and its book, but not the time")
+    hash: str = hash_field("the market, its prices and its book")
 
 
 class ResolutionRow(TableRow, table=True):
-    """How markets ended. A venue that changes its mind makes a new version; the newest counts."""
+    """How markets ended. A correction is a new version; the newest counts."""
 
     __tablename__ = "resolution"
     __table_args__ = (
@@ -123,11 +113,11 @@ class ResolutionRow(TableRow, table=True):
     market_id: str = market_field()
     version: int = whole_field("counts the ends of a market, from 1")
     known_at: datetime = time_field("since when it could be known")
-    learnt_at: datetime = time_field("the time at which the arena was told")
+    learnt_at: datetime = time_field("when the arena was told")
     payout: int | None = whole_field(
-        "what a YES share paid; a NO share paid the rest of a dollar",
+        "what a YES share paid; NO paid the rest of a dollar",
         PRICE,
-        empty="a refund: every share pays back what it cost",
+        empty="a refund of what shares cost",
     )
     source: str = text_field("who said so")
     hash: str = hash_field("all other columns")
@@ -143,21 +133,21 @@ class SyncRow(TableRow, table=True):
     __table_args__ = (UniqueConstraint("venue", "number"), UniqueConstraint("venue", "at"), STRICT)
 
     id: int = id_field()
-    venue: str = text_field("the venue by its name in the config")
+    venue: str = text_field("its name in the config")
     stamp: str = text_field("where its markets come from: live, simulated or replay")
     number: int = whole_field("counts the syncs of a venue, from 1")
     at: datetime = time_field("when it was read")
-    markets: int = whole_field("how many of its markets had a price then", COUNT)
+    markets: int = whole_field("markets with a price then", COUNT)
     seen: str = text_field("the SHA-256 of those prices")
     left_out: str = text_field(
-        "how many open markets are no question, by reason", JSON, hashed=False, added=("{}",)
+        "open markets that are no question, by reason", JSON, hashed=False, added=("{}",)
     )
-    rejected: int = whole_field("how many of its records were quarantined", COUNT, hashed=False, added=(0,))
+    rejected: int = whole_field("records quarantined", COUNT, hashed=False, added=(0,))
     hash: str = hash_field("the sync, its sightings, and the sync before")
 
 
 class SightingRow(TableRow, table=True):
-    """Markets that a sync found a price of where the one before did not, or found none of any more.
+    """Markets that had a price at a sync but not at the one before, or no more.
 
     A market without a sighting at a sync is as it was: it still has its price, or still has none.
     """
@@ -176,7 +166,7 @@ class ArticleRow(TableRow, table=True):
     __tablename__ = "article"
     __table_args__ = STRICT
 
-    hash: str = text_field("the SHA-256 of what it says, by which it is named", primary_key=True)
+    hash: str = text_field("the SHA-256 of what it says", primary_key=True)
     source: str = text_field("who published it")
     url: str = text_field("its address, or nothing")
     title: str = text_field("its title")
@@ -200,8 +190,8 @@ class QuarantineRow(TableRow, table=True):
 
     id: int = id_field()
     venue: str = text_field("who sent it")
-    record: str = text_field("the record's own id there, or the page where it has none")
-    kind: str = text_field("what it was to be: market, quote, resolution, page or article")
+    record: str = text_field("its id there, or its page")
+    kind: str = text_field("market, quote, resolution, page or article")
     code: str = text_field("why not, for programs")
     reason: str = text_field("why not, in words")
     raw: str = text_field("what was sent, cut short")
@@ -219,7 +209,7 @@ class PruneRow(TableRow, table=True):
     id: int = id_field()
     number: int = whole_field("counts them, from 1", unique=True)
     at: datetime = time_field("when it was done")
-    older_than: datetime = time_field("quotes last seen before this time were deleted")
+    older_than: datetime = time_field("quotes last seen before this were deleted")
     quotes: int = whole_field("how many went", COUNT)
     hash: str = hash_field("all other columns")
 
@@ -231,10 +221,10 @@ class BenchmarkFileRow(TableRow, table=True):
     __table_args__ = (UniqueConstraint("kind", "name", "version"), STRICT)
 
     id: int = id_field()
-    kind: str = text_field("what it is: questions or resolutions")
+    kind: str = text_field("questions or resolutions")
     name: str = text_field("the question set, as its files call it")
-    version: int = whole_field("counts the files of a kind and set that differ, from 1")
-    due: str = text_field("the day on which forecasts are due")
+    version: int = whole_field("counts those of a kind and set, from 1")
+    due: str = text_field("the day forecasts are due")
     at: datetime = time_field("when it was kept")
     sha256: str = text_field("the SHA-256 of the file's bytes")
     text: str = text_field("the file, in UTF-8")

@@ -3,7 +3,7 @@
 - Formula: BS = (f − o)², f the forecast of YES, o = 1 if YES happened, else 0; averaged over rows, or
   within markets and then over markets.
 - Direction: lower is better.
-- Range: 0 (certain and right) to 1 (certain and wrong); a forecast of 0.5 always scores 0.25.
+- Range: 0 (certain and right) to 1 (certain and wrong); 0.5 always scores 0.25.
 - Edge cases: rows without an outcome of 0 or 1 are left out; no row at all gives NaN; a forecast
   outside [0, 1] is an error.
 - Source: seed 002 sections 1.1 and 1.4, bands from its appendix B; Brier (1950), in the one-sided form.

@@ -1,8 +1,7 @@
 """Calibration: of all that was called 70% likely, did 70% happen?
 
-- Formula: ten bins [0, .1), [.1, .2) … [.9, 1] show count, mean forecast and observed share of YES, with
-  Wilson's 95% interval. The score is the mean over rows of (mean forecast − observed share)² of the row's
-  bin.
+- Formula: ten bins [0, .1), [.1, .2) … [.9, 1] show count, mean forecast and share of YES, with Wilson's
+  95% interval. The score is the mean over rows of (mean forecast − share)² of the row's bin.
 - Direction: lower is better; it ignores how bold the forecasts were.
 - Range: 0 to 1.
 - Edge cases: bins without a row are absent; rows without an outcome of 0 or 1 are left out; no row at all

@@ -6,7 +6,7 @@
 - Range: −1 to 1.
 - Edge cases: nothing resolved gives NaN. A difference keeps its meaning where the reference is nearly
   perfect and the quotient of `skill_ratio` does not.
-- Source: seed 002 section 1.5 names the references; a difference rather than a quotient is ours.
+- Source: seed 002 section 1.5 for the references; the difference is ours.
 """
 
 from numpy.typing import ArrayLike

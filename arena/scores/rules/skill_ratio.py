@@ -1,7 +1,7 @@
 """Brier skill score: the share of the reference's error that the forecasts take away.
 
-- Formula: BSS = 1 − BS / BS_reference. The reference is a column of forecasts on the same rows, such as the
-  market's, or else 0.5 throughout (Brier score 0.25).
+- Formula: BSS = 1 − BS / BS_reference. The reference is a column of forecasts on the same rows, or else
+  0.5 throughout (Brier score 0.25).
 - Direction: higher is better; 0 is the reference.
 - Range: −∞ to 1 (no error left).
 - Edge cases: NaN when nothing is resolved, and when the reference makes no error.

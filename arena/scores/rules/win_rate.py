@@ -1,11 +1,11 @@
 """Win rate: how often the side that was bet on came true.
 
 - Formula: winning bets ÷ resolved bets; a bet wins if its side is the outcome.
-- Direction: higher is better, but sure bets win often and earn nothing.
+- Direction: higher is better.
 - Range: 0 to 1.
 - Edge cases: only outcomes 0 and 1 count, so fractions and refunds are neither won nor lost; no resolved
   bet gives NaN.
-- Limits: a bet sold early still counts by the outcome.
+- Limits: sure bets win often and earn nothing; a bet sold early counts by the outcome.
 - Source: seed 002 section 3.
 """
 

@@ -2,8 +2,8 @@
 
 Stored prices one by one. Of nothing else is there as much, so that here a little haste pays.
 
-The hash of a price is taken over JSON with an object for each level of the book. Where the book is stored as
-the arena writes it, that text is made from the stored one; else, and where it doesn't fit, by way of objects.
+The hash of a price is taken over JSON with an object for each level of the book. Where books are stored as
+the arena writes them, those texts are made from the stored ones; else, and where one doesn't fit, by objects.
 
 Snapshots and the places in them, which have to fit together and be as they were sealed.
 
@@ -11,10 +11,9 @@ How markets ended, as far as that can be right or wrong by itself.
 """
 
 import json
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from itertools import groupby
+from itertools import groupby, islice, repeat
 from operator import itemgetter
 from typing import Any
 
@@ -26,7 +25,7 @@ from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, Res
 from arena.verify.cohort import ONE, CheckedCohort, ListedPlace
 from arena.verify.differences import Found, Row, RowDifference, check_numbers
 from arena.verify.hashes import check_hash, hash_of, json_of, without
-from arena.verify.reader import RecordReader, RowPart, RowsQuery, all_columns, rows_of, rows_query
+from arena.verify.reader import BATCH, RecordReader, RowPart, RowsQuery, all_columns, rows_of, rows_query
 
 SAW = "a snapshot or a sync saw it then"
 PAGE = RowPart(MarketVersionRow, "id", "market_id", "version")
@@ -115,42 +114,52 @@ def check_markets(facts: RecordReader) -> Found:
         yield row.differs("id", "that of a page", "a market was seen because it had one")
 
 
-SIDE = r"\[(?:\[([0-9,\[\]-]*)\])?\]"
-BOOK = re.compile(rf'\{{"asks":{SIDE},"bids":{SIDE}\}}')
-"""A book without white space and words: no two of these come to the same text of objects."""
-ADDED = ("volume_24h", "liquidity", "open_interest")
+ADDED = {
+    "liquidity": '"liquidity":%d,',
+    "open_interest": '"open_interest":%d,',
+    "volume_24h": ',"volume_24h":%d',
+}
 """Figures that a price has only where they were asked for: the hash of one without them is taken so."""
 PRICES = rows_of(QuoteRow, QuoteRow.id > bindparam("after"))
 
 
 def check_prices(facts: RecordReader) -> Found:
     """Prices whose hash is not theirs."""
-    names, book_of = cache(json_of), BOOK.fullmatch
-    for line in facts.lines(PRICES, after=facts.after(QuoteRow)):
-        _, market, _, *prices, book, day, liquidity, interest, sealed = line
-        if (sides := book_of(book)) and day is liquidity is interest is None:
-            bid, ask, mid, last, volume = ["null" if price is None else price for price in prices]
-            asks, bids = sides.groups("")
-            text = (
-                f'{{"ask":{ask},"asks":[{_levels(asks)}],"bid":{bid},"bids":[{_levels(bids)}],"last":{last},'
-                f'"market_id":{names(market)},"mid":{mid},"volume":{volume}}}'
-            )
-            if hash_of(text) == sealed:
-                continue
-        row = PRICES.own.row(line)
-        yield from check_hash(row, _content(row), "it seals what the row says")
+    lines, market = facts.lines(PRICES, after=facts.after(QuoteRow)), cache(json_of)
+    while batch := list(islice(lines, BATCH)):
+        for line, text in zip(batch, _sealed_texts(batch, market), strict=True):
+            if not text or hash_of(text) != line[-1]:
+                row = PRICES.own.row(line)
+                yield from check_hash(row, _content(row), "it seals what the row says")
 
 
-def _levels(side: str) -> str:
-    """Pairs as objects.
+def _sealed_texts(batch: Sequence[Any], market: Callable[[str], str]) -> Iterator[str]:
+    """What is sealed of prices, made from what is stored; empty where a book is written in another way.
 
-    >>> _levels("1,2],[3,4"), _levels("")
-    ('{"price":1,"shares":2},{"price":3,"shares":4}', '')
+    No two books come to the same text: they have no quotes, braces or lines but those that all have, so that
+    each step here can be taken back.
     """
-    if not side:
-        return side
-    named = side.replace(",", ',"shares":').replace('],"shares":[', '},{"price":')
-    return f'{{"price":{named}}}'
+    _, markets, _, *figures, books, day, liquidity, interest, _ = zip(*batch, strict=True)
+    text, count = "\n".join(("", *books, "")), len(batch)
+    signs = {"\n": count + 1, '\n{"asks":[': count, "]}\n": count, '"': 4 * count, "{": count, "}": count}
+    if any(text.count(sign) != there for sign, there in signs.items()):
+        yield from repeat("", count)
+        return
+    text = text.replace(",", ',"shares":').replace('],"shares":[', '},{"price":')
+    sides = text.replace("[[", '[{"price":').replace("]]", "}]").split("\n")[1:-1]
+    told = (["null" if x is None else x for x in column] for column in figures)
+    added = (
+        ["" if x is None else form % x for x in column]
+        for form, column in zip(ADDED.values(), (liquidity, interest, day), strict=True)
+    )
+    for name, side, bid, ask, mid, last, volume, liquid, held, traded in zip(
+        markets, sides, *told, *added, strict=True
+    ):
+        asks, there, bids = side.partition('],"shares":"bids":[')
+        yield there and (
+            f'{{"ask":{ask},{asks[1:]}],"bid":{bid},"bids":[{bids[:-1]},"last":{last},{liquid}'
+            f'"market_id":{market(name)},"mid":{mid},{held}"volume":{volume}{traded}}}'
+        )
 
 
 def _content(row: Row) -> dict[str, Any]:

@@ -31,5 +31,5 @@ def test_all_keys_are_printed_as_a_config_and_as_a_list(tmp_path: Path) -> None:
         "takes": "a whole number from 1 to 1,000,000",
         "default": 40,
         "required": False,
-        "meaning": "How many markets a round shows, drawn by rule and seed, the same to every agent.",
+        "meaning": "How many markets a round shows, the same to every agent.",
     }

@@ -102,8 +102,8 @@ def test_the_dictionary_has_every_table_and_every_column_and_goes_with_every_exp
         _, _, about = text.partition(f"\n## {sheet.name}\n")
         section = about.partition("\n## ")[0]
         for column in sheet.columns:
-            once = column.name in EVERYWHERE and f"`{column.name}`" in section.partition("| column |")[0]
-            assert once or f"| `{column.name}` | {column.kind} |" in section
+            once = column.name in EVERYWHERE and f"`{column.name}`" in section.partition("|column |")[0]
+            assert once or f"|`{column.name}` |{column.kind} |" in section
     assert (season / "data.md").read_text("utf-8") == text
     written = Path(__file__).parents[3] / "docs" / "data.md"
     assert written.read_text("utf-8") == text, "'make docs' writes it anew"

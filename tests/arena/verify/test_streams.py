@@ -179,8 +179,10 @@ def test_a_price_has_one_hash_however_its_book_is_written(book: str, copy: Path)
     change = "UPDATE quote SET bid = NULL, ask = 5, mid = NULL, last = 0, book = ?, hash = ? WHERE id = 9"
     tamper(copy, change, values=(book, digest(said | sides)))
     assert wrong_quotes(copy) == []
-    tamper(copy, "UPDATE quote SET book = replace(book, ']}', ',[1,2]]}') WHERE id = 9")
-    assert wrong_quotes(copy) == [f"{market} at {at}"]
+    for other in (("]}", ",[1,2]]}"), ("]}", "]]}"), ("]]", "}]"), ("[]", "[[]]"), ("}", "]"), ("[[", "[{")):
+        if (changed := book.replace(*other)) != book:
+            tamper(copy, "UPDATE quote SET book = ? WHERE id = 9", values=(changed,))
+            assert wrong_quotes(copy) == [f"{market} at {at}"], changed
 
 
 def wrong_quotes(path: Path) -> list[str]:

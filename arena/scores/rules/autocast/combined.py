@@ -1,4 +1,4 @@
-"""Autocast's combined metric: the sum of the means of its three types of questions.
+"""Autocast's combined metric: the sum of its three types' means.
 
 - Formula: mean `choice` over true-false questions + mean `choice` over multiple-choice ones + mean `numeric`
   over numerical ones, however many each type has.

@@ -5,7 +5,7 @@
 - Direction: lower is better.
 - Range: 0 to 1.
 - Edge cases: a number outside its range is an error; no question gives NaN.
-- Source: seed 003, "Evaluation" (L1 distance, bounded between 0% and 100%); Zou et al. (2022).
+- Source: seed 003, "Evaluation"; Zou et al. (2022).
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Comparing fairly: agents against the market and against each other, with what chance alone can do.
+"""Comparing fairly: agents against the market and each other, and what chance alone can do.
 
 `gain` holds each agent against the market, `duel` two agents on the rows that both have, `indirect_duel`
 two that had different markets. All three rest on `events` (markets of one event count as one),

@@ -3,10 +3,10 @@
 - Formula: an agent copies the price, or another agent, if their forecasts lie within 0.005 on at least 95%
   of their common rows. Twins (the same settings) always count as copies. Groups are chains of such pairs.
 - Direction: none.
-- Range: one group for each agent, perhaps of itself alone.
+- Range: one group for each agent.
 - Edge cases: agents without a common row are no copies of each other. A group is named by the agent whose
   forecasts the others are told, where the record says so, else by the first of them in the order given.
-- Source: ours; half a cent is what rounding to whole cents hides.
+- Source: ours; rounding to cents hides half a cent.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

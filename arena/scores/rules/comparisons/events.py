@@ -1,11 +1,11 @@
-"""Events: sums of a value by event, and how many events' worth of information a mean over markets rests on.
+"""Events: how many events' worth of information a mean over markets rests on.
 
-- Formula: let prices be true and one u, uniform from 0 to 1, decide a whole event: a market ends YES where
-  u is below its price. If the number that end YES has variance σ²_g and fourth central moment μ₄_g, the
-  effective number of events is G* = (Σ σ²_g)² / Σ μ₄_g. Only markets count on which the compared forecasts
-  lie more than half a cent apart. Values are averaged within each market first.
+- Formula: let prices be true and one u, uniform from 0 to 1, decide a whole event: a market ends YES
+  where u is below its price. If the number that end YES has variance σ²_g and fourth central moment μ₄_g,
+  the effective number of events is G* = (Σ σ²_g)² / Σ μ₄_g. Only markets count on which the compared
+  forecasts lie more than half a cent apart. Values are averaged within each market first.
 - Direction: higher is more information.
-- Range: 0 to the number of events, reached by equally large coin flips.
+- Range: 0 to the number of events, reached by equal coin flips.
 - Edge cases: twenty events at 50 cents count 20, twenty long shots at 3 cents 0.6; an event on which an agent
   repeats the price counts nothing, and where it repeats every price all count. Below 20 nothing is inferred
   from a mean: no interval, no p-value, and the reason "not enough events" in their place.

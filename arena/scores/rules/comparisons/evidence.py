@@ -1,4 +1,4 @@
-"""Evidence: the capital of a bet that an agent is closer than the price, which holds however often one looks.
+"""Evidence: the capital of a bet that an agent is closer than the price, however often one looks.
 
 - Formula: the capital starts at 1. A forecast f on a price r gains d = (r − o)² − (f − o)² = (f − r)(2o − f
   − r), linear in o, so its worst is known when it is made. A story multiplies the capital by 1 + Σ λ_k·d_k
@@ -10,8 +10,8 @@
 - Edge cases: prices are not clipped; a price of 0 or 1 has nothing left to say and doesn't count. Fractions
   count as they pay, refunds gain nothing. Several forecasts of one market at one time are averaged, and so
   are their prices. What was forecast after its outcome was known doesn't count.
-- Source: Ville (1939); Shafer and Vovk (2019); Waudby-Smith and Ramdas (2024) on bounded means; Henzi and
-  Ziegel (2022) for forecasts. `docs/evidence.md` has proof and power.
+- Source: Ville (1939); Shafer and Vovk (2019); Waudby-Smith and Ramdas (2024); Henzi and Ziegel (2022).
+  `docs/evidence.md` has proof and power.
 """
 
 from dataclasses import dataclass

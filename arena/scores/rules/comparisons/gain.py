@@ -9,7 +9,7 @@
   a gain, and no interval or p-value: "not enough events". Who always says the price has a gain of exactly 0,
   an interval from 0 to 0 and p = 1. A market in several cohorts or rounds counts once. Under 8 weeks there is
   no bound by weeks.
-- Source: seed 002 section 1.5; Diebold and Mariano (1995) for paired differences, here clustered by event.
+- Source: seed 002 section 1.5; Diebold and Mariano (1995), here clustered by event.
 """
 
 from collections.abc import Sequence

@@ -1,16 +1,16 @@
-"""Apart: two agents that forecast different markets, compared by what each gains on the market.
+"""Apart: two agents that forecast different markets, compared by their gains on the market.
 
-- Formula: the gap is m_a − m_b, each agent's `gain` over its own markets. Under the null that it is δ, the
-  gain of b is θ = (S_a − δN_a + S_b) / (N_a + N_b) and that of a is θ + δ; event g weighs in with u_g = (s_ga
-  − n_ga(θ + δ)) / N_a − (s_gb − n_gb·θ) / N_b, and t is Σ u_g over √V, where V is the sum of the squares of
-  these terms at each agent's own mean. p is that of `wild_bootstrap`, by the draws alone; both agents share
-  each event's coin.
+- Formula: the gap is m_a − m_b, each agent's `gain` over its own markets. Under the null that it is δ,
+  the gain of b is θ = (S_a − δN_a + S_b) / (N_a + N_b) and that of a is θ + δ; event g weighs in with u_g
+  = (s_ga − n_ga(θ + δ)) / N_a − (s_gb − n_gb·θ) / N_b, and t is Σ u_g over √V, where V is the sum of the
+  squares of these terms at each agent's own mean. p is that of `wild_bootstrap`, by draws alone; both
+  agents share each event's coin.
 - Direction: above 0, a is ahead.
 - Range: −1 to 1.
 - Edge cases: under 20 effective events of either agent there is a gap and no p-value. Where both have common
   rows `duel` is sharper. Markets that are hard or easy for everybody do not count for or against anyone, as
   raw Brier scores would have it; but on prices with little error left there is less to gain.
-- Source: Welch's comparison of two means, by event, with the bootstrap of Cameron, Gelbach and Miller (2008).
+- Source: Welch's comparison of two means, with the bootstrap of Cameron, Gelbach and Miller (2008).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

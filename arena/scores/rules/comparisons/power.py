@@ -8,9 +8,8 @@
 - Range: 0 (enough) upward.
 - Edge cases: a gap of 0, or one without an error, gives None: it will never be told, or nothing is known of
   it. P is 80% unless said otherwise.
-- Limits: the observed gap is taken for the true one; a leader's is likely too large, so the answer is a lower
-  bound.
-- Source: sample size of a paired test, Cohen (1988), with Guenther's (1981) correction.
+- Limits: a leader's observed gap is likely too large, so the answer is a lower bound.
+- Source: Cohen (1988), with Guenther's (1981) correction.
 """
 
 from math import ceil

@@ -1,16 +1,15 @@
-"""Places on a board: sorted by what is sure, with the places that an agent may really hold, and ties.
+"""Places on a board: sorted by what is sure, with the places that an agent may hold, and ties.
 
 - Formula: agents are sorted by the lower end of the 95% interval of their gain. An agent's place lies
   between 1 + the number of agents that beat it and n − the number that it beats, by duels with a
   Holm-adjusted p of at most 0.05; all ranges hold together in 95% of seasons. A tie group is a longest run
   of neighbours of which no two are told apart.
-- Direction: lower is better: place 1 is the best.
+- Direction: lower is better.
 - Range: 1 to the number of agents.
 - Edge cases: agents without an interval come last, by gain, then those without a gain, then by name; a pair
   without a p-value counts as not told apart. An agent may be in several groups; two agents that are not told
   apart share none if someone between them is told apart from one of them.
-- Source: Mogstad, Romano, Shaikh and Wilhelm (2024) for confidence sets of ranks; Duncan (1955) for the
-  groups.
+- Source: Mogstad, Romano, Shaikh and Wilhelm (2024) for ranks; Duncan (1955) for groups.
 """
 
 from collections.abc import Iterable, Sequence

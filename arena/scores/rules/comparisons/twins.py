@@ -1,11 +1,11 @@
-"""Twins: what lies between two agents with the same settings is noise, and a measure for other gaps.
+"""Twins: what lies between two agents with the same settings is noise.
 
 - Formula: for each pair of twins the gap g of their duel; the floor is √(mean g²), the widest is max |g|.
-- Direction: lower is better: answers repeat.
+- Direction: lower is better.
 - Range: 0 to 1.
 - Edge cases: twins without a common resolved row are left out; without any pair there is no floor (None).
 - Limits: a gap below the widest may be luck, whatever its p-value.
-- Source: ours; the spread of repeated measurements.
+- Source: ours.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""The bound by weeks: how sure a gain is where what ends close together in time may fall together.
+"""The bound by weeks: how sure a gain is where what ends close together may fall together.
 
 - Formula: a cluster is what ends in one week, or in four weeks, in each of the four ways to divide time so.
   Cluster w has n_w markets and a sum s_w of their gains; the mean is m = Σ s_w / N, its error √(W/(W − 1) ·
@@ -8,8 +8,7 @@
 - Range: −1 to 1, and below where little can be said.
 - Edge cases: with markets in fewer than 8 weeks there is no bound. It is stricter than an interval that is
   looked at once, because it is looked at every week.
-- Source: clustered standard errors as in Cameron and Miller (2015); Wallace (1959) for t.
-  `docs/evidence.md` has its effect.
+- Source: Cameron and Miller (2015); Wallace (1959) for t. `docs/evidence.md` has its effect.
 """
 
 from math import expm1, sqrt

@@ -1,14 +1,14 @@
 """The wild event bootstrap-t: what a mean over markets may be by chance, when whole events are drawn.
 
-- Formula: event g has n_g markets and a sum s_g of their values; the mean is m = Σ s_g / N. Under the null
-  that it is m₀, u_g = s_g − n_g·m₀, and t = Σ u_g / √V with V = Σ (s_g − n_g·m)². Each of 1,999 draws turns
-  the sign of every event by a fair coin, u*_g = ±u_g, and makes m* = Σ u*_g / N, V* = Σ (u*_g − n_g·m*)²
-  and t* = Σ u*_g / √V*. Then p = (1 + number of draws with |t*| ≥ |t|) / 2,000. The standard error is
-  √(G/(G − 1) · V) / N over the G events that have markets. Where fewer than 20 draws are beyond t, p is
-  that of Student's t with G* − 1 degrees of freedom, by Wallace's approximation, t divided by the factor by
-  which the 20th largest |t*| is off that distribution: corrections for many comparisons need smaller
-  p-values than 2,000 draws can give.
-- Direction: lower is stronger evidence against the null.
+- Formula: event g has n_g markets and a sum s_g of their values; the mean is m = Σ s_g / N. Under the
+  null that it is m₀, u_g = s_g − n_g·m₀, and t = Σ u_g / √V with V = Σ (s_g − n_g·m)². Each of 1,999
+  draws turns the sign of every event by a fair coin, u*_g = ±u_g, and makes m* = Σ u*_g / N, V* = Σ (u*_g
+  − n_g·m*)² and t* = Σ u*_g / √V*. Then p = (1 + number of draws with |t*| ≥ |t|) / 2,000. The standard
+  error is √(G/(G − 1) · V) / N over the G events that have markets. Where fewer than 20 draws are beyond
+  t, p is that of Student's t with G* − 1 degrees of freedom, by Wallace's approximation, t divided by the
+  factor by which the 20th largest |t*| is off that distribution: corrections for many comparisons need
+  smaller p-values.
+- Direction: lower is stronger evidence.
 - Range: 2^(1 − G), when all coins fall alike, to 1.
 - Edge cases: a mean of exactly m₀ has p = 1; no market gives NaN. An event's coins come from its name and the
   seed alone, so neither the order of rows nor other events change them, and all agents share them.

@@ -7,13 +7,12 @@
   `market_brier`: b(j) is the Brier score of the crowd, the market's own probability on the day that
   forecasts were due.
 - Direction: lower is better; 0.25 is no knowledge.
-- Range: unbounded, mostly 0 to 1. Below 0 is possible: better than perfect would be on easier questions.
+- Range: unbounded, mostly 0 to 1.
 - Edge cases: the shift is exact and needs no such forecaster on the board: (0.5 − o)² on every question
   is what it would have scored. A forecaster without a question has NaN. A question that no forecaster of
   the sample answered, or two groups of the sample that share no question, directly or through others, are
   errors, since their difficulties can't be compared; in a bootstrap replicate the second gives NaN.
-- Source: seed 004 section 3.4 for the aim; the two modes are those of the benchmark's later leaderboard,
-  whose dataset questions are always adjusted by `two_way`.
+- Source: seed 004 section 3.4 for the aim; the modes are the benchmark's leaderboard's.
 """
 
 from dataclasses import dataclass

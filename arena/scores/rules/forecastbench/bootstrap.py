@@ -1,9 +1,9 @@
-"""Bootstrap of the board: the same board on questions drawn anew, as often as wanted.
+"""Bootstrap of the board: the same board on questions drawn anew.
 
-- Formula: within each stratum as many questions are drawn as there are, with replacement; difficulties and
-  the shift of scores are estimated anew. `by="cluster"` draws whole clusters (questions of one series, or of
-  one event) within families, such as sources; where questions move together that interval is wider and more
-  honest.
+- Formula: within each stratum as many questions are drawn as there are, with replacement; difficulties
+  and the shift of scores are estimated anew. `by="cluster"` draws whole clusters (questions of one
+  series, or of one event) within families, such as sources; where questions move together that interval
+  is wider.
 - Direction: none.
 - Range: as the index, percent.
 - Edge cases: a replicate in which a forecaster has no question, or the difficulty sample falls apart, is

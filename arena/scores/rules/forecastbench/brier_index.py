@@ -1,12 +1,11 @@
-"""Brier Index: a Brier score as a share of perfect, on a scale that people read as percent.
+"""Brier Index: a Brier score as a percentage of perfect.
 
 - Formula: 100 · (1 − √s), s a difficulty-adjusted Brier score shifted to always 0.5 = 0.25.
 - Direction: higher is better.
 - Range: 100 is perfect, 50 is always saying 0.5, 0 is always wrong for certain; below 0 where s is above
   1.
 - Edge cases: NaN where s is below 0, which adjusting can bring about and a square root can't answer for.
-- Source: the benchmark's leaderboard; the index of an overall score is that of the mean of both types'
-  scores, not the mean of their indices.
+- Source: the benchmark's leaderboard; overall it is that of the mean of both types' scores.
 """
 
 import numpy as np

@@ -1,9 +1,7 @@
 """The difficulty sample: whose Brier scores help to say how hard a question was.
 
 - Formula: the benchmark's own runs of models count, on questions due less than 365 days after the model's
-  release. Of the baselines only the naive one counts: always 0, 0.5 or 1, random, the imputed forecaster and
-  crowds of models would weigh difficulty toward themselves. Others' submissions never count, so nobody can
-  move the yardstick.
+  release, and of baselines the naive one. Others' submissions never do, so nobody can move the yardstick.
 - Direction: none.
 - Range: yes or no for each forecast.
 - Edge cases: a comparison has no age. A model whose age isn't known doesn't count.

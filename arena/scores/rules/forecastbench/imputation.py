@@ -1,9 +1,9 @@
 """Imputation: what a forecaster that said nothing is taken to have said.
 
-- Formula: today a missing forecast counts as 0.5 on every question. In the first paper it counts as 0.5 on
-  dataset questions and on markets as the crowd's probability on the day that forecasts were due. A submission
-  of which more than 5% is imputed, of all or of either type, isn't scored. So silence on markets scored like
-  the market in the paper; today it costs.
+- Formula: today a missing forecast counts as 0.5 on every question. In the first paper it counts as 0.5
+  on dataset questions and on markets as the crowd's probability on the day that forecasts were due. A
+  submission of which more than 5% is imputed, of all or of either type, isn't scored. So silence on
+  markets scored like the market in the paper; today it costs.
 - Direction: none.
 - Range: 0 to 1.
 - Edge cases: 5% exactly is still scored. A market without a crowd probability is an error in the paper's

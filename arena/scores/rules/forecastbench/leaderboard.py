@@ -9,7 +9,7 @@
   Intervals and p-values need replicates; with none, they are None. `by="cluster"` draws series or events,
   see `bootstrap`. `part` says by which index rows are sorted and compared, such as `dataset` where there
   are no markets. Without a `naive` there is no skill.
-- Source: seed 004 section 3.4 and its notes on overall scores; columns as on the benchmark's leaderboard.
+- Source: seed 004 section 3.4; columns as on the benchmark's leaderboard.
 """
 
 from collections.abc import Sequence

@@ -15,8 +15,8 @@
   of forecasters with the same score the first by name is the best. `against` names another than the best
   to compare with. A type with one question has no
   interval.
-- Source: seed 004 section 5.2, notes to tables 2 and 3, and appendix G, which says that questions are
-  taken for independent: the wild event bootstrap of `comparisons` doesn't.
+- Source: seed 004 section 5.2, notes to tables 2 and 3, and appendix G, which takes questions for
+  independent.
 """
 
 from collections.abc import Mapping

@@ -9,7 +9,7 @@
 - Range: that of the forecasts.
 - Edge cases: while nothing stands there is no community (NaN); forecasts of one age count by name.
   The text of the site calls all of this "the median".
-- Source: seed 000, "What is the Relative score?"; seed 001, the tables; weights from the site's code.
+- Source: seed 000, "What is the Relative score?"; seed 001, the tables; the site's code for weights.
 """
 
 import numpy as np

@@ -15,7 +15,7 @@
   inside, are scored by whole steps between changes in the base, and get 0 when the base is one; where
   one forecast of the base has no such option, everyone is compared with the mean of "Other"; without
   any base all are the base; a close later than planned counts.
-- Source: seed 000, "What is the Peer score?"; the site's code for the second mode.
+- Source: seed 000, "What is the Peer score?"; the site's code.
 """
 
 import numpy as np

@@ -7,7 +7,7 @@
 - Direction: none.
 - Range: probabilities are cut to the site's limits; densities are taken as they are.
 - Edge cases: a density of 0 at what happened is an error, as the site never takes one.
-- Source: seed 000; the site's code for options that came later and for buckets.
+- Source: seed 000; the site's code.
 """
 
 from dataclasses import replace

@@ -10,8 +10,8 @@
 - Mode `metaculus` departs from this: m is the community's forecast, the median weighted by recency
   (see `community`) with the forecaster's own in it; it is averaged over the time until the real close,
   so that nothing is lost by an early one; and when the last forecast is withdrawn the last median stays.
-- Source: seed 000, "What is the Relative score?"; the site's code for the second mode. Tournaments of
-  2022 use a third form, ln p − ln m with the forecaster in the median: see `tournament_2022`.
+- Source: seed 000, "What is the Relative score?"; the site's code. Tournaments of 2022 use a third form,
+  ln p − ln m with the forecaster in the median: see `tournament_2022`.
 """
 
 import numpy as np

@@ -9,8 +9,8 @@
 - Edge cases: a question that one did not forecast, or could not be compared on, counts 0. Those who are
   excluded (staff, bots, the community itself) keep their score, win nothing and take up no rank: they
   are shown at the rank of the next. Equal totals share a rank.
-- Source: seed 000, "How are my tournament Score, Take, Prize and Rank calculated?"; the minimum and the
-  exclusions from the site's code.
+- Source: seed 000, "How are my tournament Score, Take, Prize and Rank calculated?"; the site's code for
+  minimum and exclusions.
 """
 
 from collections.abc import Collection, Sequence

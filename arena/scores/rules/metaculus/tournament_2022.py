@@ -11,7 +11,7 @@
 - Edge cases: while nothing of one's own stands, late, withdrawn or never there, one is taken to say the
   median: score 0, coverage 0. After an early close everything is 0 and still counts as time, hidden
   time too. Without coverage there is no prize, whatever the score.
-- Source: seed 001 (April 2022, natural logarithm), and seed 000 for the weight of the hidden period.
+- Source: seed 001, and seed 000 for the hidden period's weight.
 """
 
 from collections.abc import Sequence

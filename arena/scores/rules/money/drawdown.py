@@ -1,12 +1,12 @@
-"""Drawdown: the deepest fall of an account from the highest point that it had reached.
+"""Drawdown: an account's deepest fall from its highest point so far.
 
 - Formula: for the values V₀ (the bankroll), V₁, V₂ … at the marks, drawdown = max over t of
   (max over s ≤ t of V_s − V_t) ÷ max over s ≤ t of V_s.
 - Direction: lower is better.
 - Range: 0 (it never fell) to 1 (all was lost); above only while a correction has taken cash below 0.
 - Edge cases: no mark gives None. Of equally deep falls the first counts.
-- Limits: it grows with a season's length: compare only seasons of one length.
-- Source: common practice, as a share of the peak.
+- Limits: compare only seasons of one length.
+- Source: common practice.
 """
 
 from collections.abc import Sequence

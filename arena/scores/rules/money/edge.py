@@ -1,17 +1,17 @@
 """Proven edge: of every cent that an agent says a price is off, how much was really there?
 
-- Formula: with the stated probability b, the mid m and the outcome o of each row,
-  share = Σ w·(b − m)·(o − m) ÷ Σ w·(b − m)², the slope of what came against what was claimed; w gives each
-  market the same weight, spread over its rows. `error` is its standard error with events as clusters,
-  √(Σ over events of (Σ w·(b − m)·(o − m − share·(b − m)))²) ÷ Σ w·(b − m)². `edge_elsewhere` gives, for
-  each event, the share from all other events alone: so an event's own luck can't pass for proof.
+- Formula: with the stated probability b, the mid m and the outcome o of each row, share = Σ w·(b − m)·(o
+  − m) ÷ Σ w·(b − m)², the slope of what came against what was claimed; w gives each market the same
+  weight, spread over its rows. `error` is its standard error with events as clusters, √(Σ over events of
+  (Σ w·(b − m)·(o − m − share·(b − m)))²) ÷ Σ w·(b − m)². `edge_elsewhere` gives each event the share from
+  all others, so its own luck can't pass for proof.
 - Direction: higher is better: 1 keeps its word, 0 equals the price.
 - Range: any; above 1 an agent is too timid.
 - Edge cases: rows without an outcome of 0 or 1 prove nothing. Where no row is off the price the share is
   NaN; an event that has no other to go by gets 0: nothing is proven yet.
-- Limits: a guess with few events: see its error.
-- Source: least squares through the origin; the forecast-encompassing regression of Chong and Hendry
-  (1986) with the price as the rival; cluster errors as Liang and Zeger (1986).
+- Limits: a guess with few events.
+- Source: the forecast-encompassing regression of Chong and Hendry (1986) with the price as the rival;
+  Liang and Zeger (1986) for cluster errors.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What is at stake, event by event: the worst and the best that an event can still do to an account.
+"""What is at stake, event by event: the worst and the best that it can still do to an account.
 
 - Formula: an event's open markets end in one of its states, and worst and best are the least and the
   most, over the states, that its lots then pay, less what they are worth at the mid now. States are as

@@ -9,8 +9,7 @@
 - Direction: none.
 - Range: what is won is exposure · (y − price), with y 0 or 1; its mean is 0.
 - Edge cases: no seasons, or nothing exposed, gives zeros.
-- Source: the fair price as null is the efficient market's; the couplings are Fréchet's bounds for
-  `nested` and `unknown`.
+- Source: the efficient market's price; Fréchet's bounds for `nested` and `unknown`.
 """
 
 import numpy as np

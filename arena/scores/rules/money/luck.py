@@ -11,8 +11,7 @@
 - Edge cases: where nothing was ever at risk (no trade, all refunded) percentile and band are None, with the
   reason.
 - Limits: it says nothing of forecasts without a bet.
-- Source: design of the arena; sign flips by cluster are the wild bootstrap of Liu (1988) with
-  Rademacher weights.
+- Source: ours; for sign flips the wild bootstrap of Liu (1988) with Rademacher weights.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -8,13 +8,12 @@
   sizing = Σ (n − k)·r·(b − m), what other stakes should add; spread = −Σ n·(a − m) over purchases and −Σ n·(m
   − a) over sales; fee = −Σ fees; exit = Σ n·(m − v) over sales: what selling brought beside holding on; luck
   = P/L − all of these, which is Σ n·(v − m − r·(b − m)) over purchases, and the dust of rounding.
-- Direction: higher is better, and each is in the account's money.
+- Direction: higher is better.
 - Range: any; spread and fee are 0 or below but where a fill was better than the mid.
 - Edge cases: a stake above quarter-Kelly on an edge raises what is expected and the danger with it, so a
   large positive sizing is no praise. In a refunded market there is no edge, sizing or exit: what the refund
   gives back of spread and fee is luck.
-- Limits: with r = 1 an overconfident agent shows an edge that "luck" takes back every time, which is no bad
-  luck.
+- Limits: with r = 1 an overconfident agent shows an edge that "luck" takes back every time.
 - Source: seed 002 for P/L; Kelly (1956) for the stake; the split is ours.
 """
 

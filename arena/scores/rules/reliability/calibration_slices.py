@@ -1,4 +1,4 @@
-"""Calibration in parts: by price band, by horizon, by category, by cohort, by anything that labels rows.
+"""Calibration in parts: by price, horizon, category, cohort, or whatever labels rows.
 
 - Formula: the decomposition of `corp` and its null (`reliability`), on the rows of each label alone. Price
   bands are tenths of the market's mid, half-open, [0, .1), [.1, .2) … [.9, 1]; horizons are the time from
@@ -7,9 +7,8 @@
 - Range: as in `corp`.
 - Edge cases: labels without a resolved row are absent. A market whose rows fall under several labels counts
   in each, with the rows that it has there.
-- Limits: with many labels some have a small p-value by chance: multiply the smallest by the number of
-  labels before believing it.
-- Source: the slices are ours; Bonferroni for the advice.
+- Limits: with many labels some have a small p-value by chance: multiply the smallest by their number.
+- Source: ours; Bonferroni for the advice.
 """
 
 import zlib

@@ -1,16 +1,16 @@
-"""CORP: how reliable probabilities are, from the recalibration that fits the outcomes best.
+"""CORP: how reliable probabilities are, by the recalibration that fits outcomes best.
 
 - Formula: x(f) is the isotonic regression of the outcomes on the forecasts: of all curves that never
   fall, the one closest to the outcomes in squares, found by pooling adjacent violators after equal
-  forecasts have been pooled. With S̄(·) the mean Brier score and ō the share of YES,
-  miscalibration MCB = S̄(f) − S̄(x), discrimination DSC = S̄(ō) − S̄(x), uncertainty UNC = S̄(ō) =
-  ō·(1 − ō), and S̄(f) = MCB − DSC + UNC, exactly. With markets, each market weighs the same and its rows
-  share that, so that the sum is the Brier score of the leaderboard.
+  forecasts have been pooled. With S̄(·) the mean Brier score and ō the share of YES, miscalibration MCB =
+  S̄(f) − S̄(x), discrimination DSC = S̄(ō) − S̄(x), uncertainty UNC = S̄(ō) = ō·(1 − ō), and S̄(f) = MCB
+  − DSC + UNC, exactly. With markets, each weighs the same and its rows share that, so that the sum is the
+  leaderboard's Brier score.
 - Direction: lower is better for MCB, higher for DSC; UNC is the world's.
 - Range: MCB 0 to 1, DSC 0 to UNC, UNC 0 to 0.25.
 - Edge cases: nothing resolved gives NaN. All forecasts equal give DSC 0; all outcomes equal give UNC and
   DSC 0. Unresolved rows have no recalibrated value (NaN).
-- Limits: chance alone gives an MCB above 0: `diagram` says how much.
+- Limits: chance alone gives an MCB above 0, as `diagram` shows.
 - Source: Dimitriadis, Gneiting and Jordan (2021).
 """
 

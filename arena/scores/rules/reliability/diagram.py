@@ -3,13 +3,12 @@
 - Formula: the consistency band at a forecast f holds the middle `level` of x(f) over `draws` worlds in which
   the forecasts are calibrated (`worlds`): a curve outside it is more than chance. `expected` is the mean MCB
   in those worlds, and `p_value` = (1 + worlds with an MCB at least as large) ÷ (1 + draws).
-- Direction: a curve on the diagonal is best; a small p-value says that it is off by more than chance.
+- Direction: a curve on the diagonal is best; a small p-value: it is off by more than chance.
 - Range: 0 to 1.
 - Edge cases: nothing resolved gives no points and NaN. Where there are more than `most` distinct forecasts,
   the diagram shows so many of them, evenly by rank, and the parts still use all.
-- Limits: the band is for each forecast alone: of twenty points one or two lie outside a band of 90% by
-  chance, so look at `p_value` first.
-- Source: Dimitriadis, Gneiting and Jordan (2021), consistency bands by resampling.
+- Limits: of twenty points one or two lie outside a band of 90% by chance, so look at `p_value` first.
+- Source: Dimitriadis, Gneiting and Jordan (2021).
 """
 
 import math

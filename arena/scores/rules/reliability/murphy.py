@@ -7,9 +7,8 @@
 - Direction: lower is better for reliability, higher for resolution; uncertainty is the world's.
 - Range: reliability 0 to 1, resolution 0 to uncertainty, uncertainty 0 to 0.25.
 - Edge cases: nothing resolved gives NaN throughout.
-- Limits: where nearly every forecast is distinct, reliability grows to the Brier score and resolution to the
-  uncertainty, and neither says anything; use `corp`.
-- Source: Murphy (1973), over distinct values rather than bins, so nothing is left over.
+- Limits: where nearly every forecast is distinct, reliability and resolution say nothing; use `corp`.
+- Source: Murphy (1973), over distinct values, so nothing is left over.
 """
 
 import math

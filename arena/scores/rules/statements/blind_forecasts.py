@@ -7,13 +7,13 @@
   blind skill = Brier score of the price − that of b, final skill = the same with f, both on rows that were
   resolved; `gain` = their difference, what seeing the price was worth. `blind_price` is Pearson's
   correlation of b with m, `final_price` that of f. Weights w: each market the same, spread over its rows.
-- Direction: higher is better for the skills and the gain; the others describe.
+- Direction: higher is better for skills and gain.
 - Range: skills −1 to 1; pull 0 (unmoved) to 1 (copied), beyond where answers overshoot or flee;
   correlations −1 to 1.
 - Edge cases: None where nothing can be said: no rows, b on the price throughout (pull, copied), b, f or m
   without any spread (correlations), nothing resolved (skills). Only rows with both answers count.
 - Limits: blind skill above 0 is its own knowledge; final skill far above it was read off the price.
-- Source: the arena's own; Yaniv and Kleinberger (2000) for the share of the way ("weight of advice").
+- Source: ours; Yaniv and Kleinberger (2000) for the share of the way ("weight of advice").
 """
 
 import math

@@ -4,17 +4,16 @@
   dollars, a share of each that pays $1 if it ends in YES. The score of an event is the largest profit
   that is sure in every state that it can end in, for a set of shares that itself pays between $0 and $1.
   Exclusive outcomes that leave no other (`exhaustive`): |Σ pᵢ − 1|; exclusive ones among others
-  (`exclusive`): max(Σ pᵢ − 1, 0). A ladder, each rung of which contains the next (`nested`):
-  Σ max(pᵢ₊₁ − pᵢ, 0), rungs from the widest to the narrowest. These are the solutions of the linear
-  program that maximises the profit of the worst state. The mean is over events stated at one time.
+  (`exclusive`): max(Σ pᵢ − 1, 0). A ladder, each rung of which contains the next (`nested`): Σ max(pᵢ₊₁ −
+  pᵢ, 0), rungs from the widest to the narrowest. These solve the linear program that maximises the worst
+  state's profit. The mean is over events stated at one time.
 - Direction: lower is better; 0 is coherent.
 - Range: 0 upward: at most 1 for two markets, and below their number for more.
 - Edge cases: an event of which one market was stated says nothing, but for an exhaustive one; nothing to
   judge gives None. Rungs or outcomes that were not stated are left out: an event is exhaustive only if all
   its outcomes were stated. What is within a billionth of 0 is 0.
-- Limits: the market's own prices are the control: spreads and ticks leave a cent or two that nobody could
-  cash.
-- Source: de Finetti's Dutch book; the normalisation to a claim of at most $1 is ours.
+- Limits: the market's own prices are the control: spreads and ticks leave a cent or two.
+- Source: de Finetti's Dutch book; the claim of at most $1 is ours.
 """
 
 import math
