@@ -124,8 +124,7 @@ def try_agent(
 
 async def dry_run(engine: "Engine", config: "Config", name: str, at: "datetime | None", dry: bool) -> "Trial":
     """Try an agent on what the record holds, or on a look at the venue."""
-    from arena.config import environment
-    from arena.config.environment import missing_keys
+    from arena.config.environment import environment, missing_keys
     from arena.record.dry_run import DryRunRecord
     from arena.record.schema.database import reading
     from arena.rounds.open_world import open_world

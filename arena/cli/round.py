@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from arena.cli.options import Baselines, Options, command, instant
-from arena.cli.output import attributes, interruptible, minute, plain, prints_aside, progress
+from arena.cli.output import attributes, interruptible, minute, plain, prints_aside, program, progress
 from arena.cli.table import TableColumn, print_table
 from arena.errors import count_text
 
@@ -153,7 +153,7 @@ def print_reports(at: datetime, reports: "list[RoundReport]", changed: "Sequence
         print_report(at, report)
     for change in changed:
         print(f"Note: {plain(change_sentence(change))}")
-    print("Next: arena leaderboard")
+    print(f"Next: {program()} leaderboard")
 
 
 def print_report(at: datetime, report: "RoundReport") -> None:

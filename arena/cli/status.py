@@ -76,7 +76,7 @@ def _lines(status: "Status") -> Iterator[tuple[str, str]]:
     rejected = ", ".join(f"{x.records:,} {x.venue} {x.kind} {x.code}" for x in status.quarantined)
     yield "quarantine", f"{rejected or 'nothing'} in the last day"
     yield "heads", _heads(status)
-    yield "backup", when(status.backup.ended_at if status.backup else None, at)
+    yield "backup", when(status.backup.ended_at, at) if status.backup else "none by arena run yet"
 
 
 def _coming(coming: datetime | None, calendar: "RoundCalendar", at: datetime) -> str:

@@ -142,8 +142,7 @@ def _surroundings(connection: "Connection", config: "Config | None") -> Surround
     size = record_size(connection)
     if config is None:
         return Surroundings(size=size, free=free)
-    from arena.config import environment
-    from arena.config.environment import missing_keys
+    from arena.config.environment import environment, missing_keys
 
     missing = missing_keys(config.agents, environment(config.folder, os.environ))
     return Surroundings(missing, size, free, bool(config.run.backup))
