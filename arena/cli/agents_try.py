@@ -272,7 +272,8 @@ def say_trial(told: Mapping[str, Any], asked: Mapping[str, str]) -> None:
     else:
         words = "of unknown cost" if cost is None else f"{_money(cost)} in all"
         print(f"{count_text(calls, 'call')}, {words}.")
-    again = f"{program()} agents try {told['agent']}, or " if dry else ""
+    vain = dry or told["decision"]["verdict"] == "failed"
+    again = f"{program()} agents try {told['agent']}, or " if vain else ""
     print(f"Nothing was written to the record. Next: {again}{program()} round")
 
 
