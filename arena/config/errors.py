@@ -23,8 +23,8 @@ class ConfigError:
     message: str
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}" if self.line else self.file
-        return ": ".join(part for part in (place, self.key, self.message) if part)
+        place = f"{self.file}:{self.line}".removesuffix(":0")  # the file as a whole
+        return ": ".join(filter(None, (place, self.key, self.message)))
 
 
 class ConfigErrors(ArenaError):

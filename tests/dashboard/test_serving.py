@@ -45,8 +45,7 @@ def test_a_port_that_is_taken_is_passed_over(capsys: pytest.CaptureFixture[str])
         taken.bind((HOST, a_free_port()))
         taken.listen()
         port = taken.getsockname()[1]
-        found = free_port(port)
-        assert capsys.readouterr().err == f"Port {port} is taken, so it is {found}.\n"
+        assert f"Port {port} is taken, so it is {free_port(port)}.\n" == capsys.readouterr().err
 
 
 def test_who_is_told_to_end_ends_the_server_though_the_interrupt_be_lost() -> None:
