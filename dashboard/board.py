@@ -554,7 +554,7 @@ def _cell(value: Figure) -> Figure:
     return "" if value is None else value
 
 
-FOUNDING_NOTE = "The score of the founding text. Of every Brier score lower is better, of skill higher."
+FOUNDING_NOTE = "Bets read as confidence by stake. Of every Brier score lower is better, of skill higher."
 """What stands below a board of all figures."""
 
 

@@ -80,7 +80,8 @@ def in_dollars(value: float, signed: bool = False) -> str:
     size = abs(value)
     amount = f"{size:,.0f}" if size >= DEAR else f"{size:,.2f}"
     if 0 < size < 0.005:
-        amount = f"{size:.{min(2 - _exponent(size) - 1, 9)}f}"
+        power = int(f"{size:e}".partition("e")[2])
+        amount = f"{size:.{min(1 - power, 9)}f}"
     if not re.search("[1-9]", amount):
         return "$0.00"
     return f"{MINUS if value < 0 else '+' if signed else ''}${amount}"
@@ -93,10 +94,6 @@ def whole(value: float) -> str:
     ('$6,138', '$61.50')
     """
     return f"${value:,.0f}" if value >= 100 else in_dollars(value)
-
-
-def _exponent(value: float) -> int:
-    return int(f"{value:e}".partition("e")[2])
 
 
 def arrow_of(value: float) -> str:

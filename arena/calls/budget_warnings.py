@@ -136,28 +136,28 @@ def _of_sums(
     estimates: Sequence[Estimate], calendar: RoundCounts, budget: BudgetSection
 ) -> Iterator[BudgetWarning]:
     bounds = {one.agent: one.bounds for one in estimates}
-    low, high = (total_usage(both[place] for both in bounds.values()) for place in (0, 1))
+    low, likely = (total_usage(both[place] for both in bounds.values()) for place in (0, 1))
     cohort, day = Fraction(calendar.cohort), Fraction(calendar.day)
-    yield from _of_sum("round", "", low, high, budget.round)
+    yield from _of_sum("round", "", low, likely, budget.round)
     for one in estimates:
-        least, most = (use.times(cohort) for use in bounds[one.agent])
-        yield from _of_sum("agent", one.agent, least, most, budget.agent)
-    yield from _of_sum("day", "", low.times(day), high.times(day), budget.day)
-    yield from _of_sum("arena", "", low.times(cohort), high.times(cohort), budget.arena)
+        least, usual = (use.times(cohort) for use in bounds[one.agent])
+        yield from _of_sum("agent", one.agent, least, usual, budget.agent)
+    yield from _of_sum("day", "", low.times(day), likely.times(day), budget.day)
+    yield from _of_sum("arena", "", low.times(cohort), likely.times(cohort), budget.arena)
 
 
-def _of_sum(scope: str, agent: str, low: Usage, high: Usage, limit: int | None) -> Iterator[BudgetWarning]:
-    """Over the limit at the least, calls are stopped for sure; at the most, they may be."""
-    if limit is None or low.cost is None or high.cost is None or high.cost <= limit:
+def _of_sum(scope: str, agent: str, low: Usage, likely: Usage, limit: int | None) -> Iterator[BudgetWarning]:
+    """Over the limit at the least, calls are stopped for sure; as expected, they may be."""
+    if limit is None or low.cost is None or likely.cost is None or likely.cost <= limit:
         return
     stops = low.cost > limit
     whose = f"{PER_SCOPE[scope]} of {agent}" if agent else PER_SCOPE[scope]
-    costs = (
-        f"costs {rounded_dollars(low.cost)} at least" if stops else f"may cost {rounded_dollars(high.cost)}"
-    )
+    costs, amount = ("costs at least", low.cost) if stops else ("is expected to cost", likely.cost)
     ends = "calls past it are not made" if stops else "calls past it would not be made"
-    words = f"{whose} {costs}, over budget.{scope} of {rounded_dollars(limit)}: {ends}"
-    yield BudgetWarning("stops" if stops else "may_stop", scope, agent, words, _raised(high.cost, scope))
+    words = (
+        f"{whose} {costs} {rounded_dollars(amount)}, over budget.{scope} of {rounded_dollars(limit)}: {ends}"
+    )
+    yield BudgetWarning("stops" if stops else "may_stop", scope, agent, words, _raised(likely.cost, scope))
 
 
 def rounded_dollars(amount: int) -> str:

@@ -183,8 +183,8 @@ class Estimate:
 
     @property
     def bounds(self) -> tuple[Usage, Usage]:
-        """The least and the most that a budget has to allow for; where it has played, the mean."""
-        return (self.expected, self.expected) if self.turns else (self.low, self.high)
+        """The least that a budget has to allow for, and what is expected; where it has played, the mean."""
+        return self.expected if self.turns else self.low, self.expected
 
     def as_played(self, recent: "RecentUsage | None") -> "Estimate":
         """The same, if it goes on as in its newest turns, which may use less than a full round."""

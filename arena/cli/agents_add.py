@@ -179,8 +179,7 @@ def check_keys(config: "Config", blocks: Sequence[Block]) -> None:
     """Refuse what can't be asked: say which variable is missing, where it goes, and who gives it out."""
     from agents.model import ModelSettings
     from agents.providers import provider_of
-    from arena.config import environment
-    from arena.config.environment import missing_key
+    from arena.config.environment import environment, missing_key
 
     environ = environment(config.folder, os.environ)
     for block in blocks:

@@ -123,8 +123,7 @@ def try_agent(
 
 async def dry_run(engine: "Engine", config: "Config", name: str, at: "datetime | None", dry: bool) -> "Trial":
     """Try an agent on what the record holds, or on a look at the venue."""
-    from arena.config import environment
-    from arena.config.environment import missing_keys
+    from arena.config.environment import environment, missing_keys
     from arena.record.dry_run import DryRunRecord
     from arena.record.schema.database import reading
     from arena.rounds.open_world import open_world
@@ -272,7 +271,8 @@ def say_trial(told: Mapping[str, Any], asked: Mapping[str, str]) -> None:
     else:
         words = "of unknown cost" if cost is None else f"{_money(cost)} in all"
         print(f"{count_text(calls, 'call')}, {words}.")
-    again = f"{program()} agents try {told['agent']}, or " if dry else ""
+    vain = dry or told["decision"]["verdict"] == "failed"
+    again = f"{program()} agents try {told['agent']}, or " if vain else ""
     print(f"Nothing was written to the record. Next: {again}{program()} round")
 
 

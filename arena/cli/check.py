@@ -286,8 +286,7 @@ def everything(config: "Config") -> dict[str, Any]:
         replacements_data,
     )
     from arena.clock import now
-    from arena.config import environment
-    from arena.config.environment import missing_keys, readable_env
+    from arena.config.environment import environment, missing_keys, readable_env
 
     models = {agent.name: agent.model for agent in config.agents if agent.model is not None}
     at, begun = now(), read_begun(config.database, models, config.markets.venue)
@@ -406,7 +405,7 @@ def _heads(heads: Mapping[str, Any]) -> str:
     """Where the heads of the record go; what it means when they go nowhere."""
     if place := heads["file"] or heads["command"]:
         return f"appended to {place}" if heads["file"] else f"published by {place[0]}"
-    return "stay here; only a head that has left this machine protects against whoever runs it"
+    return "not published, so who runs this machine could rewrite the record unseen (config: heads)"
 
 
 def _say(name: str, words: str) -> None:
@@ -499,7 +498,7 @@ def _say_line_up(found: Mapping[str, Any], choice: TableChoice) -> None:
     print_table(LINE_UP, rows, choice=choice)
     if costs:
         rounds, turns = cost["rounds"], {one["agent"]: one["from_turns"] for one in cost["agents"]}
-        played = [f"{name}: from its last {count_text(n, 'turn')}. " for name, n in turns.items() if n]
+        played = [f"{name}: from its newest {count_text(n, 'turn')}. " for name, n in turns.items() if n]
         print_text(
             "Low: every question once, answered briefly, or what an agent used if less. Expected: with usual "
             f"thinking, a guess until it has played. High: the most that budgets reserve. {''.join(played)}"

@@ -127,9 +127,7 @@ def serve(address: str, where: ListenAddress, config: Path | None = None) -> Non
             time.sleep(0.02)
         if server.poll() is None:
             whom = f", for the proxy at {where.public.origin}" if where.public else ", for a proxy"
-            print(
-                f"\nDashboard: {where.url}{whom if where.behind_proxy else ''}  (Ctrl-C ends it)", flush=True
-            )
+            print(f"\nDashboard: {where.url}{whom * where.behind_proxy}  (Ctrl-C ends it)", flush=True)
         status = wait_for(server, address)
     except KeyboardInterrupt:
         status = 0
@@ -265,6 +263,8 @@ def free_port(first: int, address: str = HOST, tries: int = PORTS) -> int:
             if error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
                 raise ArenaError("no_host", f"{address} is not of this machine", HINT, status=2) from error
             continue
+        if port != first:
+            print(f"Port {first} is taken, so it is {port}.", file=sys.stderr)
         return port
     which = f"no port from {first} on is" if tries > 1 else f"port {first} is not"
     raise ArenaError("no_port", f"{which} free", "name another with --port")

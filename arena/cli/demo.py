@@ -13,7 +13,7 @@ from arena.cli.init import template
 from arena.cli.leaderboard import COLUMNS, print_leaderboard, read_leaderboard
 from arena.cli.options import Options, command
 from arena.cli.output import interruptible, prints_aside, program, progress, run_async
-from arena.cli.table import TableChoice
+from arena.cli.table import TableChoice, print_text
 from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
@@ -120,5 +120,5 @@ def say(found: dict[str, Any], choice: TableChoice) -> None:
     print_leaderboard(found, choice)
     parts = ("cohort", "round", "market", "event", "turn", "fill", "settlement", "call")
     played = ", ".join(count_text(found[f"{part}s"], part) for part in parts)
-    print(f"Played: {played}, in {found['seconds']} s.")
+    print_text(f"Played: {played}, in {found['seconds']} s.")
     print(f"State hash {found['state_hash']}")

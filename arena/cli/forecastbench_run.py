@@ -168,8 +168,7 @@ def plan(
     at: "datetime",
 ) -> PlannedAnswers:
     """Who is to be asked what: nobody whose answers are in."""
-    from arena.config import environment
-    from arena.config.environment import missing_keys
+    from arena.config.environment import environment, missing_keys
     from arena.rounds.forecasting import (
         answered_agents,
         answered_by,

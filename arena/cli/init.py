@@ -6,9 +6,10 @@ The configs that come with the package.
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from functools import partial
 from getpass import getuser
 from pathlib import Path
 from shlex import quote
@@ -147,23 +148,39 @@ def choose(
     from arena.config.environment import KEYS
     from arena.config.errors import suggestion
 
+    def venue_fault(name: str) -> tuple[str, str] | None:
+        return None if name in VENUES else (f"there is no venue {name!r}", suggestion(name, VENUES)[1])
+
     if venue is None:
         words = "Venue: polymarket, kalshi, manifold (real markets, play money), or simulator (offline)"
-        venue = str(typer.prompt(words, "polymarket")) if asking else "polymarket"
-    if venue not in VENUES:
-        raise ArenaError("unknown_venue", f"there is no venue {venue!r}", suggestion(venue, VENUES)[1])
+        venue = answered(words, VENUES[0], venue_fault) if asking else VENUES[0]
+    if found := venue_fault(venue):
+        raise ArenaError("unknown_venue", *found)
     usual = DEMO_MODELS if venue == "simulator" else usual_models(environ)
     if not models and asking:
         keys = [names[0] for names in KEYS.values() if any(environ.get(name) for name in names)]
         print(f"Keys found: {', '.join(keys) or 'none; they can go into .env later'}")
-        models = tuple(typer.prompt("Models, as PROVIDER/MODEL", " ".join(usual)).split())
-    if budget is None and venue != "simulator":
+        words, refused = "Models, as PROVIDER/MODEL", partial(models_fault, venue)
+        models = tuple(answered(words, " ".join(usual), refused).split())
+    if budget is None and not set(models or usual) <= set(DEMO_MODELS):
         budget = typer.prompt("Dollars a month for all of them", 20.0, type=float) if asking else 20.0
     models = tuple(dict.fromkeys(models or usual))
-    for name in models:
-        if found := fault(name, venue):
-            raise ArenaError("unknown_model", *found)
+    if found := models_fault(venue, models):
+        raise ArenaError("unknown_model", *found)
     return Wanted(venue, models, budget)
+
+
+def answered(words: str, usual: str, fault_of: Callable[[str], tuple[str, str] | None]) -> str:
+    """What is typed, asked for again for as long as it won't do."""
+    while found := fault_of(answer := str(typer.prompt(words, usual))):
+        print(*found, sep="\n→ ")
+    return answer
+
+
+def models_fault(venue: str, models: str | Iterable[str]) -> tuple[str, str] | None:
+    """Why one of the models can't play on a venue, with a hint; typed, they have spaces between them."""
+    names = models.split() if isinstance(models, str) else models
+    return next(filter(None, (fault(name, venue) for name in names)), None)
 
 
 def fault(model: str, venue: str) -> tuple[str, str] | None:
@@ -204,16 +221,15 @@ def make_folder(folder: Path, at: datetime, wanted: Wanted) -> tuple[list[str], 
         ".gitignore": GITIGNORE,
         "arena.service": UNIT.format(user=getuser(), folder=place, program=program),
     }
-    made, kept = [], []
+    made, kept = list[str](), list[str]()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
-            if (folder / name).exists():
-                kept.append(name)
-                continue
-            with (folder / name).open("x", encoding="utf-8") as file:
-                file.write(text)
-            made.append(name)
+            known = (folder / name).exists()
+            (kept if known else made).append(name)
+            if not known:
+                with (folder / name).open("x", encoding="utf-8") as file:
+                    file.write(text)
     except OSError as error:
         hint = "choose a folder in which you may write"
         raise ArenaError("not_writable", f"{error.filename}: {error.strerror}", hint) from error
@@ -276,8 +292,6 @@ def print_next(found: Mapping[str, Any]) -> None:
     if found["missing"]:
         steps.append(f"cp .env.example .env   # and fill in {', '.join(found['missing'])}")
     steps.append(f"{arena} check            # who would play, what it would cost, what is missing")
-    if found["venue"] == "simulator":
-        steps.append(f"{arena} round            # the next round")
-    else:
-        steps.append(f"{arena} run              # every round, settlement and backup at its time")
+    play = "run              # every round, settlement and backup at its time"
+    steps.append(f"{arena} {'round            # the next round' if found['venue'] == 'simulator' else play}")
     print("Next:", *steps, sep="\n  ")

@@ -124,8 +124,8 @@ UNRANKED = (
 )
 LEGEND = (
     "Skill: Brier points better than the market on the same forecasts. Rank: the places an agent may really "
-    "hold. Evidence: what a bet on its skill would have made of 1; {bar} is the bar. *Implied: the founding "
-    "text's Brier score, of what the bets imply."
+    "hold. Evidence: what a bet on its skill would have made of 1; {bar} is the bar. *Implied: a Brier "
+    "score, too, of bets read as confidence by stake alone."
 )
 TURNS_AMISS = {
     "failed": "Turns that failed",

@@ -8,7 +8,7 @@ import typer
 
 from arena.cli.options import DEFAULT, Options, command
 from arena.cli.output import plain
-from arena.cli.table import TableChoice, TableColumn, print_table
+from arena.cli.table import TableColumn, print_table
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _list_prompts(chosen: Options, one_is_meant: bool) -> None:
     if one_is_meant:
         raise ArenaError("no_prompt", "no prompt is named", "arena prompts lists them", status=64)
     found = [_row(chosen, name) for name in names(HOME / "prompts", _folders(chosen), ".md")]
-    chosen.answer({"prompts": found}, _say_list, found, chosen.table)
+    chosen.answer({"prompts": found}, print_table, COLUMNS, found, "", chosen.table)
 
 
 def _row(chosen: Options, name: str) -> dict[str, Any]:
@@ -85,10 +85,6 @@ def _row(chosen: Options, name: str) -> dict[str, Any]:
     blind = {"price"} if name == "blind" else set()  # it shares its parts, and is never asked with prices
     shown = [words for key, words in SHOWS.items() if key in template.names - blind]
     return {"name": name, "bets": template.answer == "decision", "shows": shown, "about": about}
-
-
-def _say_list(found: list[dict[str, Any]], choice: TableChoice) -> None:
-    print_table(COLUMNS, found, choice=choice)
 
 
 def _text(chosen: Options, name: str, rendered: bool) -> str:

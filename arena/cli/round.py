@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena.cli.options import Baselines, Options, command, instant
-from arena.cli.output import attributes, interruptible, minute, plain, prints_aside, progress, run_async
+from arena.cli.output import (
+    attributes,
+    interruptible,
+    minute,
+    plain,
+    prints_aside,
+    program,
+    progress,
+    run_async,
+)
 from arena.cli.table import TableColumn, print_table
 from arena.errors import count_text
 
@@ -145,7 +154,7 @@ def print_reports(at: datetime, reports: "list[RoundReport]", changed: "Sequence
         print_report(at, report)
     for change in changed:
         print(f"Note: {plain(change_sentence(change))}")
-    print("Next: arena leaderboard")
+    print(f"Next: {program()} leaderboard")
 
 
 def print_report(at: datetime, report: "RoundReport") -> None:

@@ -49,6 +49,7 @@ def print_status(status: "Status", tasks: "Sequence[Task]") -> None:
 
 def _lines(status: "Status") -> Iterator[tuple[str, str]]:
     at, calendar, held = status.at, status.calendar, status.held
+    look = at if calendar.live else None
     if status.clock != "real":
         yield "clock", CLOCKS[status.clock].format(at)
     yield "running", _leader(status)
@@ -56,7 +57,7 @@ def _lines(status: "Status") -> Iterator[tuple[str, str]]:
         yield name, _coming(coming, calendar, at)
     yield "last round", _last(status.last)
     late = f", {_length(status.lag)} late" if status.lag else ""
-    yield "rounds", f"{calendar.due:,} due, {calendar.done:,} done{late}"
+    yield "rounds", f"{calendar.done:,} of {calendar.due:,} due are done{late}"
     yield "turns", _counted(status.turns) or "none"
     yield "spent", f"{_dollars(status.spend.today)} today, {_dollars(status.spend.month)} this month"
     for limit in status.spend.limits:
@@ -67,15 +68,15 @@ def _lines(status: "Status") -> Iterator[tuple[str, str]]:
     yield "calls", f"{calls.calls:,} under way{lost if calls.lost else ''}"
     stale = count_text(held.stale, "stale price")
     yield "positions", f"{held.positions:,} open in {held.markets:,} markets, {stale}"
-    oldest = "" if held.oldest is None else f"; the oldest of those held is from {when(held.oldest, at)}"
-    yield "prices", f"last read {when(status.looked_at, at)}{oldest}"
+    oldest = "" if held.oldest is None else f"; the oldest of those held is from {when(held.oldest, look)}"
+    yield "prices", f"last read {when(status.looked_at, look)}{oldest}"
     for read in status.catalogues:
         left = left_out_words(read.left_out) or "none left out"
         yield "catalogue", f"{read.markets:,} of {read.venue}, {when(read.at, at)}; {left}"
     rejected = ", ".join(f"{x.records:,} {x.venue} {x.kind} {x.code}" for x in status.quarantined)
     yield "quarantine", f"{rejected or 'nothing'} in the last day"
     yield "heads", _heads(status)
-    yield "backup", when(status.backup.ended_at if status.backup else None, at)
+    yield "backup", when(status.backup.ended_at, at) if status.backup else "none by arena run yet"
 
 
 def _coming(coming: datetime | None, calendar: "RoundCalendar", at: datetime) -> str:
@@ -151,15 +152,15 @@ def _webhook(told: "RecordedIncident") -> str:
     return f"not sent yet, {count_text(told.tries, 'attempt')}" if told.tries else "not sent yet"
 
 
-def when(at: datetime | None, now: datetime) -> str:
-    """An instant, and how far away it is.
+def when(at: datetime | None, now: datetime | None) -> str:
+    """An instant, and how far away it is; alone, where it is of another time than now.
 
     >>> from datetime import UTC
     >>> when(datetime(2026, 1, 4, tzinfo=UTC), datetime(2026, 1, 3, 21, 30, tzinfo=UTC))
     '2026-01-04 00:00 UTC (in 2.5 h)'
     """
-    if at is None:
-        return "–"
+    if at is None or now is None:
+        return "–" if at is None else f"{minute(at)} UTC"
     far = f"in {_length(at - now)}" if at > now else f"{_length(now - at)} ago"
     return f"{minute(at)} UTC ({far})"
 

@@ -16,6 +16,7 @@ from arena.errors import ArenaError
 FIGURE = re.compile(r"<?[+-]?\$?[\d,]+(\.\d+)?[%kM]?(–\$?[\d,]+(\.\d+)?[kM]?)?")
 GAP = 2
 """Spaces between two columns."""
+MOST_NAMED = 5
 LEAST = {"cut": 28, "cut middle": 14, "wrap": 16}
 """The characters that a text keeps, by how it is narrowed, before a column gives way to it."""
 UNKNOWN = "–"
@@ -154,13 +155,14 @@ def _placed(place: int, column: TableColumn | str) -> TableColumn:
 def hidden_sentence(names: Sequence[str], choosing: bool = True) -> str:
     """What is not shown, and how to see it.
 
-    >>> hidden_sentence(["value"])
-    'Column value is hidden; widen the terminal or use --wide.'
+    >>> hidden_sentence(["rank", "cost", "value", "price", "bets", "events"])
+    '6 columns are hidden; widen the terminal or use --wide.'
     >>> hidden_sentence(["cost", "value", "price"], choosing=False)
     'Columns cost, value and price are hidden; widen the terminal.'
     """
     every = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
     which = f"Column {every} is" if len(names) == 1 else f"Columns {every} are"
+    which = f"{len(names)} columns are" if len(names) > MOST_NAMED else which
     return f"{which} hidden; widen the terminal{' or use --wide' if choosing else ''}."
 
 

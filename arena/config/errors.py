@@ -13,7 +13,7 @@ Key = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class ConfigError:
-    """One mistake. `key` reads like `agents[2].model`; it is empty for the file as a whole."""
+    """One mistake. `key` reads like `agents[2].model`; it is empty, and `line` 0, for the file as a whole."""
 
     file: str
     line: int
@@ -23,7 +23,8 @@ class ConfigError:
     message: str
 
     def __str__(self) -> str:
-        return ": ".join(part for part in (f"{self.file}:{self.line}", self.key, self.message) if part)
+        place = f"{self.file}:{self.line}".removesuffix(":0")  # the file as a whole
+        return ": ".join(filter(None, (place, self.key, self.message)))
 
 
 class ConfigErrors(ArenaError):

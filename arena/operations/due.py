@@ -195,14 +195,15 @@ def cohort_due(one: CohortProgress, situation: DueSituation) -> tuple[Due | None
 
 def upcoming_work(situation: DueSituation, most: int) -> list[tuple[datetime, str]]:
     """What is due of the cohorts, and the next times at which they start or decide."""
-    now, found = situation.now, list[tuple[datetime, str]]()
+    found = list[tuple[datetime, str]]()
     for one in due_work(situation).due:
         whose = "" if one.stored is None else f"cohort {one.stored.cohort.number} "
         found.append(
             (one.at, f"{whose}{STEP_WORDS[one.step]}, {'due now' if one.after is None else 'tried again'}")
         )
-    starts = list(islice(schedule_times(situation.plan.starts, now + TICK), most))
-    walks = (schedule_times(one, situation.ahead) for one in situation.calendars.values())
+    ahead = max(situation.now, situation.since) + TICK
+    starts = list(islice(schedule_times(situation.plan.starts, ahead), most))
+    walks = (schedule_times(one, ahead) for one in situation.calendars.values())
     for at in sorted({*starts, *(at for times in walks for at in islice(times, most))})[:most]:
         words = ["a cohort starts"] if at in starts else []
         deciders = (one.stored for one in situation.open if round_to_decide(one.stored, at, situation))

@@ -358,10 +358,11 @@ def _read_calendar(
     to_play = {stored.cohort.number: expected_rounds(stored, starts, keep) for stored in playing}
     due = {cohort: [round for round in found if round[1] <= until] for cohort, found in to_play.items()}
     begun, done = operations.count_ended_rounds(connection)
+    played = Counter(round.cohort for round in rounds if round.done and round.cohort in to_play)
     calendar = RoundCalendar(
         cohorts=len(starts),
-        due=begun + sum(map(len, due.values())),
-        done=done + sum(round.done and round.cohort in to_play for round in rounds),
+        due=begun + sum(max(len(found), played[cohort]) for cohort, found in due.items()),
+        done=done + played.total(),
         next_round=next_round_time([at for found in to_play.values() for _, at in found], expected, until),
         next_cohort=next_cohort_start(starts, newest, expected, now),
         live=live,

@@ -112,7 +112,8 @@ def _machine(status: Status, around: Surroundings) -> Iterator[Task]:
     if around.free is not None and around.free < max(LEAST_FREE, 2 * around.size):
         words = f"{_megabytes(around.free)} are free beside a record of {_megabytes(around.size)}"
         yield Task("disk", words, "db prune")
-    if status.clock == "real" and status.looked_at and status.looked_at > status.at + CLOCK_TOLERANCE:
+    by_clock = status.clock == "real" and status.calendar.live
+    if by_clock and status.looked_at and status.looked_at > status.at + CLOCK_TOLERANCE:
         words = f"this machine's clock is behind: prices were read at {status.looked_at:%Y-%m-%d %H:%M} UTC"
         yield Task("clock", words, "check --live")
     if around.expects_backups and status.calendar.cohorts and status.calendar.live:
@@ -141,8 +142,7 @@ def _surroundings(connection: "Connection", config: "Config | None") -> Surround
     size = record_size(connection)
     if config is None:
         return Surroundings(size=size, free=free)
-    from arena.config import environment
-    from arena.config.environment import missing_keys
+    from arena.config.environment import environment, missing_keys
 
     missing = missing_keys(config.agents, environment(config.folder, os.environ))
     return Surroundings(missing, size, free, bool(config.run.backup))

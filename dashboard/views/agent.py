@@ -176,7 +176,7 @@ def _stays(
     statuses, actions = read_status_counts(connection, ids), read_action_counts(connection, ids)
     refused, stages = read_rejection_counts(connection, ids), read_stage_counts(connection, ids)
     answers = read_call_sums(connection, ids)
-    setups = [_setup_in(stored, name) for stored in chosen]
+    setups = [agent_setup(s.cohort, next(e for e in s.cohort.entrants if e.name == name)) for s in chosen]
     found = list[AgentCohort]()
     for at, (stored, key) in enumerate(zip(chosen, ids, strict=True)):
         before, acted = setups[max(at - 1, 0)], actions.get(key, {})
@@ -200,10 +200,6 @@ def _stays(
             )
         )
     return tuple(found)
-
-
-def _setup_in(stored: StoredCohort, name: str) -> AgentSetup:
-    return agent_setup(stored.cohort, next(e for e in stored.cohort.entrants if e.name == name))
 
 
 TITLE = "Agents"

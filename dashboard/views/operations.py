@@ -138,10 +138,9 @@ def _health(status: Status, starter: str) -> None:
 
 def _sentence(status: Status, starter: str) -> str:
     """What the word says, and what it does not where nothing goes on by itself."""
-    said = WORDS[status.word]
-    if status.leader is not None and status.leader.alive:
-        return said
-    return f"{said} No scheduler is running, so nothing happens by itself; {starter}."
+    over = status.calendar.cohorts and not status.playing and status.calendar.next_round is None
+    idle = f" No scheduler is running, so nothing happens by itself; {starter}."
+    return WORDS[status.word] + ("" if over or status.running else idle)
 
 
 def figures(status: Status, outcomes: Sequence[TurnOutcome], simulated: str) -> list[Tile]:

@@ -22,7 +22,7 @@ def an_agent(name: str = "ann", **changes: Any) -> Estimate:
     """A call costs 1 cent or, at most, 20,000 tokens at $1 and 10,000 at $4: 6 cents; its repeat 8."""
     shape = {
         "low": Usage(1, 6_000, 1_000, dollars(0.01)),
-        "high": Usage(2, 60_000, 20_000, dollars(0.14)),
+        "expected": Usage(2, 60_000, 20_000, dollars(0.14)),
         "first": Usage(1, 20_000, 10_000, dollars(0.06)),
         "again": Usage(1, 40_000, 10_000, dollars(0.08)),
     }
@@ -71,7 +71,7 @@ def test_what_even_the_least_does_not_fit_stops_for_sure_and_is_told_first() -> 
     ann = an_agent(low=Usage(2, 0, 0, dollars(0.04)), first=little, again=little)
     found = told([ann], agent=0.19, call=0.019)
     assert [(warning.code, warning.scope) for warning in found] == [("refused", "call"), ("stops", "agent")]
-    assert "costs $0.20 at least, over budget.agent of $0.19" in found[1].message
+    assert "costs at least $0.20, over budget.agent of $0.19" in found[1].message
     assert found[1].hint == "set budget.agent to $0.70 or more"
 
 
@@ -91,7 +91,7 @@ def test_where_no_answer_would_have_room_the_question_is_to_be_shorter(limit: fl
 
 def test_an_unknown_price_or_an_agent_in_trouble_says_nothing_wrong() -> None:
     unknown = an_agent(
-        low=Usage(cost=None), high=Usage(cost=None), first=Usage(cost=None), again=Usage(cost=None)
+        low=Usage(cost=None), expected=Usage(cost=None), first=Usage(cost=None), again=Usage(cost=None)
     )
     assert codes(unknown, call=0.01, round=0.01) == []
     assert codes(Estimate("bob", PRICE, trouble="no such luck"), call=0.01, day=0.01) == []

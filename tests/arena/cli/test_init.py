@@ -92,8 +92,10 @@ def test_with_live_each_model_is_asked_one_tiny_question(tmp_path: Path) -> None
 
 def test_in_a_terminal_it_asks_three_things(tmp_path: Path) -> None:
     write(tmp_path, "GEMINI_API_KEY=canary\n", ".env")
-    shown = typed(tmp_path, "kalshi\n", "\n", "52\n", "n\n")
+    shown = typed(tmp_path, "kalsi\n", "kalshi\n", "demo/sharp\n", "\n", "52\n", "n\n")
     for words in (
+        "there is no venue 'kalsi'",
+        "demo/sharp knows nothing of real markets",
         "or simulator (offline) [polymarket]",
         "Keys found: GEMINI_API_KEY",
         "[gemini/gemini-3.8-flash]",

@@ -255,6 +255,9 @@ def test_what_is_coming_is_said_by_time() -> None:
     ]
     now = upcoming_work(at_work(NOW, course(cohort(rounds=1))), 5)
     assert now == [(NOW, "cohort 1 decides, due now")]
+    ahead = course(cohort(real=False), played(1), played(2), looked=NOW + WEEK)
+    coming = upcoming_work(at_work(NOW - DAY, ahead, count=3, real=False), 1)
+    assert coming == [(NOW + 2 * WEEK, "a cohort starts, cohort 1 decides")], "what was played is not to come"
 
 
 @given(

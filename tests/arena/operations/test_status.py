@@ -22,7 +22,7 @@ from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
 from arena.record.schema.database import connect, reading
 from arena.record.schema.work import JobRow, LeaseRow, ReservationRow
-from arena.record.write.cohorts import end_cohort
+from arena.record.write.cohorts import end_cohort, pause_cohort
 from arena.rounds.round import play_round
 from markets.venue import QuarantinedRecord
 from tests.builders import NOW, RAIN, a_resolution
@@ -192,9 +192,11 @@ def test_older_cohorts_have_no_rounds_once_enough_newer_ones_have_started() -> N
 def test_a_cohort_that_has_ended_counts_with_the_rounds_it_played(record: Record) -> None:
     stored = begun(record, replace(a_cohort(["bob"]), rounds=1))
     asyncio.run(play_round(stored, 1, a_world(LittleVenue(), AGENTS), record))
+    record.write(pause_cohort, stored.id, NOW - WEEK)  # by the real clock, behind that of a made-up world
+    paused = seen(record, live=False).calendar
     record.write(end_cohort, stored.id, NOW)
     status = seen(record, live=False)
-    assert (status.calendar.due, status.calendar.done, status.playing) == (1, 1, ())
+    assert (paused.due, status.calendar.due, status.calendar.done, status.playing) == (1, 1, 1, ())
     assert status.word == "ok"
 
 

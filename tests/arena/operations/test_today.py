@@ -78,6 +78,7 @@ def test_a_clock_that_is_behind_and_a_backup_that_is_old_are_told() -> None:
     ]
     assert "there is no backup yet" in texts(replace(status, jobs=()), around=backs_up)
     assert texts(replace(status, clock="pretended", jobs=())) == {}
+    assert texts(replace(status, calendar=replace(status.calendar, live=False))) == {}, "a time of its own"
 
 
 def test_the_command_begins_with_it(record: Record, tmp_path: Path) -> None:
