@@ -4,13 +4,14 @@ import gc
 import os
 import shutil
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 from markets.garbage_collection import SELDOM_THRESHOLD, freeze_gc
@@ -74,6 +75,14 @@ def pytest_configure(config: pytest.Config) -> None:
         held = ExitStack()
         os.environ[SHARED] = held.enter_context(forking())
         config.add_cleanup(held.close)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Only files with examples are looked through for examples, and loaded for them."""
+    found = yield
+    shows = b">>> " in file_path.read_bytes()
+    return [one for one in found if shows or not isinstance(one, DoctestModule)]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
