@@ -4,13 +4,16 @@ import gc
 import os
 import shutil
 import socket
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from itertools import count, islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 from markets.garbage_collection import SELDOM_THRESHOLD, freeze_gc
@@ -24,6 +27,7 @@ THOROUGH = os.environ.get("THOROUGH") == "1"
 LONG = ("browser", "chaos", "faults", "oracles", "season")
 """Folders of tests that take seconds each."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+MEMORY, ROOM = Path("/dev/shm"), 6 * 1_024**3  # the files of a run are a fourth of that
 NO_BROWSER = (
     "no Chromium found: 'apt install chromium' or the like, or CHROMIUM=/path/to/it, gets this test played"
 )
@@ -69,11 +73,27 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Where several processes play the tests, they start the program from one that has loaded it."""
+    """Where several processes play the tests, they start the program from one that has loaded it.
+
+    Their files are in memory if there is room: thousands of records would wait for the disk. A test that is
+    played alone leaves them on the disk, to be looked at.
+    """
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         held = ExitStack()
+        if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
+            folder = TemporaryDirectory(prefix="arena-tests-", dir=MEMORY, ignore_cleanup_errors=True)
+            os.environ["TMPDIR"] = tempfile.tempdir = held.enter_context(folder)
+            Path(tempfile.tempdir).chmod(0o711)  # PostgreSQL's user may be another one
         os.environ[SHARED] = held.enter_context(forking())
         config.add_cleanup(held.close)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Only files with examples are looked through for examples, and loaded for them."""
+    found = yield
+    shows = b">>> " in file_path.read_bytes()
+    return [one for one in found if shows or not isinstance(one, DoctestModule)]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
