@@ -71,7 +71,7 @@ def test_decisions_are_quoted_with_the_agents_own_reason(demo: Path, monkeypatch
         assert f" · {day(trade.at)}" in said
     with sqlite3.connect(demo) as base:
         ended = dict(base.execute("SELECT market_id, payout FROM resolution ORDER BY version"))
-    words_of = {0: "NO", 1_000_000: "YES"}
+    words_of: dict[int | None, str] = {0: "NO", 1_000_000: "YES"}
     assert list(found.outcomes) == [words_of.get(ended.get(trade.market_id)) for trade in found.trades]
     assert len({trade.agent for trade in found.trades}) == len(found.trades)
     apart = [abs(one.forecast.probability - one.price) for one in found.disputes]
