@@ -172,14 +172,17 @@ def _cents(value: float | None) -> str:
     return "–" if value is None else f"${value:.4f}"
 
 
-def say_agent(told: Mapping[str, Any], parts: Mapping[str, Any] | None, choice: TableChoice) -> None:
-    """Its settings and what was changed in them, its turns and calls, and as what it reports itself."""
+def say_agent(
+    told: Mapping[str, Any], server: str, parts: Mapping[str, Any] | None, choice: TableChoice
+) -> None:
+    """Its settings and their changes, its server now, its turns and calls, and how its model names itself."""
     name, cohorts, record = told["name"], told["cohorts"], told["record"]
     newest = cohorts[-1]
     print(f"{name}, {newest['kind']}, as of {_which(newest)}")
     for key, value in newest["settings"].items():
         if value not in (None, {}, []):
-            print(f"  {key}: {plain(setting_text(value))}")
+            where = f" ({server})" if key == "base_url" and server else ""
+            print(f"  {key}: {plain(setting_text(value) + where)}")
     print()
     for stay in cohorts:
         _say_stay(stay)

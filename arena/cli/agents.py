@@ -152,7 +152,9 @@ def show(
 
     Next: arena agents try NAME
     """
+    from agents.model import model_settings
     from arena.cli.agent_text import parts_data, profile_data, say_agent
+    from arena.cli.check import without_password
     from arena.scores.agent_summary import agent_details, agent_summaries
     from arena.scores.profiles.detailed_profile import agent_slices, read_agent_profile
 
@@ -167,7 +169,9 @@ def show(
             hint = f"agents: {', '.join(names) or 'none'}"
             raise ArenaError("no_agent", f"there is no agent {name!r}", hint)
     told = {"name": name, "cohorts": cohorts, "record": found and details_data(found), "scores": scores}
-    chosen.answer(told | ({"parts": parts} if by else {}), say_agent, told, parts, chosen.table)
+    models = (model_settings(x.settings) for x in (config.agents if config else ()) if x.name == name)
+    server = next((without_password(model.base_url) for model in models if model and model.base_url), "")
+    chosen.answer(told | ({"parts": parts} if by else {}), say_agent, told, server, parts, chosen.table)
 
 
 def cohorts_data(found: "AgentDetails | None", config: "Config | None", name: str) -> list[dict[str, Any]]:

@@ -388,6 +388,12 @@ def pause(
 
     with chosen_cohort(chosen.record(), number) as (record, stored):
         fresh = (stored.paused_at is None) != resume
+        if fresh and not resume:
+            with chosen.planned() as (config, connection):
+                state = next(x.state for x in overviews(connection, config) if x.stored.id == stored.id)
+            if state == "tracked":
+                message = f"cohort {number} decides nothing more: no rounds left, or newer cohorts decide"
+                raise ArenaError("tracked", message, "its positions are settled and valued either way")
         if fresh:
             record.write_unfenced(pause_cohort, stored.id, None if resume else now())
     if resume:

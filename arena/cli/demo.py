@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,7 +49,7 @@ def demo(
     prepare(address, resume, default=chosen.database is None)
     with prints_aside():
         found = play(settings, address, rounds)
-    chosen.answer(found, say, found, chosen.table)
+    chosen.answer(found, say, found, replace(chosen.table, width=80))
     if chosen.json:
         return
     if headless or not sys.stdout.isatty():

@@ -147,8 +147,8 @@ def _webhook(told: "RecordedIncident") -> str:
 
     if told.told_at is not None:
         return "sent"
-    if told.tries >= MOST_TRIES:
-        return "could not be sent"
+    if told.tries >= MOST_TRIES:  # at once, where there is no webhook
+        return "could not be sent" if told.next_try_at else "no webhook"
     return f"not sent yet, {count_text(told.tries, 'attempt')}" if told.tries else "not sent yet"
 
 

@@ -127,7 +127,7 @@ def round_incidents(one: RoundEnd, at: datetime, newest: bool) -> list[Incident]
         words = f"{which} ended without {_name_list(one.failed)}, who failed{late}"
         incidents.append(Incident("round_failed", name, at, words, failed | {"reason": "turns_failed"}))
     if one.all_failed and newest:
-        words = f"every agent with a model failed in {which}: {_name_list(one.failed)}"
+        words = f"every agent with a model failed: {_name_list(one.failed)} ({which})"
         incidents.append(Incident("all_agents_failed", name, at, words, failed))
     if stopped := one.stopped:
         data = place | {"agents": list(stopped)[:MOST_LISTED], "message": next(iter(stopped.values()))}
