@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from arena.config import Config
     from arena.scores.agent_summary import AgentDetails, AgentSummary
 
-HELP = """Look at the agents, add models, and try one before it plays. Nothing here changes the record.
+HELP = """List the agents, add models, and try one before it plays. Nothing here changes the record.
 
 Example: arena agents add anthropic/claude-sonnet-5
 
@@ -62,10 +62,10 @@ COLUMNS = (
 
 @command(table=True)
 def list_agents(chosen: Options) -> None:
-    """List the agents: how the config sets them up, and what the record says of each so far.
+    """List the agents: their settings in the config and their turns, cost and errors so far.
 
-    Prices are dollars per million tokens. It says where a provider has changed the model behind a name:
-    the scores are then those of two.
+    Prices are dollars per million tokens. A note says where a provider has changed the model behind a name;
+    its scores then mix two models.
 
     Example: arena agents list
 
@@ -145,8 +145,8 @@ def show(
 ) -> None:
     """Show one agent: its settings cohort by cohort and what changed, its scores, turns and calls.
 
-    The cohort `next` is the one that the config would start. Scores include miscalibration, incoherence,
-    how far it moves towards a price once shown, and where its profit comes from.
+    The cohort `next` is the one that the config would start. Scores include miscalibration, incoherence, how
+    far the agent moves towards a price it is shown, and where its profit comes from.
 
     Example: arena agents show sharp --by horizon
 

@@ -79,10 +79,10 @@ def add(
     no_probe: Annotated[bool, typer.Option("--no-probe", help="Ask no question.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before money is spent.")] = False,
 ) -> None:
-    """Add models to the config as agents, each after one real question, and say what they cost a month.
+    """Add models to the config as agents, each after one real question, and show what they cost a month.
 
-    The question shows as many sample markets as a round; what it measured is written beside the model. A
-    model without a usable answer is not added; the exit status is then 2, or 1 if none is.
+    The question shows as many sample markets as a round; its measurements are written next to the model. A
+    model without a usable answer is not added; the exit status is then 2, or 1 if none was added.
 
     Example: arena agents add anthropic/claude-sonnet-5
 

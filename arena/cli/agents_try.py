@@ -84,17 +84,17 @@ def try_agent(
     chosen: Options,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Its name in the config or in the record.")],
     dry: Annotated[
-        bool, typer.Option("--dry", help="Show prompts and what they may cost; call nobody.")
+        bool, typer.Option("--dry", help="Show prompts and what they may cost; call no model.")
     ] = False,
     at: Annotated[
         str | None,
         typer.Option("--at", metavar="TIME", help="Use the round of this time, in UTC."),
     ] = None,
 ) -> None:
-    """Let one agent decide, and show prompts, answers, decision, fills and cost. Nothing is saved.
+    """Play one turn of an agent and show prompts, answers, decision, fills and cost. Nothing is saved.
 
-    It replays the latest round of the agent's newest cohort, with its account of then and today's
-    settings; a new agent gets the latest round played, or else the venue's current markets, and a fresh
+    It replays the latest round of the agent's newest cohort, with its account as it was then and its current
+    settings. A new agent gets the latest round played, or else the venue's current markets, and a fresh
     bankroll.
 
     Calls cost money, within the budget. The exit status is 2 without a usable answer.

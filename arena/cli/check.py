@@ -243,11 +243,11 @@ def check(
 ) -> None:
     """Check the config; show who would play in the next cohort, what it would cost, and what is wrong.
 
-    All mistakes are listed at once with file, line and key; with any, or a model that can't answer with
-    these settings, the exit status is 1. Costs are estimates: expected (low–high). Nothing is played.
+    All mistakes are listed at once, with file, line and key. The exit status is 1 if there are any, or if a
+    model can't answer with these settings. Costs are estimates: expected (low–high). Nothing is played.
 
-    Only --live spends anything, a fraction of a cent. Its exit status is 1 when nothing could be reached,
-    2 when only part could.
+    Only --live spends money, a fraction of a cent. Its exit status is 1 if nothing could be reached, 2 if
+    only part could.
 
     Example: arena check --config my-arena/config.yaml
 

@@ -128,10 +128,10 @@ def seal(
         str | None, typer.Option("--check", metavar="HASH", help="Find the round that has this head.")
     ] = None,
 ) -> None:
-    """Print a cohort's head: a hash over all that it froze, saw and decided until a round was over.
+    """Print a cohort's head: a hash of all that it froze, saw and decided up to the end of a round.
 
-    Published before the markets resolve, it lets --check prove that nothing was changed: later rounds,
-    settlements and corrections leave it as it is. The head of round 0, of the frozen settings alone, can
+    Publish it before the markets resolve, and --check can prove that nothing was changed: later rounds,
+    settlements and corrections do not affect it. The head of round 0 covers the frozen settings alone and can
     be published before the first decision.
 
     Example: arena cohorts seal 1 --round 2

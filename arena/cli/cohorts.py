@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from arena.record.schema.database import Connection
     from arena.rounds.season import CohortOverview
 
-HELP = """Look at the cohorts, start one by hand, pause or end one, and seal what was decided.
+HELP = """List the cohorts, start one by hand, pause or end one, and seal its decisions.
 
 A cohort keeps its settings; a changed config takes effect with the next one.
 
@@ -153,9 +153,9 @@ def say_list(found: "Sequence[CohortOverview]", choice: TableChoice) -> None:
 def show(chosen: Options, number: Number) -> None:
     """Show one cohort: how its agents stand, how its turns ended, and what it froze when it started.
 
-    `config` is the SHA-256 of the config file that it started from; the head is a hash over all that was
-    frozen, seen and decided until the last round that is over. With --json, frozen amounts and prices are
-    in millionths.
+    `config` is the SHA-256 of the config file that it started from; the head is a hash of all that was
+    frozen, seen and decided up to the last finished round. With --json, frozen amounts and prices are in
+    millionths.
 
     Example: arena cohorts show 1
 
@@ -295,10 +295,10 @@ def start(
     ] = None,
     baselines: Baselines = False,
 ) -> None:
-    """Start a cohort from the current config, besides the scheduled ones.
+    """Start a cohort from the current config, in addition to the scheduled ones.
 
-    Without --at it starts now where the venue is live, else at the next decision time. It counts among
-    the newest, so an older cohort may stop deciding. The schedule is unaffected.
+    Without --at it starts now on a live venue, otherwise at the next decision time. It counts among the
+    newest cohorts, so an older one may stop deciding. The schedule is unaffected.
 
     Example: arena cohorts start --at 2026-01-07T00:00Z
 
@@ -343,10 +343,10 @@ def end(
     number: Number,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """End a cohort for good: it decides no more, and is tracked until its last position settles.
+    """End a cohort for good: it makes no more decisions, and is tracked until its last position settles.
 
-    Nothing is sold. Missing turns of a round that has begun are late. arena cohorts pause stops it for a
-    while.
+    Nothing is sold. Missing turns of a round in progress count as late. arena cohorts pause stops it
+    temporarily.
 
     Example: arena cohorts end 3 --yes
 
@@ -377,7 +377,7 @@ def pause(
 ) -> None:
     """Pause a cohort: it makes no decisions until resumed. Its positions are still settled and valued.
 
-    Rounds that come due meanwhile are missed, and so are the missing turns of a round under way.
+    Rounds that come due meanwhile are missed, and so are the missing turns of a round in progress.
 
     Example: arena cohorts pause 3
 

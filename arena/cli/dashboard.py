@@ -93,7 +93,7 @@ def dashboard(
         bool,
         typer.Option(
             "--behind-proxy",
-            help="The only way in is a proxy with encryption and a password; --port is exact.",
+            help="Only a proxy with encryption and a password reaches it; take exactly --port.",
         ),
     ] = False,
     public: Annotated[
@@ -101,10 +101,10 @@ def dashboard(
         typer.Option("--public", metavar="URL", help="The proxy's address as people type it."),
     ] = None,
 ) -> None:
-    """Show the record in a browser until Ctrl-C, on this machine only unless a proxy stands in front.
+    """Show the record in a browser until Ctrl-C, on this machine only unless behind a proxy.
 
-    Pages only read the record; scores out of date are computed in the background and, if it may be
-    written, kept there.
+    Pages only read the record. Outdated scores are computed in the background and saved if the record is
+    writable.
 
     It has no password. With --public it answers only at that address and path.
 

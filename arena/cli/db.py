@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from arena.record.files.integrity import RecordContent
     from arena.record.write.listings import PruneResult
 
-HELP = """Look after the record: back it up, restore, upgrade, move and prune it.
+HELP = """Maintain the record: back it up, restore, upgrade, move and prune it.
 
 Only old prices that nothing depends on can be pruned.
 
@@ -39,10 +39,10 @@ def backup(
         ),
     ] = None,
 ) -> None:
-    """Copy the record as of this instant, even while it is played, and verify the copy.
+    """Copy the record as of this instant, even while it is in use, and verify the copy.
 
-    By default it goes to backup.folder, named by the time in UTC, where the newest backup.keep stay. A
-    backup is one SQLite file, also of a PostgreSQL record, and gets its name once verified.
+    By default the copy goes to backup.folder, named by the time in UTC; the newest backup.keep are kept. A
+    backup is one SQLite file, even of a PostgreSQL record, and gets its name once verified.
 
     With a URL the record moves to another database, such as PostgreSQL; the copy must have the same state
     hash. Stop arena run first, then name it as `database` in the config.
@@ -106,8 +106,8 @@ def restore(
     """Put a backup in place of the record.
 
     The backup is checked, copied, upgraded and verified before anything else is touched. Nothing is
-    overwritten: with --force the existing record gets another name, unless a process has it open. On
-    PostgreSQL the database has to be empty.
+    overwritten: with --force the existing record is renamed, unless a process has it open. On PostgreSQL the
+    database must be empty.
 
     Example: arena db restore backups/arena-20260104T000000Z.db --database restored.db
 
@@ -137,10 +137,10 @@ def upgrade(
     chosen: Options,
     no_backup: Annotated[bool, typer.Option("--no-backup", help="Make no backup first.")] = False,
 ) -> None:
-    """Bring an older arena's record to the current schema. Its facts stay as they are.
+    """Upgrade the record of an older version to the current schema. Its facts do not change.
 
-    A backup comes first, and the upgrade is verified on a copy of it. Commands that play upgrade by
-    themselves; those that only read ask for this one. Stop arena run first.
+    A backup comes first, and the upgrade is verified on a copy of it. Commands that play upgrade the record
+    themselves; those that only read it ask for this one. Stop arena run first.
 
     Example: arena db upgrade
 
@@ -217,10 +217,10 @@ def prune(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be pruned.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Delete old quotes that no snapshot holds, and so no turn, fill or mark depends on.
+    """Delete old quotes that no snapshot, and so no turn, fill or mark, depends on.
 
-    It says what would go, then asks. Each market's newest quote before that time stays, so its price is
-    known at any later time. The record keeps how many went and when, for arena verify.
+    It says what would be deleted, then asks. Each market's newest quote before that time stays, so its price
+    is known at any later time. The record notes how many were deleted and when, for arena verify.
 
     Example: arena db prune --older-than 90d --dry-run
 

@@ -29,14 +29,14 @@ RECORD = FOLDER / "demo.db"
 def demo(
     chosen: Options,
     headless: Annotated[bool, typer.Option("--headless", help="Print the results only.")] = False,
-    seed: Annotated[int | None, typer.Option(help="Play another made-up world.", min=0)] = None,
+    seed: Annotated[int | None, typer.Option(help="Play a different simulated world.", min=0)] = None,
     rounds: Annotated[int | None, typer.Option(help="Stop after this many decision times.", min=1)] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue where the record stops.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue where the record ends.")] = False,
     port: Annotated[int, typer.Option(help="The dashboard's port, or the next free one.")] = 8501,
 ) -> None:
-    """Play a whole simulated season, offline and without a key; then show leaderboard and dashboard.
+    """Play a whole simulated season, offline and without a key, then show the leaderboard and dashboard.
 
-    The record is .demo/demo.db; without --resume or --database a run replaces it.
+    The record is .demo/demo.db. Each run replaces it, unless --resume or --database is given.
 
     Example: arena demo --headless --json --seed 7
 

@@ -37,13 +37,13 @@ def desk(
     port: Annotated[int, typer.Option(help="The port, or the next free one.")] = PORT,
     behind_proxy: Annotated[
         bool,
-        typer.Option("--behind-proxy", help="The only way in is a proxy that encrypts; --port is exact."),
+        typer.Option("--behind-proxy", help="Only a proxy that encrypts reaches it; take exactly --port."),
     ] = False,
 ) -> None:
-    """Let agents from outside take their turns, over HTTP, until Ctrl-C.
+    """Let outside agents take their turns over HTTP, until Ctrl-C.
 
-    Agents of the kind `outside` read views here, try and send decisions, and read how turns ended. Run it
-    beside `arena run`; either may be restarted without loss.
+    Agents of kind `outside` read views here, preview and submit decisions, and read their results. Run it
+    alongside `arena run`; either can be restarted without loss.
 
     Each agent needs a key of its own.
 
@@ -109,9 +109,9 @@ def _print_key(agent: str, key: str) -> None:
 @command(record=False)
 def mcp(
     _chosen: Options,
-    url: Annotated[str, typer.Option(metavar="URL", help="Where the desk is.")] = f"http://{HOST}:{PORT}",
+    url: Annotated[str, typer.Option(metavar="URL", help="The desk's address.")] = f"http://{HOST}:{PORT}",
 ) -> None:
-    """Let an assistant take an agent's turns by the Model Context Protocol, over standard streams.
+    """Let an assistant take an agent's turns over the Model Context Protocol (stdio).
 
     Register it with your assistant as a server, with the agent's key in the variable ARENA_KEY. Its tools
     are `view`, `preview`, `submit` and `results`. It needs pip install "paper-arena[mcp]".

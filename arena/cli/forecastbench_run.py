@@ -97,7 +97,7 @@ def run(
         ),
     ] = "scratchpad",
     prices: Annotated[
-        bool, typer.Option("--prices", help="Show freeze values: of markets what the crowd said.")
+        bool, typer.Option("--prices", help="Show freeze values; of markets, the crowd's probability.")
     ] = False,
     evidence: Annotated[
         bool, typer.Option("--evidence", help="Show articles from the config's source.")
@@ -114,11 +114,11 @@ def run(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before money is spent.")] = False,
     clock: ClockFile = None,
 ) -> None:
-    """Let the agents of the config answer a question set that is kept, and say before what that costs.
+    """Let the config's agents answer a stored question set, after showing what that costs.
 
-    Data questions are asked for all their dates at once. --prompt, --prices and --evidence are the
-    methods of ForecastBench's paper. Line-up and method are frozen in a cohort that never trades. Run
-    again, it asks what is missing. The exit status is 2 when an agent's answers are incomplete.
+    Data questions are asked for all their dates at once. --prompt, --prices and --evidence are the methods of
+    ForecastBench's paper. Line-up and method are frozen in a cohort that never trades. Running it again asks
+    what is missing. The exit status is 2 if an agent's answers are incomplete.
 
     Example: arena forecastbench run --prompt scratchpad --prices --baselines
 

@@ -29,7 +29,7 @@ def history(
     until: Annotated[
         datetime | None, typer.Option(formats=DAY, help="Prices before this day. [default: until now]")
     ] = None,
-    top: Annotated[int, typer.Option(help="So many markets, those with the most volume.", min=1)] = 1_000,
+    top: Annotated[int, typer.Option(help="Only the N markets with the most volume.", min=1)] = 1_000,
     slug: Annotated[
         Names, typer.Option(metavar="NAME", help="This market, by slug (Kalshi: ticker); repeatable.")
     ] = None,
@@ -40,14 +40,14 @@ def history(
         Names,
         typer.Option(metavar="NAME", help="The markets of this tag, series or topic; repeatable."),
     ] = None,
-    hours: Annotated[int, typer.Option(help="One price per so many hours, the last.", min=1)] = 6,
+    hours: Annotated[int, typer.Option(help="One price every N hours, the last.", min=1)] = 6,
 ) -> None:
     """Read a venue's past into a bundle: markets that were open at some time between two days, with
     prices, fees and how they ended. No key is needed.
 
-    Thousands of markets take hours, at the venue's rate; after a stop the same command continues.
-    Outcomes count from when the venue announced them. Pages read as they do today, and to choose markets
-    by volume is hindsight.
+    Thousands of markets take hours at the venue's rate limit; if it stops, the same command continues.
+    Outcomes count from when the venue announced them. Market pages have today's text, and choosing markets by
+    volume is hindsight.
 
     Example: arena history polymarket recordings/spring --since 2026-01-01 --until 2026-05-01 --top 500
 

@@ -95,7 +95,7 @@ class Wanted:
 @command(record=False)
 def init(
     chosen: Options,
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="The folder, made if need be.")] = Path(),
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="The folder; created if needed.")] = Path(),
     venue: Annotated[
         str | None, typer.Option(help=f"Where markets come from: {', '.join(VENUES)}.", metavar="NAME")
     ] = None,
@@ -111,9 +111,9 @@ def init(
 ) -> None:
     """Make a working folder: a short config.yaml, .env.example, .gitignore and a systemd unit.
 
-    In a terminal it asks for what the options leave open. Elsewhere, and with --yes, the defaults are
-    Polymarket, the models whose keys are in the environment or DIR/.env, and $20 a month. Nothing is
-    overwritten.
+    In a terminal it asks for whatever the options leave open. Otherwise, or with --yes, it takes the
+    defaults: Polymarket, the models whose keys are in the environment or DIR/.env, and $20 a month. Nothing
+    is overwritten.
 
     Example: arena init my-arena --model anthropic/claude-sonnet-5 --budget 20 --yes
 

@@ -205,10 +205,10 @@ def leaderboard(
 ) -> None:
     """Show who forecasts well, and whether that means anything yet.
 
-    Skill is the market's Brier score minus the agent's on the same forecasts: above 0 beats the price.
-    Agents are sorted by the lower end of its 95% interval, and proven when that is above 0, by week of
-    resolution too, and their evidence has reached the bar. Who answers less than 80% is not ranked. A
-    dash: nothing can be said yet.
+    Skill is the market's Brier score minus the agent's on the same forecasts: above 0 beats the price. Agents
+    are sorted by the lower bound of its 95% interval. A lead is proven when that bound is above 0, by week of
+    resolution too, and the evidence has reached the bar. Agents that answer less than 80% are not ranked. A
+    dash means there is too little data.
 
     Example: arena leaderboard --by category
 
@@ -350,19 +350,19 @@ def _say_of(said: Mapping[str, Sequence[str]], form: Callable[[str], str]) -> No
 @command()
 def duel(
     chosen: Options,
-    one: Annotated[str, typer.Argument(metavar="A", help="An agent of the record.")],
+    one: Annotated[str, typer.Argument(metavar="A", help="An agent in the record.")],
     other: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
     cohort: Annotated[int | None, typer.Option(help="Only this cohort, by number.", min=1)] = None,
 ) -> None:
-    """Show which of two agents forecasts better, on the markets and in the rounds that both were shown.
+    """Compare the forecasts of two agents, on the markets and in the rounds that both were shown.
 
     The gap is B's Brier score minus A's: above 0, A is ahead. Markets of one event count as one; below 20
     events nothing is concluded. Agents that share no markets are compared by skill. To compare prompts,
-    temperatures or tools, duel two agents with one model. The gap per extra dollar counts steps for
-    tools, but not what a source with a key charges.
+    temperatures or tools, duel two agents that use the same model. The gap per extra dollar includes tool
+    steps, but not the fees of paid sources.
 
-    The p-value is for this pair alone; for the most striking of many use the adjusted one, shown once
-    `arena run` or the dashboard has compared all pairs.
+    The p-value is for this pair alone. If you picked the most striking of many pairs, use the adjusted one,
+    shown once `arena run` or the dashboard has compared them all.
 
     Example: arena duel sharp hasty
 

@@ -68,12 +68,12 @@ def flow(command: Any) -> None:
 
 
 EXIT_STATUSES = {
-    0: "everything was done, or stopped as asked",
-    1: "nothing was done, or a check found something wrong",
-    2: "part of it was done: a turn failed, a record was rejected, a model could not be reached",
-    USAGE: "the command line is wrong, so nothing was done",
-    INTERRUPTED: "interrupted by Ctrl-C, with what was done kept",
-    141: "whoever read the output stopped reading",
+    0: "success, or stopped as asked",
+    1: "nothing was done, or a check found a fault",
+    2: "only part was done: a turn failed, a record was rejected or a model was not reached",
+    USAGE: "usage error: nothing was done",
+    INTERRUPTED: "interrupted by Ctrl-C, finished work is kept",
+    141: "the reader of the output closed the pipe",
 }
 """What a script can go by."""
 

@@ -42,7 +42,7 @@ def sync(
         typer.Option("--at", metavar="TIME", help="As of this time; not for live venues."),
     ] = None,
 ) -> None:
-    """Read every open market of the config's venue into the record, as far as it has changed.
+    """Read every open market of the config's venue, and record what has changed.
 
     Records that can't be used are rejected with a reason; the exit status is then 2. If the venue can't
     be read, nothing is kept.
@@ -143,10 +143,10 @@ def record_markets(
         bool, typer.Option("--fresh", help="Read the venue first, as markets sync does.")
     ] = False,
 ) -> None:
-    """Write what the record has seen of its markets to a bundle: pages, prices, books, resolutions.
+    """Write the record's market data to a bundle: pages, prices, books, resolutions.
 
-    A bundle is a folder of plain files that anyone can replay. Run again, it adds what is new. What a
-    bundle can't hold is listed; the exit status is then 2.
+    A bundle is a folder of plain files that anyone can replay. Running it again adds what is new. Anything
+    that a bundle can't hold is listed; the exit status is then 2.
 
     Example: arena markets record recordings/spring --since 2026-03-01
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from arena.record.write.quarantine import StoredQuarantine
     from markets.model import Level, Market, Quote
 
-HELP = """Read a venue's markets, look at them, record them. Nothing here asks a model or bets.
+HELP = """Read, list and record a venue's markets. Nothing here calls a model or places a bet.
 
 Example: arena markets sync
 
@@ -149,7 +149,7 @@ def show(
 ) -> None:
     """Show one market: question, rules, price, book, price history, and how it ended.
 
-    All as last seen. An id's venue may be left out where it is clear.
+    Everything is as last seen. An id's venue may be omitted where it is clear.
 
     Example: arena markets show polymarket:501234
 
@@ -285,8 +285,8 @@ def rejected(
 ) -> None:
     """List venue records that could not be used, with the reason and how often; newest first.
 
-    Some only have to wait, such as a market whose outcome is disputed. --json shows each record as it was
-    sent, truncated.
+    Some are only pending, such as a market whose outcome is disputed. --json shows each record as sent,
+    truncated.
 
     Example: arena markets rejected --kind resolution
 

@@ -97,8 +97,8 @@ def positions(
 ) -> None:
     """Show what every agent of a cohort holds, what it cost, and what it made.
 
-    As of the newest mark. A lot is all shares of one side of a market, at average cost with fees; what is
-    still held is valued at the mid.
+    As of the newest mark. A lot is all shares of one side of a market, at average cost with fees; open lots
+    are valued at the mid.
 
     Example: arena positions --agent sharp --open
 

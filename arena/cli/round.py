@@ -49,8 +49,8 @@ def round(
 ) -> None:
     """Play one decision time: settle, take a snapshot, let every agent decide, value the accounts.
 
-    The default is the next one, at a live venue the latest due. Run again, it plays what is missing. The
-    exit status is 2 when a turn failed, was late, malformed, or stopped by a budget.
+    By default it plays the next one or, on a live venue, the latest one due. Running it again plays only what
+    is missing. The exit status is 2 if a turn failed, was late or malformed, or was stopped by a budget.
 
     Example: arena round --at 2026-01-11T00:00Z
 

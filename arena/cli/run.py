@@ -49,19 +49,20 @@ def run(
         typer.Option(
             "--clock",
             metavar="FILE",
-            help="Rehearse on a pretended clock, which starts at the time in this file, such as "
-            "2026-01-04T00:00Z, and is kept there. Needs a --database of its own.",
+            help="Rehearse on a simulated clock: it starts at the time in this file, such as "
+            "2026-01-04T00:00Z, and is saved there. Needs its own --database.",
         ),
     ] = None,
     baselines: Baselines = False,
 ) -> None:
     """Run the arena until stopped: start cohorts, play rounds, read prices, settle and mark, on schedule.
 
-    Stop, kill and restart it at any time; a changed config needs a restart. A second one on the same
-    record takes over when the first is gone. Whatever is down is retried and delays nothing else.
+    You can stop, kill or restart it at any time; restart it after changing the config. A second `arena run`
+    on the same record takes over if the first one dies. Anything that is down is retried and delays nothing
+    else.
 
-    On Ctrl-C or SIGTERM calls under way have `run.grace` to finish; a second Ctrl-C stops at once. With
-    --once the exit status is 2 when something failed or is still due, or another process is at work.
+    On Ctrl-C or SIGTERM, calls in progress get `run.grace` seconds to finish; a second Ctrl-C stops at once.
+    With --once, the exit status is 2 if something failed or is still due, or if another process is running.
 
     Example: arena run
 
@@ -247,7 +248,7 @@ def worker(
         float, typer.Option("--grace", min=0, help="Seconds to finish turns when stopped.")
     ] = 30.0,
 ) -> None:
-    """Play turns that `arena run` hands out, on any machine that reaches the record, in any number.
+    """Play turns that `arena run` hands out; run any number, on any machine that reaches the record.
 
     Needs a record on PostgreSQL, `run.workers: true`, the same config folder and the models' keys. Call
     limits and budgets hold across all. If one is killed, another takes over its turns.

@@ -17,7 +17,7 @@ def schema(
 ) -> None:
     """Print the JSON Schema of a view, a decision or a result.
 
-    A view is what an agent is shown, a decision its answer, a result how a market it forecast ended.
+    A view is what an agent is shown, a decision is its answer, and a result is how a market ended.
 
     Example: arena schema decision > decision.schema.json
 

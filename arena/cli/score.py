@@ -218,11 +218,11 @@ def score(
     mode: Mode = Modes.exact,
     by: Annotated[ScoreBy | None, typer.Option(help="One table for each category.")] = None,
     rule: Annotated[
-        ScoreRules, typer.Option(help="Whose scores come first and give the order.")
+        ScoreRules, typer.Option(help="Which scores come first and set the order.")
     ] = ScoreRules.skill,
-    against: Annotated[str | None, typer.Option(metavar="NAME", help="Compare everyone with one.")] = None,
+    against: Annotated[str | None, typer.Option(metavar="NAME", help="Compare all with this one.")] = None,
     adjusted: Annotated[
-        bool, typer.Option("--adjusted", help="Brier scores less how hard each one's questions were.")
+        bool, typer.Option("--adjusted", help="Adjust Brier scores for how hard the questions were.")
     ] = False,
     outside: Annotated[
         list[str] | None,
@@ -240,13 +240,13 @@ def score(
 ) -> None:
     """Score anyone's forecasts, without an arena.
 
-    The first line names the columns: question, forecaster, probability (of YES: 0.35 or 35%) and outcome
-    (1 or yes, 0 or no, empty while open); others are renamed by --columns question=TITLE,probability=P.
-    Other columns add skill against the market (market_probability), intervals that allow for questions
-    that move together (event), a verdict (time, resolved), scores over each question's life (time, open,
-    close, scheduled_close) and spot scores (spot). Questions of several options have a line for each; of
-    numbers the columns low, high and cdf, or quantiles q5, q50, …. Whoever forecast less than 80% is not
-    ranked; a file with a mistake is not scored.
+    The first line names the columns: question, forecaster, probability (of YES: 0.35 or 35%) and outcome (1
+    or yes, 0 or no, empty while open); others are renamed by --columns question=TITLE,probability=P. Other
+    columns add skill against the market (market_probability), intervals that allow for questions that move
+    together (event), a verdict (time, resolved), scores over each question's life (time, open, close,
+    scheduled_close) and spot scores (spot). Questions of several options have a line for each; of numbers the
+    columns low, high and cdf, or quantiles q5, q50, …. Forecasters with less than 80% of the questions are
+    not ranked; a file with a mistake is not scored.
 
     Example: arena score forecasts.csv --against ann
 

@@ -185,25 +185,25 @@ def status(
     chosen: Options,
     clock: Annotated[
         Path | None,
-        typer.Option("--clock", metavar="FILE", help="For a rehearsal: take the time from its clock."),
+        typer.Option("--clock", metavar="FILE", help="For a rehearsal: use the time of its clock."),
     ] = None,
     incidents: Annotated[
         bool,
-        typer.Option("--incidents", help="List incidents, newest first, and whether the webhook has each."),
+        typer.Option("--incidents", help="List incidents, newest first, and whether each was sent."),
     ] = False,
-    limit: Annotated[int, typer.Option(help="At most so many incidents.", min=1)] = 20,
+    limit: Annotated[int, typer.Option(help="List at most N incidents.", min=1)] = 20,
     test_webhook: Annotated[bool, typer.Option("--test-webhook", help="Test the config's webhook.")] = False,
 ) -> None:
     """Show what to do today, and how the arena stands: what is due, what it cost, what is old or broken.
 
-    Its health is ok; waiting, for something that comes by itself; late with a round; or trouble that
+    Health is ok; waiting, for something that needs no action; late, with a round overdue; or trouble, which
     needs you. The exit status is 0.
 
-    Incidents are failed rounds, budgets, outages, cohorts that end. `arena run` posts each to
-    `watch.webhook` once; one that continues, such as an outage, is ongoing.
+    Incidents are failed rounds, spent budgets, outages and finished cohorts. `arena run` posts each to
+    `watch.webhook` once; one that has not ended, such as an outage, is marked ongoing.
 
-    --test-webhook sends a message whose event is `test`; the exit status is 1 if it did not arrive. The
-    address is never shown whole.
+    --test-webhook sends a message whose event is `test`; the exit status is 1 if it did not arrive. The full
+    address is never shown.
 
     Example: arena status --json
 
