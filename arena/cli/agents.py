@@ -119,7 +119,7 @@ def _agent(
 def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     """A line for each agent; those that are gone come last."""
     if not found["agents"] and not found["gone"]:
-        print(f"There is no agent. Next: {program()} init")
+        print(f"There are no agents. Next: {program()} init")
         return
     if found["agents"]:
         print_table(COLUMNS, found["agents"], choice=choice)
@@ -131,7 +131,7 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     if any(agent["record"] for agent in found["agents"]) or found["gone"]:
         print(f"Next: {program()} agents show NAME")
     else:
-        print(f"Nobody has played yet. Next: {program()} agents try NAME, or {program()} round")
+        print(f"No agent has played yet. Next: {program()} agents try NAME, or {program()} round")
 
 
 @command(table=True)

@@ -62,7 +62,7 @@ def backup(
 
     address, (folder, keep) = chosen.record(), place_of(chosen)
     with (
-        interruptible("stopped; no backup was made", "the same command makes one"),
+        interruptible("stopped; no backup was made", "run the same command again"),
         open_read_only(address, older=True) as engine,
         stages() as told,
     ):
@@ -124,7 +124,7 @@ def restore(
         done = put_back(file, address, force, now(), verified_content, told)
     name, aside = record_name(url_of(address)), None if done.aside is None else str(done.aside)
     data = {"restored": name, "from": file, "from_schema": done.schema, "aside": aside}
-    words = f"The record that was there is now {aside}.\n" if aside else ""
+    words = f"The previous record is now {aside}.\n" if aside else ""
     if done.schema != done.content.schema:
         words += f"Its schema was {done.schema} and is now {done.content.schema}.\n"
     words += f"{name} is restored from {file} and verified. {summary(done.content)}\n"
@@ -135,7 +135,7 @@ def restore(
 @command()
 def upgrade(
     chosen: Options,
-    no_backup: Annotated[bool, typer.Option("--no-backup", help="Make no backup first.")] = False,
+    no_backup: Annotated[bool, typer.Option("--no-backup", help="Skip the backup.")] = False,
 ) -> None:
     """Upgrade the record of an older version to the current schema. Its facts do not change.
 
@@ -214,7 +214,7 @@ def copy_to(chosen: Options, to: str) -> None:
 def prune(
     chosen: Options,
     older_than: Annotated[str, typer.Option("--older-than", metavar="AGE", help="How old: 90d, 12w.")],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be pruned.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be pruned.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
     """Delete old quotes that no snapshot, and so no turn, fill or mark, depends on.
@@ -237,7 +237,7 @@ def prune(
         say_plan(plan)
     done = plan.goes > 0 and not dry_run
     if done and not yes and (chosen.json or not sys.stdin.isatty()):
-        raise ArenaError("not_confirmed", "nothing was changed", "--yes deletes them, --dry-run only looks")
+        raise ArenaError("not_confirmed", "nothing was changed", "--yes deletes, --dry-run only counts")
     done = done and (yes or typer.confirm("Delete them?"))
     if done:
         with chosen.writing() as record:
@@ -271,7 +271,7 @@ def say_plan(plan: "PruneResult") -> None:
     print(f"  {plan.goes:,} can be deleted: older, and nothing depends on them")
     print(f"  {plan.used:,} stay: they are in snapshots that turns, fills and marks depend on")
     print(f"  {plan.last:,} stay: each is its market's newest before that time")
-    print(f"  {plan.later:,} stay: they are not older")
+    print(f"  {plan.later:,} stay: they are newer")
 
 
 db = typer.Typer(help=HELP, no_args_is_help=True)

@@ -68,12 +68,12 @@ def prepare(address: str, resume: bool, default: bool) -> None:
             for path in () if resume else FOLDER.glob(f"{RECORD.name}*"):
                 path.unlink()
         except OSError as error:
-            hint = "go to a folder in which you may write, or name a record: --database PATH"
+            hint = "go to a writable folder, or name a record: --database PATH"
             raise ArenaError("not_writable", f"{FOLDER} can't be used: {error.strerror}", hint) from error
         return
     with closing(Record.open(address)) as record:
         if not resume and not record.is_empty():
-            hint = "add --resume to go on with it, or name another record"
+            hint = "add --resume to continue it, or name another record"
             raise ArenaError("not_empty", f"{address} already holds a season", hint)
 
 
@@ -92,7 +92,7 @@ def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
                 await play_season(plan, world, record, rounds, moved)
 
     started = timer()
-    hint = f"arena demo --resume --database {address} goes on where it stopped"
+    hint = f"arena demo --resume --database {address} continues it"
     with closing(Record.open(address)) as record, interruptible("stopped; what was played is kept", hint):
         run_async(season())
         found = outcome(record)

@@ -18,7 +18,7 @@ PORT = 8600
 KEY_VARIABLE = "ARENA_KEY"
 OPEN_WORDS = (
     "other machines can reach {host}, and keys and answers would pass unencrypted",
-    "leave --host out; or add --behind-proxy once a proxy encrypts (arena desk --help)",
+    "omit --host; or add --behind-proxy once a proxy encrypts (arena desk --help)",
 )
 
 
@@ -95,15 +95,15 @@ def _say_key(chosen: Options, record: "Record", agent: str) -> None:
     }
     if agent not in {*planned, *playing}:
         known = ", ".join(sorted({*planned, *playing})) or "none yet: add one to the config"
-        words = f"there is no agent {agent!r} of the kind outside"
-        raise ArenaError("no_agent", words, f"agents from outside: {known}")
+        words = f"there is no agent {agent!r} of kind outside"
+        raise ArenaError("no_agent", words, f"outside agents: {known}")
     key = new_key(record, agent, now())
     chosen.answer({"agent": agent, "key": key}, _print_key, agent, key)
 
 
 def _print_key(agent: str, key: str) -> None:
-    print(f"{key}\n\nThis is the key of {agent}. It is shown only now, and any earlier one is good no more.")
-    print(f"Where {agent} runs, put it into the environment as {KEY_VARIABLE}.")
+    print(f"{key}\n\nThis is the key of {agent}. It is shown only once; earlier keys no longer work.")
+    print(f"Where {agent} runs, set it in the environment as {KEY_VARIABLE}.")
 
 
 @command(record=False)
@@ -122,7 +122,7 @@ def mcp(
     """
     key = os.environ.get(KEY_VARIABLE, "")
     if not key:
-        words = f"{KEY_VARIABLE} is not in the environment"
+        words = f"{KEY_VARIABLE} is not set in the environment"
         raise ArenaError("no_key", words, "make a key: arena desk --key NAME")
     try:
         from arena.operations.mcp_tools import serve_tools

@@ -61,7 +61,7 @@ def say(place: Path, manifest: "ExportManifest", rows: int, size: int) -> None:
     much = f"{len(manifest.files) - 1} tables, {count_text(rows, 'row')}, {size:,} bytes"
     print(f"{place}: {much} as {manifest.form}")
     if not (manifest.whole and manifest.prompts):
-        print("This is part of the record; only a whole export with prompts can be imported.")
+        print("This is part of the record; only a complete export with prompts can be imported.")
         print(f"Next: data.md in it explains every column; {program()} leaderboard")
         return
     print(f"State hash {manifest.state_hash}")
@@ -126,11 +126,11 @@ def report(
         hint = "name another, or add --force" if output.is_file() else "name a file"
         raise ArenaError("exists", f"{output} already exists", hint)
     if not output.parent.is_dir():
-        raise ArenaError("no_folder", f"there is no folder {output.parent}", "make it, or name another file")
+        raise ArenaError("no_folder", f"there is no folder {output.parent}", "create it, or use another")
     found = write_method(chosen, output, cohort) if method else write(address, output, cohort)
     size = output.stat().st_size
     much = f"{count_text(found['agents'], 'agent')}, {count_text(found['cohorts'], 'cohort')}, {size:,} bytes"
-    how = "put it beside the results" if method else "open it in a browser, or send it to someone"
+    how = "put it next to the results" if method else "open it in a browser, or send it to someone"
     words = f"{output}: {much}\nNext: {how}"
     chosen.answer({"report": output, "cohort": cohort, "bytes": size} | found, print, words)
 
@@ -180,7 +180,7 @@ def publish(
     chosen: Options,
     place: Annotated[
         Path | None,
-        typer.Argument(metavar="[DIR]", help="The site's folder: new, or the same again; else the config's."),
+        typer.Argument(metavar="[DIR]", help="The site's folder, new or existing; by default the config's."),
     ] = None,
 ) -> None:
     """Write the season as a static web site: arena, cohorts, agents, markets, badges, data.json.
@@ -199,11 +199,11 @@ def publish(
     config = chosen.known()
     folder, address = place or (config.site if config else None), chosen.record()
     if folder is None:
-        hint = "name one, as in arena publish site, or set publish: site in the config"
-        raise ArenaError("no_folder", "no folder was named for the site", hint, status=64)
+        hint = "name one: arena publish site, or publish: site in the config"
+        raise ArenaError("no_folder", "the site has no folder", hint, status=64)
     compute_missing(address)
     more = ["--prompts"] if config and config.publish.prompts else []
-    stopped = interruptible("publishing was stopped; the site is as it was", "arena publish starts again")
+    stopped = interruptible("publishing was stopped; the site was not changed", "arena publish starts again")
     with stopped, progress("Drawing the site") as moved:
         found = draw_pages("publish", address, folder, more, moved)
     chosen.answer({"site": folder} | found, say_site, folder, found)

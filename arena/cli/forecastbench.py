@@ -226,7 +226,7 @@ def write_file(target: Path, text: str, otherwise: str = "choose another folder"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists() and target.read_bytes() != text.encode():
-            raise ArenaError("exists", f"{target} is there and says something else", otherwise)
+            raise ArenaError("exists", f"{target} already exists with other content", otherwise)
         target.write_bytes(text.encode())
     except OSError as error:
         raise ArenaError("unwritable", f"{target}: {error.strerror}", "name a writable folder") from error
@@ -243,7 +243,7 @@ def answers_of(chosen: Options, asked: "QuestionSet", agent: str, cohort: int | 
     if not own:
         known = ", ".join(dict.fromkeys(one.agent for one in found)) or "none yet: arena forecastbench run"
         words = f"there are no answers of {agent!r} to {asked.name}"
-        raise ArenaError("no_answers", words, f"agents that have answered: {known}")
+        raise ArenaError("no_answers", words, f"agents with answers: {known}")
     newest = max(own, key=lambda one: one.cohort)
     return newest.filed.file, answers_csv(newest)
 
@@ -336,7 +336,7 @@ def say_faults(answered: list[dict[str, Any]], found: list[FileFault], choice: T
         print_table(FAULTS, found, choice=choice)
     for one in answered:
         wrong = sum(fault.file == str(one["file"]) for fault in found)
-        against = one["question_set"] or "no question set, so neither ids nor how much is answered"
+        against = one["question_set"] or "no question set, so ids and coverage are not checked"
         left = f", {one['combinations']:,} about two questions left out" if one["combinations"] else ""
         verdict = count_text(wrong, "fault") if wrong else "no fault"
         print(f"{one['file']}: {count_text(one['forecasts'], 'forecast')}{left}: {verdict}")
@@ -424,7 +424,7 @@ def gathered(
     tables = [each for each in texts if not each[1].lstrip().startswith(("{", "["))]
     if tables:
         if len(texts) > 1 or questions or resolutions or median:
-            hint = "name it alone: it says what its questions came to, and of whom a forecast is"
+            hint = "name it alone: it already has outcomes and forecasters"
             raise ArenaError("bad_file", f"{tables[0][0]} is a CSV that joins forecasts", hint)
         return read_table(*tables[0])
     closed = [(str(file), text_of(file)) for file in resolutions]
@@ -437,7 +437,7 @@ def gathered(
     dues &= {one.due for one in sets} if sets else dues
     filed += [one for one in recorded if one.due in dues]
     if not filed:
-        what = "there is nothing to score: no agent has answered a round of which resolutions are kept"
+        what = "nothing to score: no agent has answered a round with stored resolutions"
         raise ArenaError(
             "nothing", what, "arena forecastbench run, then fetch --resolutions; or name files of forecasts"
         )
@@ -534,8 +534,7 @@ GROUPS = (
     interval("", "95% interval", 4),
 )
 PAPER_LEGEND = (
-    "Mean Brier scores: lower is better. Better: more accurate than {against}; p: how likely chance alone "
-    "leaves it that far behind."
+    "Mean Brier scores: lower is better. Better: more accurate than {against}; p: of such a gap by chance."
 )
 SITE_LEGEND = "Brier Index: higher is better, 50 is always saying 0.5. Peer and BSS are in Brier points."
 AGAINST_LEGEND = "At least {against}: the share of replicates in which it is at least as good."

@@ -68,7 +68,7 @@ def history(
         raise ArenaError("no_time", f"there is no time between {since:%Y-%m-%d} and {last:%Y-%m-%d}", hint)
     quarantined: list[QuarantinedRecord] = []
     opened = past_of(chosen, venue, quarantined)
-    hint = "the same command goes on where it stopped"
+    hint = "the same command continues it"
     try:
         with prints_aside(), interruptible("stopped; what was read is kept", hint), stages() as moved:
             found = run_async(collect(venue, opened, request, folder, moved, quarantined.append))
@@ -85,8 +85,8 @@ def checked(names: list[str]) -> tuple[str, ...]:
 
     for name in names:
         if not is_name(name):
-            hint = "a name has letters, digits and . _ - alone; it is the last part of the market's address"
-            raise ArenaError("bad_name", f"{name[:80]!r} is no name of a market, an event or a tag", hint)
+            hint = "a name has only letters, digits, . _ and -; it is the last part of the market's address"
+            raise ArenaError("bad_name", f"{name[:80]!r} is no market, event or tag name", hint)
     return tuple(dict.fromkeys(names))
 
 
@@ -103,7 +103,7 @@ def past_of(chosen: Options, venue: str, quarantined: "list[QuarantinedRecord]")
         raise ArenaError("no_venue", f"there is no venue {venue!r}", hint) from error
     if "answers" not in signature(module.venue).parameters:
         hint = "polymarket, kalshi and manifold do"
-        raise ArenaError("no_history", f"{venue} doesn't show its past", hint)
+        raise ArenaError("no_history", f"{venue} has no readable history", hint)
     own = config is not None and config.markets.venue == venue
     values: dict[str, Any] = unfrozen_settings(config.venue_settings, config.folder) if config and own else {}
     settings = module.Settings.model_validate(values)
@@ -128,7 +128,7 @@ def say(folder: Path, found: "PastSummary", quarantined: "list[QuarantinedRecord
     from arena.cli.market_files import say_rejected
 
     counts = f"{found.prices:,} prices, {found.resolutions:,} resolutions"
-    whole = " It was whole before; nothing was asked." if found.whole_before else ""
+    whole = " It was already complete; nothing was requested." if found.whole_before else ""
     print(f"{folder}: {count_text(found.markets, 'market')}, {counts}.{whole}")
     if not found.whole_before:
         kept = f", {found.answers_on_disk:,} were on disk" if found.answers_on_disk else ""

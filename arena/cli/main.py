@@ -115,10 +115,8 @@ class Commands(TyperGroup):
         except (MemoryError, RuntimeError) as error:
             if isinstance(error, RuntimeError) and "can't start new thread" not in str(error):
                 raise
-            hint = "allow it more memory, or play fewer agents at once; what was done is kept"
-            print_error(
-                ArenaError("no_memory", "there is not enough memory", hint), bool(ctx.obj and ctx.obj.json)
-            )
+            hint = "allow it more memory, or play fewer agents at once; finished work is kept"
+            print_error(ArenaError("no_memory", "out of memory", hint), bool(ctx.obj and ctx.obj.json))
             raise typer.Exit(1) from error
         except BrokenPipeError:
             watched = select.poll()
@@ -231,7 +229,7 @@ def guard() -> None:
             other = places[0] if places else spec and spec.origin
             raise ArenaError(
                 "shadowed",
-                f"another package named {package} is installed here ({other})",
+                f"another package named {package} is installed ({other})",
                 "install paper-arena in an environment of its own: uv tool install paper-arena",
             )
 

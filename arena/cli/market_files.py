@@ -73,7 +73,7 @@ def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "V
     quarantined: list[QuarantinedRecord] = []
     source = VenueSource(config.markets.venue, stamp_of(config))
     if at is not None and source.stamp == "live":
-        message = f"{source.venue} is live: it knows only the present"
+        message = f"{source.venue} is live and has no past"
         raise ArenaError("live_venue", message, "leave --at out")
     when = now() if at is None else instant(at)
     within = timedelta(seconds=config.cohorts.corrected_within) if ends else None
@@ -120,10 +120,10 @@ def say(venue: str, found: "VenueSync") -> None:
     if found.resolutions:
         print(f"  {count_text(found.resolutions, 'resolution')} new or corrected")
     if found.trouble is not None:
-        print(f"  resolutions could not be read: {found.trouble.message}")
+        print(f"  could not read resolutions: {found.trouble.message}")
     if found.quarantined:
         rejected = count_text(len(found.quarantined), "rejected record")
-        print(f"  {rejected}: {program()} markets rejected says why")
+        print(f"  {rejected}: see {program()} markets rejected")
     print(f"Next: {program()} markets list")
 
 

@@ -177,7 +177,7 @@ def named(connection: "Connection", name: str, at: datetime) -> "KnownMarket":
         raise ArenaError("unclear_market", message, "give the id with its venue")
     near = [id for id in known if name.casefold() in id.casefold()][:5]
     hint = f"did you mean {', '.join(near)}?" if near else f"{LIST_ALL} --search WORDS finds ids"
-    raise ArenaError("unknown_market", f"the record knows no market {name!r}", hint)
+    raise ArenaError("unknown_market", f"the record has no market {name!r}", hint)
 
 
 def market_data(seen: "KnownMarket", quotes: "Sequence[Quote]", limit: int) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def say_market(seen: "KnownMarket", quotes: "Sequence[Quote]", limit: int, at: d
 def _say_price(seen: "KnownMarket", at: datetime) -> None:
     quote = seen.listing.quote
     if quote is None:
-        print("It was never quoted.\n")
+        print("No quotes yet.\n")
         return
     parts = {"mid": quote.mid, "bid": quote.bid, "ask": quote.ask, "last": quote.last}
     prices = ", ".join(f"{name} {cents(price)}¢" for name, price in parts.items() if price is not None)

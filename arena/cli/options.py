@@ -66,8 +66,8 @@ class Options:
         if self.database is not None:
             return self.database
         if self.config is None and not DEFAULT.exists():
-            hint = "name the record with --database PATH, or make a working folder: arena init DIR"
-            raise ArenaError("no_config", f"there is no {DEFAULT} here, so no record is known", hint)
+            hint = "name a record with --database PATH, or make a working folder: arena init DIR"
+            raise ArenaError("no_config", f"there is no {DEFAULT} here to name the record", hint)
         return self.load().database
 
     @contextmanager

@@ -60,7 +60,7 @@ def prompts(
     old = _text(chosen, against, rendered).splitlines()
     lines = list(unified_diff(old, text.splitlines(), against, name, lineterm=""))
     data = {"before": against, "after": name, "rendered": rendered, "same": not lines, "diff": lines}
-    chosen.answer(data, print, _lines("\n".join(lines)) or "They are the same.")
+    chosen.answer(data, print, _lines("\n".join(lines)) or "They are identical.")
 
 
 def _list_prompts(chosen: Options, one_is_meant: bool) -> None:

@@ -99,7 +99,7 @@ def replay(
             return
         recorded = replace(chosen, database=None).load().database if tools is ToolsFrom.RECORDED else None
         season = arrange_replay(folder, bundle, base, names, *days)
-        hint = "the same command goes on where it stopped"
+        hint = "the same command continues it"
         with prints_aside(), interruptible("stopped; what was played is kept", hint):
             found = play(season, bundle, address, workers, recorded)
     except VenueError as error:
@@ -121,7 +121,7 @@ def probe(
     from arena.rounds.replay import open_recording
 
     probed = probed_replay(folder, base, names, days)
-    hint = "start it again; nothing was kept"
+    hint = "run it again; nothing was kept"
     with (
         TemporaryDirectory(prefix="arena-leaks-") as scratch,
         prints_aside(),
@@ -157,10 +157,10 @@ def say_leaks(found: "LeakProbe") -> None:
         facts = " became ".join(shortened(str(fact), LONGEST_FACT) for fact in (first.known, first.changed))
         print(f"First {kind} that changed before {minute(first.at)}: {facts}")
     for file in found.opened:
-        print(f"Opened while it was played: {file}")
+        print(f"Opened during play: {file}")
     if found.left_out:
-        print(f"Not played, for a model answers as it likes: {', '.join(found.left_out)}.")
-    print("Nothing looked ahead." if found.clean else "Something here knows the future.")
+        print(f"Not played, because models do not repeat their answers: {', '.join(found.left_out)}.")
+    print("No leaks found." if found.clean else "Something here depends on the future.")
 
 
 def play(
@@ -203,7 +203,7 @@ def play(
 
 
 def _alone(alone: bool) -> None:
-    words = "no worker is there: turns are played here until one is" if alone else "workers are there"
+    words = "no worker is running: turns are played here until one starts" if alone else "workers are running"
     print(words, file=sys.stderr)
 
 
@@ -214,7 +214,7 @@ def say(found: dict[str, Any], choice: TableChoice) -> None:
 
     say_season(found, choice)
     if not found["new_turns"]:
-        print("All of it had been played before; nothing was played again.")
+        print("It was already complete; nothing was played again.")
     held = found["open"]
     stale = f"{held['stale']:,} of them without a fresh price"
     print(f"Still open at the end: {held['positions']:,} positions, {stale}.")

@@ -78,8 +78,8 @@ def run(
         chosen.answer(attributes(found, "now", "jobs") | {"decisions": decisions}, say_upcoming, found)
         return
     if clock is not None and chosen.database is None:
-        words = "a rehearsal would be written into this arena's own record"
-        raise ArenaError("no_database", words, "give it one of its own: --database rehearsal.db")
+        words = "a rehearsal would write to this arena's own record"
+        raise ArenaError("no_database", words, "give it its own record: --database rehearsal.db")
     with logger(log, quiet, chosen.json, verbose) as tell, prints_aside():
         done = play(settings, once, open_clock, tell, baselines)
     progress = done.progress
@@ -130,7 +130,7 @@ def play(
 
     with (
         closing(wait_to_open(partial(Record.open, config.database), say, *waits)) as record,
-        interruptible("stopped at once; what was done is kept", "the next start goes on where it stopped"),
+        interruptible("stopped at once; finished work is kept", "the next start continues"),
         gc_seldom(),
     ):
         running = Run(config, record, open_clock, tell.told, once, baselines)
@@ -147,7 +147,7 @@ def _signalled(running: "Run", loop: "asyncio.AbstractEventLoop") -> None:
 
     running.stop.signal()
     if not running.stop.hurry.is_set():
-        grace = f"calls under way have {running.config.run.grace:g} seconds"
+        grace = f"calls in progress have {running.config.run.grace:g} seconds"
         words = f"stopping: {grace}; press Ctrl-C again to stop at once"
         running.tell(RunEvent(running.progress.now or running.open_clock().now(), "stopping", words))
     else:
@@ -294,7 +294,7 @@ async def _serve(config: "Config", record: "Record", at_once: int, grace: float,
     def stopping() -> None:
         if stop.is_set():
             raise KeyboardInterrupt
-        told(f"stopping: turns under way have {grace:g} seconds; press Ctrl-C again to stop at once")
+        told(f"stopping: turns in progress have {grace:g} seconds; press Ctrl-C again to stop at once")
         stop.set()
 
     stop, loop = asyncio.Event(), asyncio.get_running_loop()

@@ -12,7 +12,7 @@ from arena.cli.output import print_json
 def schema(
     _chosen: Options,
     document: Annotated[
-        str, typer.Argument(metavar="view|decision|result", help="Which document.", show_default=False)
+        str, typer.Argument(metavar="view|decision|result", help="The document.", show_default=False)
     ],
 ) -> None:
     """Print the JSON Schema of a view, a decision or a result.

@@ -300,7 +300,7 @@ def table_of(files: Sequence[Path], named: dict[str, str], bench: BenchSets) -> 
     if bench.questions or bench.resolutions or all(is_bench(text) for _, text in texts):
         return bench_table(texts, bench)
     if len(texts) > 1:
-        hint = "put all forecasts into one file; several are read only of ForecastBench"
+        hint = "put all forecasts into one file; only ForecastBench's may be several"
         raise ArenaError("many_files", f"{len(texts)} files of forecasts are given", hint, status=64)
     return read_forecasts(*texts[0], named)
 
@@ -431,7 +431,7 @@ def tournament(
     """
     if (file is None) == (cohort is None):
         hint = "arena tournament cup.yaml, or arena tournament --cohort 1 --pool 1000"
-        raise ArenaError("no_tournament", "name a file or a cohort, one of them", hint, status=64)
+        raise ArenaError("no_tournament", "name either a file or a cohort", hint, status=64)
     if cohort is not None:
         played = cohort_tournament(chosen, cohort, form or Forms.peer, pool or 0.0, hidden)
     elif file is not None and (pool, form, hidden) == (None, None, None):
@@ -498,7 +498,7 @@ def tournament_data(played: "PlayedTournament", mode: Modes, *, sweep: bool) -> 
     if not found.places:
         notes.append("nothing resolved: no question has an outcome of 0 or 1, so nobody wins anything")
     elif not any(place.share for place in found.places):
-        notes.append("nobody has a take above 0, so nobody wins anything")
+        notes.append("no forecaster has a take above 0, so nobody wins anything")
     data = {
         "form": said.form,
         "mode": found.mode,

@@ -316,7 +316,7 @@ async def _play_step(due: Due, stored: StoredCohort, context: JobContext) -> Ste
 def _turns_text(report: RoundReport) -> str:
     """A round's turns in words."""
     if report.waiting:
-        return f"another process plays {', '.join(report.waiting)}"
+        return f"another process is playing {', '.join(report.waiting)}"
     words = [count_text(len(report.turns), "turn")]
     if report.stopped:
         words.append(f"{', '.join(report.stopped)} stopped by the budget")

@@ -172,7 +172,7 @@ def test_what_is_no_head_is_told_apart(season: Path) -> None:
         "no round of cohort 2 has this head; rounds with a head: 0, 1, 2 → it is one of cohort 1",
     )
     assert (
-        "or this one was changed: arena verify"
+        "or this one was changed: run arena verify"
         in error(season, "cohorts", "seal", "2", "--check", "0" * 64)[1]
     )
     assert error(season, "cohorts", "seal", "2", "--check", "xyz")[0] == "bad_hash"
@@ -224,7 +224,7 @@ def test_a_cohort_is_ended_once_it_was_asked_whether_that_is_meant(copy: Path) -
     answer = run(copy, "cohorts", "end", "2", keys="n\n")
     assert (answer.exit_code, states(copy)) == (1, ["tracked", "playing"])
     assert error(copy, "cohorts", "end", "2")[0] == "not_asked"
-    assert "decides no more" in run(copy, "cohorts", "end", "2", keys="y\n").stdout
+    assert "makes no more decisions" in run(copy, "cohorts", "end", "2", keys="y\n").stdout
     assert said(copy, "cohorts", "end", "2", "--yes") == {"cohort": 2, "stopped": True, "changed": False}
     for words in (("pause", "2", "--resume"), ("pause", "2")):
         assert error(copy, "cohorts", *words)[0] == "stopped"
@@ -361,5 +361,5 @@ def test_the_code_is_told_where_it_changes_after_an_upgrade_in_mid_cohort(
     ]
     words = run(tmp_path, "cohorts", "show", "1", "--database", str(path)).stdout
     assert "version 1 from round 1, then 1 and 2 from round 2, then 2 from round 3" in words
-    assert "config    unknown: an earlier arena started it" in words
+    assert "config    unknown: started by an earlier version" in words
     assert here("verify").items() >= AGREES.items()
