@@ -30,7 +30,7 @@ STEP_WORDS: Mapping[Step, str] = {
     "play": "decides",
     "close": "closes its round",
     "track": "is settled and marked",
-    "settle": "corrections are asked for",
+    "settle": "corrections are read",
 }
 CatchUp = Literal["latest", "all", "none"]
 """Of the starts and rounds that were missed: play the newest, all, or none."""

@@ -141,7 +141,9 @@ async def _take(run: Run, me: str) -> int | None:
         return await wait_to_lead(run.record, me, run.stop.asked, on_standby, on_error)
     token = run.record.write_unfenced(take_lease, LEADER_LEASE, me, LEASE, is_gone)
     if token is None:
-        raise ArenaError("busy", words, "it does what is due; without --once it would stand by", status=2)
+        raise ArenaError(
+            "busy", words, "it does what is due; without --once, this one would stand by", status=2
+        )
     return token
 
 
@@ -291,7 +293,7 @@ async def _sleep(todo: DueWork, states: Mapping[str, JobState], now: datetime, l
         _emit_wait(run, todo.next_round, lead_run.context.source.stamp == "live")
     schedules = {**todo.schedules, **jobs}
     if next_of(schedules, now) is None:
-        _emit(run, "over", "nothing more will be due: `run.marks` is off and no rounds are left")
+        _emit(run, "over", "nothing more is due: `run.marks` is off and no rounds are left")
         return False
     await lead_run.wake.wait(schedules, now, run.stop.asked)
     return True

@@ -281,7 +281,7 @@ def _waits(status: Status) -> Iterator[HealthReason]:
     if not status.calendar.cohorts:
         yield HealthReason("waiting", "nothing_begun", "no cohort has started yet")
     if not status.running and any(stored.cohort.stamp == "live" for stored in status.playing):
-        yield HealthReason("waiting", "not_running", "`arena run` is not running: no rounds will start")
+        yield HealthReason("waiting", "not_running", "`arena run` is not running, so no rounds start")
     for stored in status.playing:
         if stored.paused_at is not None:
             yield HealthReason("waiting", "paused", f"cohort {stored.cohort.number} is paused")

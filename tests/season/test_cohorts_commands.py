@@ -328,7 +328,7 @@ def test_a_cohort_whose_venue_is_gone_waits_and_the_others_play_on(tmp_path: Pat
     write(tmp_path)
     answer = run(tmp_path, "round")
     assert answer.exit_code == 2
-    assert "cohort 1 was neither played nor settled: its venue mine is gone" in answer.output
+    assert "cohort 1 was not played or settled: its venue mine is missing" in answer.output
     assert "put mine.py back into extensions/venues/ or extensions/ beside the config" in answer.output
     assert run(tmp_path, "round", "--at", "2026-01-18").exit_code == 2
     assert [each["rounds_over"] for each in said(tmp_path, "cohorts", "list")["cohorts"]] == [1, 2]
