@@ -94,7 +94,7 @@ def models_of(config: "Config", names: Sequence[str]) -> "list[PingTarget]":
     for name in names:
         if name not in known:
             hint = f"name one of {', '.join(known)}" if known else "no agent in this config uses a model"
-            raise ArenaError("unknown_agent", f"no agent {name!r} asks a model", hint)
+            raise ArenaError("unknown_agent", f"no agent {name!r} that uses a model", hint)
     return ping_targets(tuple(known[name] for name in dict.fromkeys(names or known)))
 
 
