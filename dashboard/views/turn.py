@@ -292,7 +292,7 @@ def show_turn(record: RecordSource, page: TurnPage) -> None:
     if turn.status not in ("played", "partly"):
         st.caption(MEANT[turn.status])
     put(tiles(figures(page, ", simulated" if season(record).is_simulated else "")), "tiles")
-    if turn.note:
+    if turn.note and turn.note not in [failure.note for failure in page.failures]:
         st.markdown(f"**Note:** {plain(turn.note, most=5_000)}")
     for failure in page.failures:
         when = f", {moment(failure.at)}" if failure.at else ""
@@ -615,8 +615,6 @@ def cost_of(attempts: Sequence[CallAttempt]) -> str:
     """What all of these calls cost together; unknown if one of them is."""
     costs = [attempt.cost for attempt in attempts]
     known = [cost for cost in costs if cost is not None]
-    if not attempts:
-        return "–"
     return "unknown" if len(known) < len(costs) else usd(sum(known))
 
 
