@@ -369,12 +369,14 @@ def figures(
     look: str,
 ) -> list[Tile]:
     """Skill, profit, calibration and cost: what matters most."""
-    gain = None if found is None else found.profile.gain
+    gain = found.profile.gain if found else None
+    value, low, high = (gain.skill, gain.low, gain.high) if gain else (None, None, None)
+    if line and not found:
+        value, low, high = line.row.skill, line.row.skill_low, line.row.skill_high
     known = [stay.pnl for stay in page.stays if stay.pnl is not None]
-    skill = "–" if gain is None or gain.skill is None else written(gain.skill, "%+.4f")
-    span = "skill: Brier points against the price"
-    if gain is not None and gain.low is not None and gain.high is not None:
-        span = f"skill, 95% CI {written(gain.low, '%+.4f')} to {written(gain.high, '%+.4f')}"
+    skill, span = "–" if value is None else written(value, "%+.4f"), "skill: Brier points against the price"
+    if low is not None and high is not None:
+        span = f"skill, 95% CI {written(low, '%+.4f')} to {written(high, '%+.4f')}"
     pnl = sum(known) / ONE
     told, below = calibration_words(line.brief if line else None)
     forecasts = sum(stay.forecasts for stay in page.stays)
