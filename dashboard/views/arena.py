@@ -300,7 +300,7 @@ def _trade(trade: ExplainedTrade, ended: str | None, address: Address) -> Quotat
     did = "bought" if trade.action == "buy" else "sold"
     price = cents(round(trade.amount / trade.shares * 100) * 10_000) if trade.shares else "–"
     seen = "" if trade.mid is None else f", price {cents(trade.mid)}"
-    seen += f"; ended {ended}" if ended else ""
+    seen += f"; result: {ended}" if ended else ""
     return Quotation(
         who=trade.agent,
         did=f"{did} {trade.side} at {price}, {dollars(round(trade.amount, -6))}",
@@ -313,7 +313,7 @@ def _trade(trade: ExplainedTrade, ended: str | None, address: Address) -> Quotat
 def _dispute(found: Dispute, address: Address) -> Quotation:
     forecast, market = found.forecast, found.market
     ended = outcome(market.ended, market.payout)
-    now = f"price {cents(forecast.mid)}; ended {ended}" if ended else f"price now {cents(found.price)}"
+    now = f"price {cents(forecast.mid)}; result: {ended}" if ended else f"price now {cents(found.price)}"
     return Quotation(
         who=forecast.agent,
         did=f"says {_percent(forecast.probability)}, {now}",

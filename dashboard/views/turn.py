@@ -346,7 +346,7 @@ def _quotation(claim: Claim, fill: Fill | None) -> Quotation:
     if fill is not None:
         did += f"; {'bought' if fill.action == 'buy' else 'sold'} {fill.side} for {dollars(fill.amount)}"
     ended = outcome(claim.ended, claim.payout)
-    where = f"resolved {ended}" if ended else "not resolved yet"
+    where = f"result: {ended}" if ended else "not resolved yet"
     href = way("market", market=claim.seen.id).href
     return Quotation(flat(claim.seen.question), did, flat(claim.said.reason), where, href)
 
