@@ -113,7 +113,12 @@ def dashboard(
     Example: arena dashboard --behind-proxy --public https://arena.example.com
     """
     where = listen_address(host, port, behind_proxy, public)
-    serve(chosen.record(), where, chosen.config or (None if chosen.database else DEFAULT))
+    address = chosen.record()
+    if chosen.database and "://" not in address and not Path(address).exists():
+        from arena.record.schema.database import NoRecord
+
+        raise NoRecord(address)
+    serve(address, where, chosen.config or (None if chosen.database else DEFAULT))
 
 
 def serve(address: str, where: ListenAddress, config: Path | None = None) -> None:

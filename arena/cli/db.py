@@ -14,7 +14,6 @@ from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
     from arena.record.files.integrity import RecordContent
-    from arena.record.write.listings import PruneResult
 
 HELP = """Maintain the record: back it up, restore, upgrade, move and prune it.
 
@@ -234,7 +233,12 @@ def prune(
     with chosen.reading() as connection:
         plan = plan_pruning(connection, edge)
     if not chosen.json:
-        say_plan(plan)
+        quotes = plan.goes + plan.used + plan.last + plan.later
+        print(f"Of {quotes:,} quotes, as of {minute(plan.older_than)} UTC:")
+        print(f"  {plan.goes:,} can be deleted: older, and nothing depends on them")
+        print(f"  {plan.used:,} stay: they are in snapshots that turns, fills and marks depend on")
+        print(f"  {plan.last:,} stay: each is its market's newest before that time")
+        print(f"  {plan.later:,} stay: they are newer")
     done = plan.goes > 0 and not dry_run
     if done and not yes and (chosen.json or not sys.stdin.isatty()):
         raise ArenaError("not_confirmed", "nothing was changed", "--yes deletes, --dry-run only counts")
@@ -262,16 +266,6 @@ def age(text: str) -> timedelta:
         return timedelta(seconds=seconds(text))
     except PydanticCustomError as error:
         raise ArenaError("bad_duration", f"{text!r} is not a duration", f"give {DURATION}") from error
-
-
-def say_plan(plan: "PruneResult") -> None:
-    """What would go, and what stays."""
-    quotes = plan.goes + plan.used + plan.last + plan.later
-    print(f"Of {quotes:,} quotes, as of {minute(plan.older_than)} UTC:")
-    print(f"  {plan.goes:,} can be deleted: older, and nothing depends on them")
-    print(f"  {plan.used:,} stay: they are in snapshots that turns, fills and marks depend on")
-    print(f"  {plan.last:,} stay: each is its market's newest before that time")
-    print(f"  {plan.later:,} stay: they are newer")
 
 
 db = typer.Typer(help=HELP, no_args_is_help=True)

@@ -1,7 +1,6 @@
 """`arena export`, `import`, `report`, `publish`: a season as plain files and back, as a page, as a site."""
 
 import os
-from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from arena.cli.dashboard import keep_up
 from arena.cli.options import Options, command
 from arena.cli.output import interruptible, program, progress
 from arena.errors import ArenaError, count_text
@@ -201,27 +201,12 @@ def publish(
     if folder is None:
         hint = "name one: arena publish site, or publish: site in the config"
         raise ArenaError("no_folder", "the site has no folder", hint, status=64)
-    compute_missing(address)
+    keep_up(address)
     more = ["--prompts"] if config and config.publish.prompts else []
     stopped = interruptible("publishing was stopped; the site was not changed", "arena publish starts again")
     with stopped, progress("Drawing the site") as moved:
         found = draw_pages("publish", address, folder, more, moved)
     chosen.answer({"site": folder} | found, say_site, folder, found)
-
-
-def compute_missing(address: str) -> None:
-    """Compute what no page can be without, where nobody ever has: a record that was played by hand alone."""
-    from arena.clock import now
-    from arena.record.record import Record
-    from arena.record.schema.database import open_read_only, reading
-    from arena.scores.profiles.detailed_profile import FIGURES
-    from arena.scores.refresh import is_stale, refresh_cache
-
-    with open_read_only(address) as engine, reading(engine) as connection:
-        if FIGURES.read(connection) is not None or not is_stale(connection):
-            return
-    with closing(Record.join(address)) as record, progress("Computing scores") as moved:
-        refresh_cache(record, now(), moved)
 
 
 def say_site(place: Path, found: dict[str, Any]) -> None:

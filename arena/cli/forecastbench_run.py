@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from arena.config import Config
     from arena.config.model import AgentConfig
     from arena.record.model.benchmark import BenchmarkFile
-    from arena.record.queries.benchmark import AnswerUsage
     from arena.record.queries.cohorts import StoredCohort
     from arena.record.record import Record
     from arena.rounds.forecasting import AskingMethod
@@ -334,7 +333,15 @@ def run_data(
 
     cohorts = answered_by(record, planned.kept, planned.method)
     agents = [
-        answer_data(stored.cohort.number, one)
+        {
+            "cohort": stored.cohort.number,
+            **attributes(one, "agent", "forecasts", "calls", "tokens_in", "tokens_out"),
+            "verdict": one.status or "pending",
+            "note": one.note or "",
+            "usd": None if one.unknown else exact(one.cost),
+            "usd_known": exact(one.cost),
+            "usd_more_at_most": exact(one.at_worst),
+        }
         for stored in cohorts
         for one in record.read(read_answer_usage, stored.id)
     ]
@@ -357,19 +364,6 @@ def run_data(
 def is_late(planned: PlannedAnswers, clock: "Clock") -> bool:
     """Whether the day is over on which answers to the set were due."""
     return f"{clock.now():%Y-%m-%d}" > planned.kept.due
-
-
-def answer_data(cohort: int, one: "AnswerUsage") -> dict[str, Any]:
-    """What an agent answered, and what that took."""
-    return {
-        "cohort": cohort,
-        **attributes(one, "agent", "forecasts", "calls", "tokens_in", "tokens_out"),
-        "verdict": one.status or "pending",
-        "note": one.note or "",
-        "usd": None if one.unknown else exact(one.cost),
-        "usd_known": exact(one.cost),
-        "usd_more_at_most": exact(one.at_worst),
-    }
 
 
 def say_run(data: Mapping[str, Any], choice: TableChoice) -> None:

@@ -14,7 +14,6 @@ from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
     from markets.history import Open, PastSummary
-    from markets.past import PastRequest
     from markets.venue import QuarantinedRecord
 
 Names = list[str] | None
@@ -74,7 +73,15 @@ def history(
             found = run_async(collect(venue, opened, request, folder, moved, quarantined.append))
     except VenueError as error:
         raise venue_error(error) from error
-    chosen.answer(as_dict(folder, venue, request, found, quarantined), say, folder, found, quarantined)
+    rejected = [attributes(x, "venue", "record", "kind", "code", "reason") for x in quarantined]
+    about = {"bundle": str(folder), "venue": venue, "since": request.since, "until": request.until}
+    chosen.answer(
+        about | asdict(found) | {"left_out": dict(found.left_out), "rejected": rejected},
+        say,
+        folder,
+        found,
+        quarantined,
+    )
     if quarantined:
         raise typer.Exit(2)
 
@@ -108,19 +115,6 @@ def past_of(chosen: Options, venue: str, quarantined: "list[QuarantinedRecord]")
     values: dict[str, Any] = unfrozen_settings(config.venue_settings, config.folder) if config and own else {}
     settings = module.Settings.model_validate(values)
     return lambda answers: module.venue(settings, quarantined.append, answers=answers)
-
-
-def as_dict(
-    folder: Path,
-    venue: str,
-    request: "PastRequest",
-    found: "PastSummary",
-    quarantined: "list[QuarantinedRecord]",
-) -> dict[str, Any]:
-    """What was read, for JSON."""
-    rejected = [attributes(x, "venue", "record", "kind", "code", "reason") for x in quarantined]
-    about = {"bundle": str(folder), "venue": venue, "since": request.since, "until": request.until}
-    return about | asdict(found) | {"left_out": dict(found.left_out), "rejected": rejected}
 
 
 def say(folder: Path, found: "PastSummary", quarantined: "list[QuarantinedRecord]") -> None:

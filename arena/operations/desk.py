@@ -96,7 +96,12 @@ class Desk:
             case "POST", "/v1/turn":
                 return _json(self._take(agent, request))
             case "GET" | "HEAD", "/v1/turn":
-                return self._open_turn(agent)
+                turns = self.record.read(read_desk_turns, agent)
+                turn = next((turn for turn in turns if turn.answer is None and not turn.over), None)
+                if turn is None:
+                    return _json({"turn": None, "deadline": None, "view": None})
+                head = _json({"turn": turn.name, "deadline": turn.expires_at.isoformat()})
+                return head.rstrip(b"}\n") + b', "view": ' + turn.view.encode() + b"}\n"
             case "GET" | "HEAD", "/v1/results":
                 return _json(self._results(agent))
         words = f"there is no {request.method} {request.path[:80]} here"
@@ -111,15 +116,6 @@ class Desk:
             raise DeskRefusal(401, "wrong_key", "the key is unknown, or was replaced", KEY_HINT)
         return agent
 
-    def _open_turn(self, agent: str) -> bytes:
-        """The view goes out as it was kept: nothing of it is read."""
-        turns = self.record.read(read_desk_turns, agent)
-        turn = next((turn for turn in turns if turn.answer is None and not turn.over), None)
-        if turn is None:
-            return _json({"turn": None, "deadline": None, "view": None})
-        head = _json({"turn": turn.name, "deadline": turn.expires_at.isoformat()})
-        return head.rstrip(b"}\n") + b', "view": ' + turn.view.encode() + b"}\n"
-
     def _take(self, agent: str, request: HttpRequest) -> dict[str, Any]:
         """A decision, taken or only tried. The same one again has the same answer, and changes nothing."""
         turn, text = self._turn(agent, request.query.get("turn")), _text(request.body)
@@ -133,7 +129,10 @@ class Desk:
             hint = "send a document as `arena schema decision` has it; the turn is still open"
             raise DeskRefusal(422, "no_decision", f"this is not a decision: {error}", hint) from error
         if preview:
-            return _preview(turn, decision, view)
+            offers = SnapshotOffers(view.snapshot, view.rules)
+            fills, refused = execute_at(offers, decision.bets, decision.sales, view.holdings)
+            fields = _reading(decision, (*decision.rejections, *refused))
+            return {"turn": turn.name, "accepted": False, "fills": [*map(_fill, fills)], **fields}
         if turn.answer is None:
             place = turn.entrant_id, turn.round_id
             taken = self.record.write_answer(answer_desk_turn, *place, text)
@@ -188,14 +187,6 @@ def _text(body: bytes) -> str:
         return body.decode()
     except UnicodeDecodeError as error:
         raise DeskRefusal(422, "no_decision", "the body is not UTF-8 text", "send JSON as UTF-8") from error
-
-
-def _preview(turn: DeskTurn, decision: Decision, view: View) -> dict[str, Any]:
-    """What a decision would be filled at. Its turn itself may be filled at the prices of when it is sent."""
-    offers = SnapshotOffers(view.snapshot, view.rules)
-    fills, refused = execute_at(offers, decision.bets, decision.sales, view.holdings)
-    fields = _reading(decision, (*decision.rejections, *refused))
-    return {"turn": turn.name, "accepted": False, "fills": [*map(_fill, fills)], **fields}
 
 
 def _reading(decision: Decision, refused: Sequence[Rejection]) -> dict[str, Any]:

@@ -66,6 +66,10 @@ def test_the_command_refuses_and_says_how_it_can_be_done() -> None:
     assert "arena dashboard --help" in refused.stderr
 
 
+def test_a_record_that_is_not_there_is_no_page_but_an_error() -> None:
+    assert "no record at nothing.db" in command().stderr
+
+
 @pytest.mark.parametrize("host", ["", "*", "no such host", "unix:///tmp/x", "a..b"])
 def test_what_is_no_host_is_refused_as_such(host: str) -> None:
     with pytest.raises(ArenaError, match="no host that is known"):
