@@ -405,7 +405,7 @@ def _heads(heads: Mapping[str, Any]) -> str:
     """Where the heads of the record go; what it means when they go nowhere."""
     if place := heads["file"] or heads["command"]:
         return f"appended to {place}" if heads["file"] else f"published by {place[0]}"
-    return "not published: whoever runs this machine could rewrite the record unnoticed (config: heads)"
+    return "not published: whoever runs this machine could rewrite the record unseen (config: heads)"
 
 
 def _say(name: str, words: str) -> None:

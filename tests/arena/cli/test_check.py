@@ -95,5 +95,5 @@ def test_check_says_which_keys_a_venue_tells_nothing_of(
     write(tmp_path, f"markets: {{venue: {venue}, {rule}}}\nagents: [{{kind: market}}]\n")
     done = arena("check", cwd=tmp_path)
     text = " ".join(done.stdout.split())
-    assert (done.returncode, "does not tell" in text) == (0, bool(told)), done
+    assert (done.returncode, "does not report" in text) == (0, bool(told)), done
     assert told in text
