@@ -44,9 +44,7 @@ def ask(_settings: Settings, _given: Given) -> Ask:
     """What is asked where no desk is: nobody can answer."""
 
     async def nobody(prompt: Prompt) -> Call:
-        words = (
-            "it takes its turns at the desk, and none is open here: play a round, with arena desk beside it"
-        )
+        words = "it takes its turns at the desk, and none is open: play a round while arena desk runs"
         return Call(prompt, None, cost=0, error=CallError("other", words, retry=False))
 
     return nobody

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from markets.venue import QuarantinedRecord
 
 HINTS = {
-    "no_key": "set the provider's key in the environment, or in .env beside the config",
+    "no_key": "set the provider's key in the environment, or in .env next to the config",
     "auth": "check the key, and whether it may use this model",
     "quota": "its quota is used up: raise the limit at the provider, or wait for the next period",
     "payment": "add credit at the provider, then play the round again",

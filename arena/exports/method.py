@@ -448,7 +448,7 @@ def _limits(method: Method) -> Iterator[str]:
         yield "- Replays: a model may have been trained on what happened, so they are no evidence of skill."
     unknown = [one.agent for one in method.agents if one.model and not one.released]
     if unknown:
-        yield f"- Of no known release day, so that early forecasts can't be told: {', '.join(unknown)}."
+        yield f"- Of unknown release day, so that early forecasts can't be identified: {', '.join(unknown)}."
     hidden = [one.agent for one in method.agents if one.cost is None]
     if hidden:
         yield f"- Costs not known in full: {', '.join(hidden)}."
@@ -460,5 +460,5 @@ def _limits(method: Method) -> Iterator[str]:
     if method.markets.open:
         still = count_text(method.markets.open, "market")
         yield f"- {still} still open: what resolves early is not a random part."
-    yield "- Markets that move together beyond their story are not told: intervals are then too narrow."
+    yield "- Markets that move together beyond their story are not detected: intervals are then too narrow."
     yield "- Play money: bets move no price, and nobody trades against them."
