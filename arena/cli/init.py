@@ -42,7 +42,7 @@ GITIGNORE = """\
 """
 ENV_EXAMPLE = """\
 # API keys of the providers whose models play. Copy this file to .env and fill in what you use.
-# A variable that is set in the environment already counts before this file.
+# Variables set in the environment take precedence over this file.
 # ANTHROPIC_API_KEY=
 # OPENAI_API_KEY=
 # GEMINI_API_KEY=

@@ -149,7 +149,7 @@ def _webhook(told: "RecordedIncident") -> str:
         return "sent"
     if told.tries >= MOST_TRIES:  # at once, where there is no webhook
         return "could not be sent" if told.next_try_at else "no webhook"
-    return f"not sent yet, {count_text(told.tries, 'attempt')}" if told.tries else "not sent yet"
+    return f"not sent yet, {count_text(told.tries, 'attempt')}" if told.tries else "not sent"
 
 
 def when(at: datetime | None, now: datetime | None) -> str:

@@ -70,9 +70,9 @@ def suggestion(word: str, known: Sequence[str]) -> tuple[str, str]:
     """What is probably meant by a word that is not known, and the sentence that says so.
 
     >>> suggestion("shwo", ["show", "venue"]), suggestion("xyz", ["show", "venue"])
-    (('show', 'Did you mean "show"?'), ('one of show, venue', 'Known here: show, venue'))
+    (('show', 'Did you mean "show"?'), ('one of show, venue', 'Choose from: show, venue'))
     """
     for near in difflib.get_close_matches(word, known, n=1, cutoff=0.6):
         return near, f'Did you mean "{near}"?'
     listed = ", ".join(known) or "none"
-    return f"one of {listed}", f"Known here: {listed}"
+    return f"one of {listed}", f"Choose from: {listed}"

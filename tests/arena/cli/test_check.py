@@ -43,7 +43,7 @@ def test_check_tells_every_mistake_with_its_line_and_ends_in_status_1(
             'x.yaml:4: cohorts.rounds: found "five", expected a whole number of rounds, '
             'or a duration such as "5 weeks"'
         ),
-        f"x.yaml:7: extra: unknown key. Known here: {known}",
+        f"x.yaml:7: extra: unknown key. Choose from: {known}",
     ]
 
 

@@ -71,7 +71,7 @@ PRICE = "a number from 0 to 1,000,000"
 WRONG = {
     "{kind: markte}": 'agents[0].kind: there is no kind "markte". Did you mean "market"?',
     "{kind: 5}": "agents[0].kind: found 5, expected the name of a kind of agent",
-    "{kind: market, modle: x}": "agents[0].modle: unknown key. Known here: kind, name",
+    "{kind: market, modle: x}": "agents[0].modle: unknown key. Choose from: kind, name",
     "{modle: openai/a, name: a}": 'agents[0].modle: unknown key. Did you mean "model"?',
     "{kind: constant, p: 2}": "agents[0].p: found 2, expected a number from 0 to 1",
     "{kind: kelly}": "agents[0].of: this key is missing; expected text",
@@ -206,7 +206,7 @@ def test_a_model_without_a_provider_is_told_what_it_may_be(tmp_path: Path) -> No
 def test_a_model_that_the_demo_does_not_have_is_told_which_it_has(tmp_path: Path) -> None:
     near, far = mistakes(tmp_path, with_agents("{model: demo/sharpe}", "{model: demo/oracle}"), environ={})
     assert (near.key, near.message) == ("agents[0].model", 'Did you mean "sharp"?')
-    assert far.message == "Known here: sharp, hasty, blind, clumsy"
+    assert far.message == "Choose from: sharp, hasty, blind, clumsy"
 
 
 @pytest.mark.parametrize(
