@@ -120,15 +120,6 @@ def say(words: str) -> None:
     print(f"{timer():9.1f} {words}", flush=True)
 
 
-def play_unbroken(arena: Arena) -> None:
-    """The season that all others are held against."""
-    place = str(arena.folder / "whole.db")
-    arena.write_config(workers=False)
-    if not arena.ends(arena.start("run", place)):
-        raise Broken("the unbroken season does not end")
-    arena.judge(place, 0)
-
-
 def play_killed(arena: Arena, kills: int) -> None:
     """Seasons in which `arena run` is killed and started again, until it was so often enough."""
     while arena.mishaps["kills"] < kills:
@@ -250,7 +241,11 @@ def main() -> None:
         arena = Arena(
             folder, stack.enter_context(faulty(LATENCY)), stack.enter_context(forks()), Random(options.seed)
         )
-        play_unbroken(arena)
+        place = str(arena.folder / "whole.db")
+        arena.write_config(workers=False)
+        if not arena.ends(arena.start("run", place)):
+            raise Broken("the unbroken season does not end")
+        arena.judge(place, 0)
         if options.postgresql:
             play_with_workers(arena, options.minutes)
         else:

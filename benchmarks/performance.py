@@ -22,7 +22,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from arena.clock import now
 
@@ -93,15 +92,10 @@ REASONS = {
 def of_module(name: str) -> Iterator[tuple[str, float]]:
     """The ratios of another benchmark, each over what is wanted of it."""
     for line in json.loads(output(sys.executable, "-m", f"benchmarks.{name}", "--json"))["rows"]:
-        yield from shares(name, line)
-
-
-def shares(name: str, line: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """For every promise that this row speaks of: how much of the wanted ratio it reached."""
-    for promise in PROMISES:
-        if promise.by == name and re.search(promise.rows, line["what"]) and line["what"]:
-            cpu = max(line["cpu_share"], 0.01) if promise.by_cpu else 1.0
-            yield promise.what, line["ratio"] / min(cpu, 1.0) / line["wanted"]
+        for promise in PROMISES:
+            if promise.by == name and re.search(promise.rows, line["what"]) and line["what"]:
+                cpu = max(line["cpu_share"], 0.01) if promise.by_cpu else 1.0
+                yield promise.what, line["ratio"] / min(cpu, 1.0) / line["wanted"]
 
 
 def output(*command: str) -> str:

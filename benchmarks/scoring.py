@@ -171,7 +171,8 @@ def boards() -> list[Measurement]:
     rng = random.Random("bench/board")
     for table, rows in zip(tables, cells, strict=True):
         by_hand = adjusted(rows)
-        assert np.allclose([by_hand[name] for name in table.forecasters], scored_once(table), atol=1e-6)
+        scores: list[float] = score(two_way(table)).tolist()
+        assert np.allclose([by_hand[name] for name in table.forecasters], scores, atol=1e-6)
     slow = timed(lambda: [adjusted(redrawn(rows, rng)) for rows in cells], repeat=2)
     fast = timed(lambda: forecastbench_leaderboard(*tables, naive="m000"), REPLICATES)
     published = Timed(PUBLISHED_REPLICATE, PUBLISHED_REPLICATE)
@@ -179,12 +180,6 @@ def boards() -> list[Measurement]:
         by_cpu("a ForecastBench board, a replicate", fast, "a slow transcription", slow, 300),
         by_cpu("a ForecastBench board, a replicate", fast, "its own code, published", published, 300),
     ]
-
-
-def scored_once(table: Panel) -> list[float]:
-    """The scores of a table without a draw."""
-    scores: list[float] = score(two_way(table)).tolist()
-    return scores
 
 
 MEMORY: dict[str, Callable[[], object]] = {
@@ -196,21 +191,6 @@ MEMORY: dict[str, Callable[[], object]] = {
 }
 
 
-def most_memory(what: str) -> int:
-    """The most bytes that a process of its own had at once."""
-    command = [sys.executable, "-m", "benchmarks.scoring", "--memory", what]
-    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-
-
-def memory_notes() -> list[str]:
-    notes = []
-    for what in MEMORY:
-        used = most_memory(what)
-        mark = "ok " if used <= MOST_BYTES else "no "
-        notes.append(f"{mark} {what}: {used / GIB:.2f} GiB at most, of {MOST_BYTES / GIB:.0f} wanted")
-    return notes
-
-
 def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--memory", choices=MEMORY, help="do this alone, and print the most bytes it took")
@@ -220,7 +200,13 @@ def main() -> None:
         print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
         return
     rows = [*sums(), *bootstraps(), *boards(), *metaculus_rows(), *standings_rows()]
-    report(rows, chosen.json, memory_notes())
+    notes = []
+    for what in MEMORY:
+        command = [sys.executable, "-m", "benchmarks.scoring", "--memory", what]
+        used = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        mark = "ok " if used <= MOST_BYTES else "no "
+        notes.append(f"{mark} {what}: {used / GIB:.2f} GiB at most, of {MOST_BYTES / GIB:.0f} wanted")
+    report(rows, chosen.json, notes)
 
 
 if __name__ == "__main__":

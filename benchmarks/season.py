@@ -66,17 +66,6 @@ def line_up(folder: Path, blocks: Sequence[str]) -> Config:
     return load(file)
 
 
-def instant(folder: Path) -> Config:
-    kinds = ("random", "constant")
-    return line_up(folder, [f"  - {{name: a{n}, kind: {kinds[n % 2]}}}" for n in range(AGENTS)])
-
-
-def thinking(folder: Path, url: str) -> Config:
-    price = "price: {input: 1, output: 4}"
-    model = f"model: openai/plays, base_url: '{url}', {price}"
-    return line_up(folder, [f"  - {{name: a{n}, {model}}}" for n in range(THINKERS)])
-
-
 def play(config: Config, workers: int = 0, at_once: int = AT_ONCE) -> Timed:
     """Seconds a turn, over all rounds but the first."""
     Record.open(config.database).close()
@@ -130,14 +119,17 @@ def main() -> None:
     rows: list[Measurement] = []
     with tempfile.TemporaryDirectory() as name, server() as uri, provider() as url:
         folder = Path(name)
-        config = instant(folder)
+        kinds = ("random", "constant")
+        config = line_up(folder, [f"  - {{name: a{n}, kind: {kinds[n % 2]}}}" for n in range(AGENTS)])
         here = play(replace(config, database=str(folder / "here.db")))
         there = play(replace(config, database=new_database(uri, "alone")))
         rows.append(row("instant agents, PostgreSQL, no worker", there, "SQLite", here.per_second, 0.3))
         crews = {n: play(replace(config, database=new_database(uri, f"i{n}")), n) for n in (1, 2, 4)}
         for n, timed in crews.items():
             rows.append(row(f"instant agents, {n} workers", timed, "one worker", crews[1].per_second, 0.9))
-        config = thinking(folder, url)
+        price = "price: {input: 1, output: 4}"
+        model = f"model: openai/plays, base_url: '{url}', {price}"
+        config = line_up(folder, [f"  - {{name: a{n}, {model}}}" for n in range(THINKERS)])
         slow = {n: play(replace(config, database=new_database(uri, f"s{n}")), n) for n in (1, 2, 4)}
         for n, timed in slow.items():
             what = f"models of 1 s, {n} workers of {AT_ONCE}"

@@ -92,7 +92,12 @@ def one_run(folder: Path, url: str, sent: list[bytes]) -> dict[str, float]:
         "first": cpu(lambda: synced(record, url, AT)),
         "again": cpu(lambda: synced(record, url, AT + timedelta(hours=1))),
     }
-    check(record)
+    with reading(record.engine) as connection:
+        assert verify(connection) == []
+    counts = {
+        table: len(lines) for table, (_, lines) in rows_of(Path(str(record.engine.url.database))).items()
+    }
+    assert counts == dict.fromkeys(TABLES, MARKETS) | {"sync": 2}
     record.close()
     rows = rows_of(folder / "ours.db")
     with closing(an_empty_record(folder / "plain.db")) as base:
@@ -123,16 +128,6 @@ def measured(folder: Path) -> tuple[list[Measurement], list[str]]:
         row("a market seen again, nothing changed", again, "read and parsed", parsed.per_second, 1 / 1.5),
         row("a market read over HTTP and parsed", parsed, against, plain, 1 / 3),
     ], [f"{MARKETS:,} markets, {size:.0f} MB; all figures are for a second of CPU"]
-
-
-def check(record: Record) -> None:
-    """That everything is in the record, once, and that the record agrees with itself."""
-    with reading(record.engine) as connection:
-        assert verify(connection) == []
-    counts = {
-        table: len(lines) for table, (_, lines) in rows_of(Path(str(record.engine.url.database))).items()
-    }
-    assert counts == dict.fromkeys(TABLES, MARKETS) | {"sync": 2}
 
 
 def main() -> None:

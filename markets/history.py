@@ -152,7 +152,13 @@ async def _gather(
     moved("reading the list", 0, None)
     selection = await source.past_markets(request)
     chosen = sorted(selection.markets.values(), key=lambda each: each.market.id)
-    _check_size(chosen, request)
+    spans = (each.in_time(request) for each in chosen)
+    hours = sum((last - first).total_seconds() for first, last in spans) / 3_600
+    most = int(hours / request.hours) + len(chosen)
+    if most * A_ROW > MOST_BYTES:
+        words = f"{len(chosen):,} markets have up to {most:,} prices, more than a bundle holds"
+        hint = f"take a price for every {int(hours * A_ROW / MOST_BYTES) + 1} hours, or fewer markets or days"
+        raise VenueError("too_much", words, hint)
     lines, found = _Lines(), PastSummary(left_out=selection.left_out)
     for first in range(0, len(chosen), AT_ONCE):
         batch = await source.completed(chosen[first : first + AT_ONCE], request)
@@ -168,17 +174,6 @@ async def _gather(
             "no_markets", f"no market is left: {why}", "ask for other days, or for other markets"
         )
     return lines, found
-
-
-def _check_size(chosen: Sequence[PastMarket], request: PastRequest) -> None:
-    """Refuse what no bundle can hold before hours are spent on it."""
-    spans = (each.in_time(request) for each in chosen)
-    hours = sum((last - first).total_seconds() for first, last in spans) / 3_600
-    most = int(hours / request.hours) + len(chosen)
-    if most * A_ROW > MOST_BYTES:
-        words = f"{len(chosen):,} markets have up to {most:,} prices, more than a bundle holds"
-        hint = f"take a price for every {int(hours * A_ROW / MOST_BYTES) + 1} hours, or fewer markets or days"
-        raise VenueError("too_much", words, hint)
 
 
 async def _prices(source: PastVenue, past: PastMarket, request: PastRequest, report: Report) -> list[Quote]:

@@ -176,7 +176,9 @@ def position_columns(accounts: Iterable[Holdings]) -> PositionColumns:
     counts = np.fromiter(map(len, held), np.intp, len(held))
     holders = np.flatnonzero(counts)
     starts = (np.cumsum(counts) - counts)[holders]
-    runs = _runs(starts, len(lots))
+    begins = np.zeros(len(lots), np.bool_)
+    begins[starts] = begins[::BLOCK] = True
+    runs = np.flatnonzero(begins)
     first = np.searchsorted(runs, starts)
     paid = by_account(np.add, cost, starts, holders, len(held))
     return PositionColumns(keys, slot, shares, cost, runs, first, holders, paid, wide)
@@ -188,13 +190,6 @@ def by_account(ufunc: np.ufunc, column: Column, first: Column, holders: Column, 
     if len(holders):
         totals[holders] = ufunc.reduceat(column, first)
     return totals
-
-
-def _runs(starts: Column, lots: int) -> Column:
-    """The first lots of accounts and of blocks, in order."""
-    begins = np.zeros(lots, np.bool_)
-    begins[starts] = begins[::BLOCK] = True
-    return np.flatnonzero(begins)
 
 
 def _sizes(held: Sequence[Mapping[LotKey, Lot]], lots: Sequence[Lot]) -> tuple[Column, Column, bool]:

@@ -191,12 +191,6 @@ ITEMS = ("Formula", "Direction", "Range", "Limits", "Source")
 """What the page says of a rule; edge cases stay in its file."""
 
 
-def chapters() -> list[list[str]]:
-    """The name of every folder and those of its rules, in reading order; "" is arena/scores/rules itself."""
-    folders = [path.parent.name for path in FOLDER.glob("*/__init__.py")]
-    return [[name, *rules(name)] for name in ("", *in_order(folders, ""))]
-
-
 def rules(folder: str) -> list[str]:
     """The files that a folder's docstring names, in its order; the others only help them."""
     files = [path.stem for path in (FOLDER / folder).glob("*.py")]
@@ -215,7 +209,8 @@ def text_of(name: str) -> str:
 
 def written() -> str:
     """Everything between the two marks: each folder with its rules."""
-    every = chapters()
+    folders = [path.parent.name for path in FOLDER.glob("*/__init__.py")]
+    every = [[name, *rules(name)] for name in ("", *in_order(folders, ""))]
     titles = {name: opening(text_of(name))[0] for chapter in every for name in chapter}
     parts = []
     for folder, *own in every:

@@ -85,14 +85,6 @@ def every(taken: list[Shot]) -> Iterator[Shot]:
             yield Shot(f"{shot.name}-{width}-dark", shot.address, HIGHEST, width, "dark")
 
 
-def most_dealt(record: Record) -> str:
-    """The market in which there was most trade, of those that agents were shown."""
-    with record.engine.connect() as connection:
-        markets = [market for some in read_last_shown(connection) for market in some]
-        interest = read_market_interest(connection, markets)
-    return max(sorted(interest), key=lambda market: interest[market].trades, default="")
-
-
 @contextlib.contextmanager
 def dashboard(database: Path) -> Iterator[str]:
     """The address of a dashboard on this record, for as long as it is needed."""
@@ -147,7 +139,10 @@ def main() -> None:
     asked = words.parse_args()
     record = Record.open(str(asked.database))
     refresh_cache(record, now())
-    market = most_dealt(record)
+    with record.engine.connect() as connection:
+        markets = [market for some in read_last_shown(connection) for market in some]
+        interest = read_market_interest(connection, markets)
+    market = max(sorted(interest), key=lambda market: interest[market].trades, default="")
     record.close()
     wanted = [*shots(market), DARK, *NARROW] if asked.into is None else [*every(shots(market))]
     folder = asked.into or IMAGES

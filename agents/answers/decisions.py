@@ -142,12 +142,13 @@ def combine_parts(parts: Sequence[Decision]) -> Decision:
     """The decision of all parts; one that can't be used leaves a note, and what it is about is skipped."""
     if len(parts) == 1:
         return parts[0]
+    best = _best_status(parts)
     return Decision(
         forecasts=tuple(forecast for part in parts for forecast in part.forecasts),
         bets=tuple(bet for part in parts for bet in part.bets),
         sales=tuple(sale for part in parts for sale in part.sales),
         rejections=tuple(rejection for part in parts for rejection in part.rejections),
-        status=_status_of_parts(parts),
+        status="partly" if best == "played" and {part.status for part in parts} != {"played"} else best,
         repaired=_repairs(parts),
         note=_notes("part", parts),
     )
@@ -157,12 +158,6 @@ def _best_status(decisions: Sequence[Decision]) -> DecisionStatus:
     """The status of what came of any of them."""
     statuses = {decision.status for decision in decisions}
     return next((status for status in DECIDED_STATUSES if status in statuses), "failed")
-
-
-def _status_of_parts(parts: Sequence[Decision]) -> DecisionStatus:
-    """That of all; partly where some brought something and others less."""
-    best = _best_status(parts)
-    return "partly" if best == "played" and {part.status for part in parts} != {"played"} else best
 
 
 def combine_stages(blind: Decision, final: Decision) -> Decision:
@@ -323,7 +318,8 @@ def _check_items(items: object, kind: type[Item], code: str) -> tuple[list[Item]
         if fault is None:
             good.append(_storable_item(item))
         else:
-            bad.append(Rejection(code, fault, _market_of(item)))
+            market_id = getattr(item, "market_id", "")
+            bad.append(Rejection(code, fault, market_id[:200] if type(market_id) is str else ""))
     return good, bad
 
 
@@ -358,11 +354,6 @@ def _item_fault(item: object, kind: type[Bet | Sale | Forecast | Rejection]) -> 
         if not number and type(value) is not str:
             return f"the {name} of a {kind.__name__} is a text"
     return None
-
-
-def _market_of(item: object) -> str:
-    market_id = getattr(item, "market_id", "")
-    return market_id[:200] if type(market_id) is str else ""
 
 
 def _storable_item(item: Item) -> Item:

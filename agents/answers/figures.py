@@ -61,11 +61,6 @@ def parse_probability(value: object, scale: Scale = "share") -> int:
     if not 0 <= p <= 1:
         words = f"the probability {one_line(str(value), 40)} is not between 0 and 1"
         raise MeaninglessItem("probability", words)
-    return _to_millionths(p, value)
-
-
-def _to_millionths(p: Decimal, value: object) -> int:
-    """The nearest millionth. What only rounding would make a round number of is none."""
     whole = millionths(p)
     if whole % 100 or not 0 < whole < ONE or len(str(value)) <= MOST_SHORT:
         return whole

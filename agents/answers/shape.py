@@ -140,7 +140,14 @@ def _gather(value: Any, names: Names, depth: int) -> Answer | None:
     if isinstance(value, str):
         return _in_text(value, names, depth)
     if isinstance(value, list):
-        return _in_list(value, names, depth)
+        if items := _items(value, names):
+            return Answer(items, repairs={"wrapping": None})
+        answers = [_gather(item, names, depth + 1) for item in value]
+        inner = [answer for answer in answers if answer is not None]
+        if len(inner) != 1:
+            return None
+        inner[0].repairs["wrapping"] = None
+        return inner[0]
     return _in_object(value, names, depth) if isinstance(value, dict) else None
 
 
@@ -159,17 +166,6 @@ def _in_text(value: str, names: Names, depth: int) -> Answer | None:
     answer.repairs = {"wrapping": None, **found.repairs, **answer.repairs}
     answer.fault = answer.fault or found.fault
     return answer
-
-
-def _in_list(value: list[Any], names: Names, depth: int) -> Answer | None:
-    if items := _items(value, names):
-        return Answer(items, repairs={"wrapping": None})
-    answers = [_gather(item, names, depth + 1) for item in value]
-    inner = [answer for answer in answers if answer is not None]
-    if len(inner) != 1:
-        return None
-    inner[0].repairs["wrapping"] = None
-    return inner[0]
 
 
 def _items(value: list[Any], names: Names) -> list[Any]:

@@ -48,7 +48,11 @@ def agent(settings: Settings, _given: Given) -> Agent:
     pool = pool_of(settings)
 
     async def decide(view: View, _ask: Ask) -> Decision:
-        probabilities = stated(settings.of, view)
+        probabilities: dict[MarketId, list[int]] = {listing.market.id: [] for listing in view.snapshot.shown}
+        for name in settings.of:
+            for forecast in view.stated.get(name, ()):
+                if forecast.stage == "final" and forecast.market_id in probabilities:
+                    probabilities[forecast.market_id].append(forecast.millionths)
         forecasts = tuple(
             Forecast(market_id, millionths=pool(ps), reason=f"{settings.method} of {len(ps)}")
             for market_id, ps in probabilities.items()
@@ -72,13 +76,3 @@ def pool_of(settings: Settings) -> Callable[[Sequence[int]], int]:
         "geometric_mean_of_odds": decisions.geometric_mean_of_odds,
     }
     return pools[settings.method]
-
-
-def stated(names: Sequence[str], view: View) -> dict[MarketId, list[int]]:
-    """What these agents finally said of each market shown."""
-    probabilities: dict[MarketId, list[int]] = {listing.market.id: [] for listing in view.snapshot.shown}
-    for name in names:
-        for forecast in view.stated.get(name, ()):
-            if forecast.stage == "final" and forecast.market_id in probabilities:
-                probabilities[forecast.market_id].append(forecast.millionths)
-    return probabilities

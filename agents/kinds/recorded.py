@@ -36,7 +36,7 @@ from datetime import datetime, timedelta
 from pydantic import Field
 
 from agents.answers import table
-from agents.answers.table import BadLine, PredictionLine
+from agents.answers.table import PredictionLine
 from agents.model import Agent, Ask, Decision, Forecast, Given, Unreadable, View
 from agents.model import Settings as Common
 from markets.model import MarketId
@@ -75,7 +75,10 @@ def agent(settings: Settings, given: Given) -> Agent:
         forecasts, unclear = believed([row for row in rows if row.at <= now], view, settings.file)
         due = sorted((row for row in rows if after < row.at <= now), key=lambda row: row.at)
         bets, sales, lost = bets_and_sales(due, view, settings.file)
-        rejections = (*due_rejections(bad, after, now), *unclear, *lost)
+        rejected = [each.rejection for each in bad if each.at is None or after < each.at <= now]
+        more = len(rejected) - MOST_BAD
+        rest = (Rejection("row", f"{more:,} more invalid rows"),) if more > 0 else ()
+        rejections = (*rejected[:MOST_BAD], *rest, *unclear, *lost)
         return Decision(forecasts, bets, sales, rejections)
 
     return decide
@@ -118,11 +121,3 @@ def bets_and_sales(
                 words = f"{file}:{row.line}: the market is not open for betting in this round"
                 lost.append(Rejection("not_on_offer", words, market_id))
     return tuple(bets), tuple(sales), tuple(lost)
-
-
-def due_rejections(bad: Iterable[BadLine], after: datetime, now: datetime) -> tuple[Rejection, ...]:
-    """The rejections that belong to this round; beyond a hundred, how many more there are."""
-    due = [each.rejection for each in bad if each.at is None or after < each.at <= now]
-    more = len(due) - MOST_BAD
-    rest = (Rejection("row", f"{more:,} more invalid rows"),) if more > 0 else ()
-    return (*due[:MOST_BAD], *rest)

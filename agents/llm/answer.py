@@ -60,7 +60,7 @@ def chat_answer(answer: Any, provider: str, prompt: Prompt) -> WireAnswer:
             reply = request_text(message, prompt)
         else:
             reply = message.content or _tool_arguments(message) or ""
-        refusal = _refusal(message)
+        refusal = _text((getattr(message, "provider_specific_fields", None) or {}).get("refusal")) or None
         if provider == "anthropic" and finish == "content_filter":  # its own word for it is refusal
             reply, refusal = "", reply
         thinking = _text(getattr(message, "reasoning_content", None))
@@ -126,11 +126,6 @@ def answered_call(
 def _text(value: object) -> str:
     """What a provider says in a field for a text, in which a server of one's own may put anything."""
     return value if isinstance(value, str) else ""
-
-
-def _refusal(message: Any) -> str | None:
-    """What a model says in place of an answer that it refuses to give."""
-    return _text((getattr(message, "provider_specific_fields", None) or {}).get("refusal")) or None
 
 
 def _tool_arguments(message: Any) -> str | None:

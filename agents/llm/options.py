@@ -57,7 +57,8 @@ def chat_options(
     if name in ("max_tokens", "max_completion_tokens"):
         options[name] = most
     else:
-        options["extra_body"] = {**_extra_body(options), name: most}
+        body = options.get("extra_body")
+        options["extra_body"] = {**(body if isinstance(body, dict) else {}), name: most}
     if provider in ("ollama", "ollama_chat"):
         options.setdefault("num_ctx", _window(prompt, most))
     elif provider == "openai" and settings.base_url is None and prompt.shared:
@@ -74,11 +75,6 @@ def _tools(prompt: Prompt) -> dict[str, Any]:
     tools = [{"type": "function", "function": form} for form in forms]
     # litellm would look among tools for servers of its own, by a library that need not be there
     return {"tools": tools, "tool_choice": choice, "_skip_mcp_handler": True}
-
-
-def _extra_body(options: dict[str, Any]) -> dict[str, Any]:
-    body = options.get("extra_body")
-    return body if isinstance(body, dict) else {}
 
 
 def wanted_form(prompt: Prompt, settings: ModelSettings, rung: Rung) -> dict[str, Any]:

@@ -144,6 +144,8 @@ def prompt_facts(sight: PromptContext) -> dict[str, Any]:
     here = {listing.market.id for listing in (*shown, *held)}
     mids = {listing.market.id: listing.mid for listing in snapshot} if holdings.lots else {}
     committed = 0 if part is None else part.committed
+    left = max(holdings.cash - committed, 0)
+    cap = worth(holdings.cash if is_base_fixed(rules) else left, rules.max_bet)
     return {
         "round": view.round,
         "rounds": view.rounds,
@@ -155,7 +157,7 @@ def prompt_facts(sight: PromptContext) -> dict[str, Any]:
         "these": market_list([block["id"] for block in blocks]),
         "min_bet": rules.min_bet,
         "max_bet": rules.max_bet,
-        "most": most_to_bet(holdings.cash, committed, rules),
+        "most": max(min(cap - committed if rules.cap == "decision" else cap, left), 0),
         "base": "the cash that you began this round with"
         if committed and is_base_fixed(rules)
         else "your cash",
@@ -297,13 +299,6 @@ def cut_line(longest: int | None) -> str:
 def is_base_fixed(rules: Rules) -> bool:
     """Whether the largest bet is measured by the cash at the start, whatever was bet since."""
     return rules.base == "start" or rules.cap == "decision"
-
-
-def most_to_bet(cash: int, committed: int, rules: Rules) -> int:
-    """The most that can still be bet at once."""
-    left = max(cash - committed, 0)
-    cap = worth(cash if is_base_fixed(rules) else left, rules.max_bet)
-    return max(min(cap - committed if rules.cap == "decision" else cap, left), 0)
 
 
 def prices_line(rules: Rules, prices: bool) -> str:

@@ -67,8 +67,8 @@ def whatif(
 ) -> None:
     """Replay a record under other rules or with other stakes, and compare the profit.
 
-    Recorded decisions meet the same snapshots and resolutions; only --sizing quarter-kelly bets anew, on
-    the stated probabilities, and sells nothing.
+    Recorded decisions run against the same snapshots and resolutions. Only --sizing quarter-kelly places new
+    bets, from the stated probabilities; it never sells.
 
     Example: arena whatif --fill mid --fee none --cohort 2
 
@@ -129,7 +129,14 @@ def as_data(report: "WhatIfReport", cohort: int | None) -> dict[str, Any]:
         {"agent": name} | _figures(rows) | {"cohorts": [{"cohort": x.cohort} | _figures([x]) for x in rows]}
         for name, rows in by_agent.items()
     ]
-    refusals = _refusals(report.rows)
+    now = [x for row in report.rows for x in row.played.refused]
+    after = [x for row in report.rows if row.changed is not None for x in row.changed.refused]
+    before, then = Counter(x.code for x in now), Counter(x.code for x in after)
+    first = {x.code: x.message for x in reversed([*after, *now])}
+    refusals = [
+        {"code": code, "refused": before[code], "refused_then": then[code], "example": first[code]}
+        for code, _ in (before + then).most_common()
+    ]
     return {"cohort": cohort, "changed": report.sentence, "agents": agents, "refusals": refusals}
 
 
@@ -153,18 +160,6 @@ def _figures(rows: "Sequence[WhatIfEntry]") -> dict[str, Any]:
 def _sums(tallies: "Iterable[WhatIfTotals]") -> tuple[int, int, int]:
     found = list(tallies)
     return sum(x.profit for x in found), sum(x.filled for x in found), sum(len(x.refused) for x in found)
-
-
-def _refusals(rows: "Sequence[WhatIfEntry]") -> list[dict[str, Any]]:
-    """Why orders were rejected, as played and then, each with the first message of its kind."""
-    now = [x for row in rows for x in row.played.refused]
-    after = [x for row in rows if row.changed is not None for x in row.changed.refused]
-    before, then = Counter(x.code for x in now), Counter(x.code for x in after)
-    first = {x.code: x.message for x in reversed([*after, *now])}
-    return [
-        {"code": code, "refused": before[code], "refused_then": then[code], "example": first[code]}
-        for code, _ in (before + then).most_common()
-    ]
 
 
 def say(found: Mapping[str, Any], by_cohort: bool, choice: TableChoice) -> None:

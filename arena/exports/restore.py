@@ -212,7 +212,11 @@ def restore(place: Path, database: str, progress: Progress = lambda _done, _of: 
             return _restore_into(place, spare, database, progress)
         made = folder / file.name
         manifest = _restore_into(place, spare, str(made), progress, is_ours=True)
-        _move(made, file)
+        if file.exists() and file.stat().st_size:
+            raise _not_empty(str(file), "was meanwhile created by another process")
+        with made.open("rb") as whole:
+            os.fsync(whole.fileno())
+        made.rename(file)
         return manifest
 
 
@@ -225,15 +229,6 @@ def _must_be_free(file: Path, database: str) -> None:
             _must_be_empty(connection, str(file))
     except NoRecord as error:
         raise _not_empty(str(file), "holds something other than a record") from error
-
-
-def _move(made: Path, file: Path) -> None:
-    """The new record to its place, if nobody else has put one there meanwhile."""
-    if file.exists() and file.stat().st_size:
-        raise _not_empty(str(file), "was meanwhile created by another process")
-    with made.open("rb") as whole:
-        os.fsync(whole.fileno())
-    made.rename(file)
 
 
 def _restore_into(

@@ -60,13 +60,18 @@ async def open_world(config: Config, record: Record, clock: Clock | None = None)
         stack.push_async_callback(close)
         timed, name = not isinstance(clock, PretendedClock), holder_name()
         adapters = OpenAdapters(config, record, stack, OpenModels(stack), timed)
+        limits: dict[Scope, int] = {
+            scope: config.budget.limits[scope] for scope in SCOPE_WORDS if scope in config.budget.limits
+        }
+        waits = Random(f"{name}/waits")
+        limiter = RateLimiter(config.calls.at_once, config.calls.per_provider, waits, timed)
         yield World(
             venue=adapters.venue,
             player=adapters.player,
             now=now,
             holder=name,
             code_version=code_version(),
-            reservations=_reservations(config, record, name, timed),
+            reservations=CallReservations(Budget(config.budget.call, limits), limiter, record),
             research=adapters.research,
             quarantined=adapters.quarantined,
             tool=partial(tool, extra=config.extensions("tools")),
@@ -146,7 +151,7 @@ class OpenAdapters:
         try:
             return load("markets.venues", cohort.venue, self.config.extensions("venues"))
         except UnknownExtension as error:
-            words = f"cohort {cohort.number} was neither played nor settled: its venue {cohort.venue} is gone"
+            words = f"cohort {cohort.number} was not played or settled: its venue {cohort.venue} is missing"
             hint = f"put {cohort.venue}.py back into {_folder_words(self.config, 'venues')} beside the config"
             raise VenueUnavailable("no_venue", words, hint, cohort.venue) from error
 
@@ -199,7 +204,7 @@ class OpenAdapters:
                 return model.base_url
         address = self.record.read(read_address, cohort.number, entrant.name) or frozen
         if not is_address(address):
-            words = f"nothing says where its server is: put {entrant.name} back into the config"
+            words = f"its server's address is unknown: put {entrant.name} back into the config"
             raise ServerUnknown(f"{entrant.name} can't play any more: {words}, with its base_url")
         return address
 
@@ -238,16 +243,6 @@ class OpenAdapters:
         ask = self.models.ask(model)
         cost = partial(worst_case, settings=model)
         return Player(agent, ask, cost, provider_of(model), agent_kind.looks_outside)
-
-
-def _reservations(config: Config, record: Record, name: str, timed: bool) -> CallReservations:
-    """Where calls are reserved: in the record, within the config's limits."""
-    limits: dict[Scope, int] = {
-        scope: config.budget.limits[scope] for scope in SCOPE_WORDS if scope in config.budget.limits
-    }
-    waits = Random(f"{name}/waits")
-    limiter = RateLimiter(config.calls.at_once, config.calls.per_provider, waits, timed)
-    return CallReservations(Budget(config.budget.call, limits), limiter, record)
 
 
 async def _no_model(prompt: Prompt) -> Call:

@@ -190,9 +190,12 @@ class Trial:
 async def play_trial(setting: TrialSetting, world: World, record: DryRunRecord, dry: bool = False) -> Trial:
     """Let an agent decide in a setting, and execute what it wants. When `dry`, its model is not asked."""
     agent, entrant = setting.agent, setting.agent.entrant
-    missing = _missing_sources(
-        entrant, record.read(read_final_forecasts, setting.round.id, forecast_sources(entrant.settings))
-    )
+    of = forecast_sources(entrant.settings)
+    stated = record.read(read_final_forecasts, setting.round.id, of)
+    missing = tuple(name for name in of if name not in stated)
+    if missing and missing == of:
+        words = f"{entrant.name} is made from {', '.join(of)}, which stated no forecast in this round"
+        raise ArenaError("nothing_stated", words, "play a round with it first: arena round")
     player = _without_model(world.player, setting.snapshot) if dry else world.player
     alone = replace(world, player=player, desk=None)
     (claim,) = claimed_turns([entrant], agent.stored, setting.round, setting.snapshot, alone, record)
@@ -210,23 +213,13 @@ async def fresh_setting(agent: TrialAgent, at: datetime, world: World, record: D
         raise venue_error(cause) if isinstance(cause, VenueError) else error from error
     if not snapshot.shown:
         venue = agent.stored.cohort.venue
-        hint = "try another time with --at, or see what there is: arena markets list"
+        hint = "try another time with --at, or see arena markets list"
         raise ArenaError("nothing_shown", f"{venue} has no market to show at {at:%Y-%m-%d %H:%M} UTC", hint)
     round = StoredRound(0, 1, at, 0, False)
     record.write(add_snapshot, agent.stored.id, agent.stored.cohort.number, snapshot, round.number)
     return TrialSetting(
         agent, round, snapshot, trouble=await gather_evidence(agent.stored, round, world, record)
     )
-
-
-def _missing_sources(entrant: Entrant, stated: Mapping[str, object]) -> tuple[str, ...]:
-    """Those that an agent is made from and that stated nothing; where that is all of them, it can't play."""
-    of = forecast_sources(entrant.settings)
-    missing = tuple(name for name in of if name not in stated)
-    if missing and missing == of:
-        words = f"{entrant.name} is made from {', '.join(of)}, which stated no forecast in this round"
-        raise ArenaError("nothing_stated", words, "play a round with it first: arena round")
-    return missing
 
 
 def _without_model(

@@ -11,7 +11,7 @@ from operator import itemgetter
 from sqlalchemy import Connection, func
 
 from arena.cohorts.cohort import seed_for
-from arena.record.queries.cohorts import COHORT_ID, StoredCohort, read_cohorts, read_learnt_resolutions
+from arena.record.queries.cohorts import COHORT_ID, read_cohorts, read_learnt_resolutions
 from arena.record.queries.markets import read_listings_as_of
 from arena.record.schema.cohort import RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.statements import batches
@@ -62,8 +62,10 @@ def check_draws(
             found.unproved[PRUNED] += 1
         else:
             listings = _still_open(connection, offered[1], at, row.taken_at)
-            drawn = _drawn(stored, row.number, listings, at)
-            shown = _shown(connection, row.id)
+            seed = seed_for(stored.cohort.seed, "draw", row.number)
+            drawn = {listing.market.id for listing in draw(listings, stored.cohort.universe, seed, at)}
+            mine = (SnapshotItemRow.snapshot_id == row.id, SnapshotItemRow.shown == 1)
+            shown = set(connection.scalars(select(SnapshotItemRow.market_id).where(*mine)))
             if alien := sorted(shown - drawn):
                 why = "the round's seed draws none of these from its catalogue"
                 found.add(Difference("snapshot", key, "shown", ", ".join(alien), "others", why))
@@ -93,13 +95,3 @@ def _still_open(
     learnt = (pair for some in batches(ids) for pair in read_learnt_resolutions(connection, some, at))
     ended = {end.market_id for end, learnt_at in learnt if learnt_at <= taken_at}
     return [listing for listing in listings if listing.market.id not in ended]
-
-
-def _drawn(stored: StoredCohort, number: int, listings: Sequence[Listing], at: datetime) -> set[str]:
-    seed = seed_for(stored.cohort.seed, "draw", number)
-    return {listing.market.id for listing in draw(listings, stored.cohort.universe, seed, at)}
-
-
-def _shown(connection: Connection, snapshot_id: int) -> set[str]:
-    mine = (SnapshotItemRow.snapshot_id == snapshot_id, SnapshotItemRow.shown == 1)
-    return set(connection.scalars(select(SnapshotItemRow.market_id).where(*mine)))

@@ -41,7 +41,10 @@ def add_all(folder: Path, added: Mapping[Path, bytes]) -> None:
     try:
         begin(folder, added)
         for path, data in added.items():
-            _add(path, data)
+            with path.open("ab") as file:
+                file.write(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
+                file.flush()
+                os.fsync(file.fileno())
     except OSError:
         take_back(folder)
         raise
@@ -80,10 +83,3 @@ def _begun(path: Path) -> tuple[str, bool, int]:
         for line in file:
             first, last, size = first or line, line, size + len(line)
     return first.decode("utf-8-sig"), not last or last.endswith(b"\n"), size
-
-
-def _add(path: Path, data: bytes) -> None:
-    with path.open("ab") as file:
-        file.write(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
-        file.flush()
-        os.fsync(file.fileno())

@@ -154,7 +154,7 @@ def walk(event: SimulatedEvent, settings: Settings, chance: Chance) -> Iterator[
             shared = settings.event_start * bell(rng)
             for path, own in zip(paths, rngs, strict=True):
                 path.own, path.error = settings.own_start * bell(own), settings.price_noise * bell(own)
-                path.size = market_size(own)
+                path.size = 1 / (0.4 + 1.2 * own.random())  # a middling market has 1
         true = scores(event.family, shared, [path.own for path in paths], heights)
         drifts = [variance * pull for pull in pulls(event.family, true)]
         jump_at, jumps = _news(event, true, day, settings, chance)
@@ -206,11 +206,6 @@ def _market_day(
 
 def _noise(rng: random.Random) -> int:
     return draw_below(rng, 1 << 53)
-
-
-def market_size(rng: random.Random) -> float:
-    """How much is traded in a market and stands in its book; a middling one has 1."""
-    return 1 / (0.4 + 1.2 * rng.random())
 
 
 def pulls(family: Family, all_scores: Scores) -> Scores:

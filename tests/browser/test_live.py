@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.watching import PATIENCE, Watched, apart, open_at, settled
 from tests.dashboard.records import shared
@@ -34,19 +34,6 @@ def growing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return record
 
 
-def play_a_round(record: Path) -> None:
-    """The next one, in a process of its own, as an arena beside the dashboard does."""
-    said = arena(record.parent, "round")
-    assert said.returncode == 0, said.stderr
-
-
-def chosen(page: Page) -> None:
-    """What was chosen by hand is still chosen."""
-    expect(page.get_by_role("radio", name="%")).to_be_checked()
-    expect(page.get_by_role("radio", name="1M")).to_be_checked()
-    expect(page).to_have_url(re.compile("unit=percent"))
-
-
 def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path, watched: Watched) -> None:
     page = watched.page
     with serving(growing) as dashboard:
@@ -59,10 +46,13 @@ def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path
         settled(page)
         page.evaluate(WATCH_TITLE)
         asked = len(watched.requests)
-        play_a_round(growing)
+        said = arena(growing.parent, "round")
+        assert said.returncode == 0, said.stderr
         expect(page.get_by_text("2 of 4 rounds decided")).to_be_visible(timeout=PATIENCE)
         settled(page)
-        chosen(page)
+        expect(page.get_by_role("radio", name="%")).to_be_checked()
+        expect(page.get_by_role("radio", name="1M")).to_be_checked()
+        expect(page).to_have_url(re.compile("unit=percent"))
         assert page.evaluate("window.gone") == 0
         assert not [url for url in watched.requests[asked:] if url.split("?")[0].endswith("/cohort")]
         page.wait_for_load_state("networkidle")

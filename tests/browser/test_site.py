@@ -23,13 +23,6 @@ def site(record: Path, tmp_path_factory: pytest.TempPathFactory) -> PublishedSit
     return found
 
 
-def shown(site: PublishedSite) -> list[Path]:
-    """A page of each sort, and every market: those have words of strangers."""
-    folder = site.folder
-    some = [*folder.glob("*.html"), *sorted(folder.glob("cohorts/*")), *sorted(folder.glob("agents/*"))]
-    return [*some, *sorted(folder.glob("markets/*"))]
-
-
 @pytest.mark.parametrize(("width", "theme"), SAMPLED_LOOKS)
 def test_it_opens_without_a_server_and_asks_for_nothing_else(
     site: PublishedSite, context: BrowserContext, width: int, theme: str, thorough: bool
@@ -37,7 +30,9 @@ def test_it_opens_without_a_server_and_asks_for_nothing_else(
     """Every third page, and every one with THOROUGH=1."""
     watched = in_look(context, width, theme)
     watched.page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
-    pages = shown(site)
+    folder = site.folder
+    some = [*folder.glob("*.html"), *sorted(folder.glob("cohorts/*")), *sorted(folder.glob("agents/*"))]
+    pages = [*some, *sorted(folder.glob("markets/*"))]
     assert len(pages) > 40
     pages = pages if thorough else pages[::3]
     for file in pages:

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from dashboard.pages import pages
 from tests.browser.watching import Watched, names_of, open_at, rows_of, settled
@@ -83,17 +83,13 @@ def sorted_by_all(page: Page) -> None:
     for table in page.locator(".table:has(thead button)").all():
         for header in table.locator("thead th:not(.picture) button").all():
             if header.is_visible():
-                tapped(page, header_of=header)
+                header.scroll_into_view_if_needed()
+                if page.evaluate("navigator.maxTouchPoints"):
+                    header.tap()
+                else:
+                    header.click()
                 order = header.evaluate("button => button.parentElement.ariaSort")
                 assert order in ("ascending", "descending")
-
-
-def tapped(page: Page, header_of: Locator) -> None:
-    header_of.scroll_into_view_if_needed()
-    if page.evaluate("navigator.maxTouchPoints"):
-        header_of.tap()
-    else:
-        header_of.click()
 
 
 @pytest.mark.parametrize("screen", SCREENS, indirect=True)

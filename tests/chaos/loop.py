@@ -63,7 +63,11 @@ class SeededLoop(asyncio.BaseEventLoop):
 
     def _run_once(self) -> None:
         """One step of one process, or on to when something is to be done."""
-        self._begin_due()
+        while self._scheduled and (self._scheduled[0]._cancelled or self._scheduled[0]._when <= self.moment):
+            handle = heapq.heappop(self._scheduled)
+            handle._scheduled = False
+            if not handle._cancelled:
+                self._ready.append(handle)
         runs = {name: place for place, name in reversed([*enumerate(map(self._process, self._ready))])}
         awake = sorted(name for name in runs if self.suspended.get(name, 0.0) <= self.moment)
         if not awake:
@@ -78,13 +82,6 @@ class SeededLoop(asyncio.BaseEventLoop):
         self.steps += 1
         if not handle._cancelled and self._process(handle) not in self.dead:
             handle._run()
-
-    def _begin_due(self) -> None:
-        while self._scheduled and (self._scheduled[0]._cancelled or self._scheduled[0]._when <= self.moment):
-            handle = heapq.heappop(self._scheduled)
-            handle._scheduled = False
-            if not handle._cancelled:
-                self._ready.append(handle)
 
     @staticmethod
     def _process(handle: Any) -> str:

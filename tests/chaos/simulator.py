@@ -32,7 +32,6 @@ from arena.cohorts.freeze import code_version, plan_of
 from arena.cohorts.schedule import next_of
 from arena.config import Config, load
 from arena.errors import ArenaError
-from arena.operations.progress import RunProgress
 from arena.operations.run import Run, run
 from arena.operations.wake import LONGEST_SLEEP
 from arena.record.files.backup import backup_to
@@ -259,7 +258,7 @@ class Simulation:
                 open_wake=lambda: self.time, open_dispatch=self.queue.dispatched,
             )  # fmt: skip
             await run(running)
-            if once and succeeded(running.progress) and not self.over():
+            if once and (not (running.progress.failed or running.progress.left)) and not self.over():
                 raise Broken("arena run --once said that nothing is left to do")
 
     async def cron(self) -> None:
@@ -484,11 +483,6 @@ class Simulation:
         schedulers = self.chance.choice((0, 1, 2, 2))
         workers = 3 * self.chance.choice((0, 1)) * bool(schedulers)
         return ["run"] * schedulers + ["worker"] * workers + ["once"] * (2 - schedulers) + ["round"]
-
-
-def succeeded(progress: RunProgress) -> bool:
-    """What `arena run --once` says by its exit status."""
-    return not (progress.failed or progress.left)
 
 
 def stored_questions(file: Path) -> set[str]:

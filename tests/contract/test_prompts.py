@@ -60,13 +60,6 @@ def twelve() -> View:
     return a_view(*shown, held=(a_listing(market="sim:old"),), lots={("sim:0", "YES"): a_lot("1000", "400")})
 
 
-def parts(view: View, size: int) -> list[PromptPart]:
-    """The view's markets in parts of so many."""
-    ids = [listing.market.id for listing in view.snapshot.shown]
-    groups = [tuple(ids[start : start + size]) for start in range(0, len(ids), size)]
-    return [PromptPart(number, len(groups), group) for number, group in enumerate(groups, 1)]
-
-
 def test_the_family_is_whole() -> None:
     assert {"bet", "blind", "zero_shot", "scratchpad"} <= set(PROMPTS)
     for kind in ("zero_shot_with_price", "scratchpad_with_price", "scratchpad_with_evidence_and_price"):
@@ -178,7 +171,9 @@ def test_a_demo_model_gives_a_usable_answer(name: str, model: str) -> None:
 @pytest.mark.parametrize("name", PROMPTS)
 def test_a_demo_model_can_be_asked_in_parts(name: str) -> None:
     view, decisions, committed = twelve(), list[Decision](), 0
-    for part in parts(view, 5):
+    ids = [listing.market.id for listing in view.snapshot.shown]
+    groups = [tuple(ids[start : start + 5]) for start in range(0, len(ids), 5)]
+    for part in [PromptPart(number, len(groups), group) for number, group in enumerate(groups, 1)]:
         prompt = asked(name, view, part=replace(part, committed=committed))
         read = parse_answer(said("sharp", prompt), view, prompt.stage, prompt.bets)
         assert isinstance(read, Decision)

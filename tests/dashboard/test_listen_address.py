@@ -80,7 +80,7 @@ def test_a_machine_knows_itself_by_several_names() -> None:
 
 
 def test_an_address_of_another_machine_is_not_taken_for_a_port_in_use() -> None:
-    with pytest.raises(ArenaError, match=r"192\.0\.2\.7 is not of this machine"):
+    with pytest.raises(ArenaError, match=r"192\.0\.2\.7 is no address of this machine"):
         listen_address("192.0.2.7", 8501, behind_proxy=True, public=None)
 
 

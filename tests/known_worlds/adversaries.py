@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.scores.rules.comparisons.evidence import BAR, Evidence, EvidenceRows, evidence
-from arena.scores.rules.comparisons.gain import Gain, gains
+from arena.scores.rules.comparisons.gain import gains
 from arena.scores.rules.comparisons.season_rows import WEEK, SeasonForecasts, check_season
 
 Floats = NDArray[np.float64]
@@ -166,14 +166,10 @@ def first_proof(season: Season, bar: float = BAR, looks: float = 7.0) -> float |
         return None
     last = float(season.known.max())
     for day in np.arange(looks * np.ceil(reached / looks), last + looks, looks):
-        if is_beyond_chance(gains(season.until(float(day)))[0]):
+        gain = gains(season.until(float(day)))[0]
+        if (gain.low or 0.0) > 0 and (gain.low_by_week or 0.0) > 0:
             return float(day)
     return None
-
-
-def is_beyond_chance(gain: Gain) -> bool:
-    """Whether both bounds are above 0."""
-    return (gain.low or 0.0) > 0 and (gain.low_by_week or 0.0) > 0
 
 
 ADVERSARIES: dict[str, Maker] = {

@@ -44,14 +44,6 @@ def chances(*labels: object) -> np.random.Generator:
     return np.random.default_rng([int.from_bytes(repr(label).encode(), "little") for label in labels])
 
 
-def true_gain(shape: Shape, markets: int, middle: float) -> float:
-    """What an agent gains on the market in the long run."""
-    rng = chances("truth", shape, markets, middle)
-    place = world(sizes(shape, MANY, markets, rng), rng, middle=middle)
-    found = played(place, {"a": seer(place, SHARP, rng)})
-    return sums_of(found, found.by_agent[0]).mean
-
-
 def by_rows(values: Floats) -> tuple[float, float]:
     """The interval that takes all rows for independent."""
     half = 1.96 * float(values.std(ddof=1)) / values.size**0.5
@@ -68,7 +60,10 @@ def percentile(sums: EventSums, rng: np.random.Generator) -> tuple[float, float]
 
 def coverage(shape: Shape, markets: int, events: int, seasons: int, middle: float = 0.0) -> Share:
     """How often intervals hold the true gain."""
-    truth = true_gain(shape, markets, middle)
+    rng = chances("truth", shape, markets, middle)
+    place = world(sizes(shape, MANY, markets, rng), rng, middle=middle)
+    found = played(place, {"a": seer(place, SHARP, rng)})
+    truth = sums_of(found, found.by_agent[0]).mean
     held = {"wild": 0, "i.i.d. rows": 0, "percentile": 0}
     for number in range(seasons):
         rng = chances("coverage", shape, markets, events, number)

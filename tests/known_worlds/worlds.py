@@ -69,7 +69,14 @@ def world(
     event = np.repeat(np.arange(count.size), count)
     first = (np.cumsum(count) - count)[event]
     ladder = (rng.random(count.size) < LADDERS)[event]
-    odds = middle + _walk(event, known, rng)
+    week = DAYS**0.5
+    shared = [known.event_start, *[known.event_step * week] * (ROUNDS - 1)]
+    own = [known.own_start, *[known.own_step * week] * (ROUNDS - 1)]
+    steps = [
+        a * rng.standard_normal(event.max() + 1)[event] + b * rng.standard_normal(event.size)
+        for a, b in zip(shared, own, strict=True)
+    ]
+    odds = middle + np.cumsum(steps, axis=0)
     height = known.own_start * 0.9 * (np.arange(event.size) - first - (count[event] - 1) / 2)
     odds = np.where(ladder, odds[:, first] - height, odds)
     error = known.price_noise * rng.standard_normal(odds.shape)
@@ -77,18 +84,6 @@ def world(
     draw = rng.random(event.size)
     outcome = np.where(ladder, draw[first], draw) < chance(odds[-1])
     return KnownWorld(event, first, ladder, odds, price, outcome.astype(np.int64))
-
-
-def _walk(event: Ints, settings: Settings, rng: np.random.Generator) -> Floats:
-    """Log-odds by round: what an event shares and what a market has of its own, a week between rounds."""
-    week = DAYS**0.5
-    shared = [settings.event_start, *[settings.event_step * week] * (ROUNDS - 1)]
-    own = [settings.own_start, *[settings.own_step * week] * (ROUNDS - 1)]
-    steps = [
-        a * rng.standard_normal(event.max() + 1)[event] + b * rng.standard_normal(event.size)
-        for a, b in zip(shared, own, strict=True)
-    ]
-    return np.cumsum(steps, axis=0)
 
 
 def seer(world: KnownWorld, noise: float, rng: np.random.Generator) -> Floats:

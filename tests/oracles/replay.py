@@ -21,7 +21,7 @@ from portfolio.model import Bet, Fill, Holdings, LotKey, Sale, Side
 from portfolio.rules import REFERENCE
 from portfolio.value import mark
 from tests.builders import NOW, a_market
-from tests.oracles.traces import AnyStep, Bets, Cancel, Close, Leg, Price, Prices, Resolve, Sell, Trace
+from tests.oracles.traces import AnyStep, Bets, Cancel, Close, Price, Prices, Resolve, Sell, Trace
 
 RULES = REFERENCE.model_copy(update={"min_bet": 0})
 
@@ -82,7 +82,11 @@ def play(step: AnyStep, table: Table, label: str) -> Found:
 def _brings(step: AnyStep, table: Table, label: str) -> Found:
     match step:
         case Bets():
-            return _bet(step.bets, table, label)
+            bets = [Bet(*table.lot(leg.market, leg.side), millionths(leg.amount)) for leg in step.bets]
+            fills, refused = execute(bets, [], table.account, table.snapshot(), RULES)
+            table.account = fold(post(fills, table.account, NOW, label), table.account)
+            table.bought += fills
+            return {"ok": not refused, "fills": [_fill(fill, table) for fill in fills]}
         case Sell():
             return _sell(step, table, label)
         case Price():
@@ -95,14 +99,6 @@ def _brings(step: AnyStep, table: Table, label: str) -> Found:
         case Cancel():
             return {"refunded": _end(step.market, table)}
     return {}
-
-
-def _bet(legs: list[Leg], table: Table, label: str) -> Found:
-    bets = [Bet(*table.lot(leg.market, leg.side), millionths(leg.amount)) for leg in legs]
-    fills, refused = execute(bets, [], table.account, table.snapshot(), RULES)
-    table.account = fold(post(fills, table.account, NOW, label), table.account)
-    table.bought += fills
-    return {"ok": not refused, "fills": [_fill(fill, table) for fill in fills]}
 
 
 def _fill(fill: Fill, table: Table) -> Found:

@@ -17,7 +17,6 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 
@@ -64,16 +63,6 @@ def _whole(value: Fraction) -> int:
     return int(value * ONE)
 
 
-def on_the_wire(page: dict[str, Any], rate: str) -> Book:
-    """A book as the venue sends it: prices and sizes as text, the worst level first."""
-    bids, asks = (
-        [(Fraction(level["price"]), Fraction(level["size"])) for level in page[side]]
-        for side in ("bids", "asks")
-    )
-    mid = (max(price for price, _ in bids) + min(price for price, _ in asks)) / 2
-    return Book(bids, asks, mid, Fraction(rate), Fraction(page["min_order_size"]))
-
-
 def tries(random: Random, book: Book) -> Iterator[tuple[Action, Side, int, int | None]]:
     """Every size on every side, without a limit and with one near the best price."""
     for side, (action, size) in product(SIDES, WISHES):
@@ -92,21 +81,16 @@ def _best(book: Book, action: Action, side: Side) -> int:
     return _whole(max(prices, default=Fraction(1, 2)))
 
 
-def executed(action: Action, size: int, side: Side, listing: Listing, limit: int | None) -> Fill | Rejection:
-    """What the same wish brings in a decision."""
+def check(book: Book, listing: Listing, action: Action, side: Side, size: int, limit: int | None) -> str:
+    """Compare one walk with the oracle's; the name of what came of it."""
     shown, account = Snapshot(NOW, (listing,)), Holdings(RICH, lots={(RAIN, side): Lot(size, size)})
     bets = [Bet(RAIN, side, size, limit)] if action == "buy" else []
     sales = [Sale(RAIN, side, size, limit=limit)] if action == "sell" else []
     fills, refused = execute(bets, sales, account, shown, RULES)
     assert len(fills) + len(refused) == 1
-    return fills[0] if fills else refused[0]
-
-
-def check(book: Book, listing: Listing, action: Action, side: Side, size: int, limit: int | None) -> str:
-    """Compare one walk with the oracle's; the name of what came of it."""
     ours, through = (
         match_listing(action, size, side, listing, RULES, limit),
-        executed(action, size, side, listing, limit),
+        (fills[0] if fills else refused[0]),
     )
     wrong = faults(book)
     if wrong:
@@ -121,20 +105,15 @@ def check(book: Book, listing: Listing, action: Action, side: Side, size: int, l
         assert through == ours
         return ours.code
     assert refusal(book, walked) is None, (ours, walked)
-    check_through(ours, through, listing, size)
-    (check_bought if action == "buy" else check_sold)(book, ours, walked, size)
-    check_words(ours, walked, size - (ours.amount if action == "buy" else ours.shares))
-    return "filled" if not ours.left else "partly"
-
-
-def check_through(ours: OrderMatch, through: Fill | Rejection, listing: Listing, size: int) -> None:
-    """A decision brings what the walk brings, and says what it was done on."""
     assert isinstance(through, Fill), through
     assert listing.quote is not None
     assert (through.shares, through.amount, through.fee) == (ours.shares, ours.amount, ours.fee)
     assert (through.levels, through.left, through.wanted) == (ours.levels, ours.left, size)
     assert (through.quote_hash, through.quote_at) == (quote_hash(listing.quote), listing.quote.at)
     assert through.fee_rate == listing.market.fee_rate
+    (check_bought if action == "buy" else check_sold)(book, ours, walked, size)
+    check_words(ours, walked, size - (ours.amount if action == "buy" else ours.shares))
+    return "filled" if not ours.left else "partly"
 
 
 def check_sums(ours: OrderMatch) -> list[FillLevel]:
@@ -211,7 +190,12 @@ def check_words(ours: OrderMatch, walked: Walk, rest: int) -> None:
 @pytest.mark.parametrize("rate", ["0", "0.05", "0.25"])
 def test_a_real_book_is_walked_as_in_fractions(name: str, rate: str, shared_data: Path) -> None:
     page = json.loads((shared_data / "venues/polymarket/pmvl" / name).read_text(encoding="utf-8"))
-    book = on_the_wire(page, rate)
+    bids, asks = (
+        [(Fraction(level["price"]), Fraction(level["size"])) for level in page[side]]
+        for side in ("bids", "asks")
+    )
+    mid = (max(price for price, _ in bids) + min(price for price, _ in asks)) / 2
+    book = Book(bids, asks, mid, Fraction(rate), Fraction(page["min_order_size"]))
     listing, random = as_listing(book), Random(f"{name}/{rate}")
     ends = [check(book, listing, *wish) for wish in tries(random, book)]
     assert len(ends) == 32

@@ -55,12 +55,6 @@ def played() -> Iterator[tuple[dict[str, Any], Found]]:
         yield trace.model_dump(), scores(table)
 
 
-def written(folder: Path, text: str) -> Path:
-    path = folder / "traces.json"
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
 @pytest.mark.parametrize("trace", read(BY_HAND), ids=lambda trace: trace.trace)
 def test_figures_worked_by_hand(trace: Trace) -> None:
     assert [str(step) for step in check(trace) if step.wrong] == []
@@ -87,7 +81,9 @@ def test_a_position_too_many_and_one_too_few_are_found(tmp_path: Path) -> None:
     for number in (2, 19):
         loaded = content()
         loaded["traces"][0]["steps"][0]["after"]["positions"] = steps[number]["after"]["positions"]
-        traces = read(written(tmp_path, json.dumps(loaded)))
+        path = tmp_path / "traces.json"
+        path.write_text(json.dumps(loaded), encoding="utf-8")
+        traces = read(path)
         (wrong,) = [step for trace in traces for step in check(trace) if step.wrong]
         assert "after.positions: expected" in str(wrong)
 

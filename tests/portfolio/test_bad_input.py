@@ -13,7 +13,7 @@ from markets.millionths import ONE
 from markets.model import Level, Listing, MarketId, Quote, Snapshot
 from portfolio.execute import execute
 from portfolio.ledger import fold, open_account, post
-from portfolio.model import Bet, Fill, Holdings, Rejection, Sale
+from portfolio.model import Bet, Holdings, Rejection, Sale
 from portfolio.rules import NAMED, REALISTIC, SEED, Rules
 from portfolio.value import mark
 from tests.builders import (
@@ -272,16 +272,11 @@ def test_a_market_that_comes_twice_has_the_price_that_comes_first() -> None:
     assert mark(HELD, twice).value == mark(HELD, alone).value
 
 
-def a_deep_book(levels: int) -> Snapshot:
-    """A book of so many prices a side, a millionth apart, a share at each."""
-    bids = tuple(Level(usd("0.41") - place, usd(1)) for place in range(levels))
-    asks = tuple(Level(usd("0.42") + place, usd(1)) for place in range(levels))
-    quote = Quote(RAIN, NOW, bids[0].price, asks[0].price, usd("0.415"), bids=bids[::-1], asks=asks[::-1])
-    return Snapshot(NOW, (Listing(a_market(), quote),))
-
-
 def test_a_book_of_ten_thousand_levels_is_walked() -> None:
-    snapshot = a_deep_book(10_000)
+    bids = tuple(Level(usd("0.41") - place, usd(1)) for place in range(10_000))
+    asks = tuple(Level(usd("0.42") + place, usd(1)) for place in range(10_000))
+    quote = Quote(RAIN, NOW, bids[0].price, asks[0].price, usd("0.415"), bids=bids[::-1], asks=asks[::-1])
+    snapshot = Snapshot(NOW, (Listing(a_market(), quote),))
     fills, rejections = execute([a_bet(2_000)], [a_sale(1_000)], HELD, snapshot, REALISTIC)
     assert rejections == []
     sold, bought = fills
@@ -306,15 +301,10 @@ def test_all_fills_of_a_decision_name_the_quote_of_the_snapshot() -> None:
     fills, _ = execute([a_bet(100), a_bet(100), a_bet(50, "NO")], [a_sale(100)], HELD, OPEN, rules)
     assert len(fills) == 4
     assert {fill.quote_hash for fill in fills} == {quote_hash(BOOK.quote)}
-    assert no_level_is_taken_twice(fills)
-
-
-def no_level_is_taken_twice(fills: list[Fill]) -> bool:
-    """Who sells YES and who buys NO share the bids: together they get no more than there are."""
     assert BOOK.quote is not None
     bids = {level.price: level.shares for level in BOOK.quote.bids}
     for fill in fills:
         if (fill.action == "sell") == (fill.side == "YES"):
             for level in fill.levels:
                 bids[level.price if fill.side == "YES" else ONE - level.price] -= level.shares
-    return all(shares >= 0 for shares in bids.values())
+    assert all(shares >= 0 for shares in bids.values())

@@ -56,11 +56,6 @@ def refusal(account: Holdings, wish: Bet | Sale, snapshot: Snapshot, rules: Rule
     return refused.message
 
 
-def ended(account: Holdings, payout: str | None) -> Holdings:
-    """The account after its market has ended."""
-    return fold(settle(account, [a_resolution(payout)], NOW), account)
-
-
 def test_600_of_no_at_a_yes_price_of_40_cents_gains_150_when_yes_falls_to_25() -> None:
     account = then(an_account(), a_bet(600, "NO"), "0.40")
     seen = mark(account, at("0.25"))
@@ -91,7 +86,7 @@ def test_after_a_sale_of_40_percent_the_rest_is_refunded_at_cost_or_paid_half(
     account = then(account, a_sale(fraction="0.4"), "0.75")
     assert (account.realised, account.cash) == (usd(60), usd(9_700))
     assert account.lots == {(RAIN, "YES"): Lot(usd(600), usd(360))}
-    account = ended(account, payout)
+    account = fold(settle(account, [a_resolution(payout)], NOW), account)
     assert (account.cash, account.realised, account.lots) == (usd(cash), usd(realised), {})
 
 

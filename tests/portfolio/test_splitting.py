@@ -44,13 +44,6 @@ def listed(
     return Listing(a_market(id, fee_rate=rate), quote)
 
 
-def all_the_markets(
-    books: list[tuple[int, int, list[tuple[int, int]], list[tuple[int, int]], int]],
-) -> Snapshot:
-    """One market for each of the ids."""
-    return Snapshot(NOW, tuple(listed(book, id) for book, id in zip(books, IDS, strict=True)))
-
-
 def with_lots(*keys: LotKey) -> Holdings:
     """$10,000 and a thousand shares of each."""
     return replace(an_account(), lots={key: Lot(usd(1_000), usd(500)) for key in keys})
@@ -106,6 +99,6 @@ def test_the_order_of_markets_in_a_snapshot_makes_no_difference(
     order: list[int],
 ) -> None:
     account = with_lots((IDS[0], "YES"), (IDS[1], "NO"))
-    snapshot = all_the_markets(books)
+    snapshot = Snapshot(NOW, tuple(listed(book, id) for book, id in zip(books, IDS, strict=True)))
     turned = replace(snapshot, shown=tuple(snapshot.shown[place] for place in order))
     assert execute(bets, sales, account, turned, rules) == execute(bets, sales, account, snapshot, rules)

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, chdir, contextmanager
 from functools import cache
 from pathlib import Path
@@ -45,7 +45,10 @@ def arena(folder: Path, *words: str, home: Path = ROOT, **more: str) -> "subproc
         )
     if "TZ" in more or not _is_free():
         return loaded().run(folder, words, there)
-    return _here(folder, words, there)
+    waits = patch("arena.calls.recorded_ask.RETRY_WAITS", RETRY_WAITS)
+    with chdir(folder), patch.dict(os.environ, there, clear=True), waits:
+        done = CliRunner().invoke(app, words, prog_name="arena", catch_exceptions=False)
+    return subprocess.CompletedProcess(["arena", *words], done.exit_code, done.stdout, done.stderr)
 
 
 def _is_free() -> bool:
@@ -55,14 +58,6 @@ def _is_free() -> bool:
     except RuntimeError:
         return threading.current_thread() is threading.main_thread()
     return False
-
-
-def _here(folder: Path, words: Sequence[str], there: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
-    """`arena` in this process; what it leaves in the environment goes."""
-    waits = patch("arena.calls.recorded_ask.RETRY_WAITS", RETRY_WAITS)
-    with chdir(folder), patch.dict(os.environ, there, clear=True), waits:
-        done = CliRunner().invoke(app, words, prog_name="arena", catch_exceptions=False)
-    return subprocess.CompletedProcess(["arena", *words], done.exit_code, done.stdout, done.stderr)
 
 
 def arena_json(folder: Path, *words: str, home: Path = ROOT, status: int = 0, **more: str) -> Any:

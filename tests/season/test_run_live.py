@@ -93,11 +93,6 @@ def time_of(folder: Path) -> datetime:
     return PretendedClock.read(folder / "clock").now()
 
 
-def venue_is_down(folder: Path, venue: VenueServer, down: Down) -> None:
-    """It turns everyone away at such times."""
-    venue.before.append(lambda asked: status(403) if down(time_of(folder)) else None)
-
-
 def provider_is_down(folder: Path, provider: FaultyProvider, down: Down) -> None:
     """Eve's model is refused at such times."""
     provider.script("eve", lambda _: fails(403) if down(time_of(folder)) else says(GOOD))
@@ -144,7 +139,8 @@ def test_a_venue_that_is_down_delays_its_round_and_loses_nothing(
 ) -> None:
     an_arena(tmp_path, venue, provider, every)
     second = SUNDAY + every
-    venue_is_down(tmp_path, venue, between(second, 2 * HOUR))
+    down = between(second, 2 * HOUR)
+    venue.before.append(lambda asked: status(403) if down(time_of(tmp_path)) else None)
     board, events = rehearse(tmp_path)
     assert looked(tmp_path) == [(1, SUNDAY), (2, second + 123 * MINUTE)]
     pauses = [event.at - second for event in events if "cohort 1" in event.words and event.kind == "failed"]

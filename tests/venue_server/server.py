@@ -102,13 +102,10 @@ class VenueServer(Server):
                 return waiting.pop(0)
             if asked.path in self._forever:
                 return self._forever[asked.path]
-        route = self._route(asked.path)
+        above = [p for p in self._routes if p.endswith("/") and asked.path.startswith(p)]
+        route = self._routes.get(asked.path) or (self._routes[max(above, key=len)] if above else None)
         said = status(404) if route is None else route(asked)
         return said if isinstance(said, Reply) else reply(said)
-
-    def _route(self, path: str) -> Answer | None:
-        above = [p for p in self._routes if p.endswith("/") and path.startswith(p)]
-        return self._routes.get(path) or (self._routes[max(above, key=len)] if above else None)
 
 
 @contextmanager

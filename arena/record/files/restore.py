@@ -56,7 +56,11 @@ def restore(
         return _into_server(file, database, check, progress)
     target = Path(url.database or "")
     if target.exists():
-        _check_target(target, file, force)
+        if file.exists() and target.samefile(file):
+            raise ArenaError("same_file", f"{file} is the record itself", "name a backup of it")
+        if not force:
+            hint = "--force moves it aside and restores; --database names another"
+            raise ArenaError("exists", f"{target} already has a record", hint)
     version = check_pages(file, progress)
     aside = (
         target.with_name(f"{target.stem}-until-{at:{NAME_TIME}}{target.suffix}") if target.exists() else None
@@ -65,14 +69,6 @@ def restore(
     with atomic_file(target, room=room) as part, naming_errors(part, str(file)):
         content = _upgraded_copy(file, part, version, check, progress)
     return RestoreResult(content, version, aside)
-
-
-def _check_target(target: Path, file: Path, force: bool) -> None:
-    if file.exists() and target.samefile(file):
-        raise ArenaError("same_file", f"{file} is the record itself", "name a backup of it")
-    if not force:
-        hint = "--force moves it aside and restores; --database names another"
-        raise ArenaError("exists", f"{target} already has a record", hint)
 
 
 def _upgraded_copy(

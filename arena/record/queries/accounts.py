@@ -267,23 +267,18 @@ def read_marked_cohort(
         return None
     entries = read_ledgers(connection, cohort_id, agent).items()
     until = {name: [entry for entry in rows if entry.at <= at] for name, rows in entries}
-    return MarkedCohort(at, stored[1], until, _questions(connection, cohort_id, agent))
+    traded = select(EntryRow.market_id).select_from(joined(EntryRow, EntrantRow))
+    traded = traded.where(*_entrants_of(cohort_id, agent))
+    pages = select(MarketVersionRow.market_id, MarketVersionRow.question)
+    pages = pages.where(col(MarketVersionRow.market_id).in_(traded))
+    rows = connection.execute(pages.order_by(MarketVersionRow.market_id, MarketVersionRow.version)).all()
+    return MarkedCohort(at, stored[1], until, {MarketId(market): question for market, question in rows})
 
 
 def _entrants_of(cohort_id: int, agent: str | None) -> list[Condition]:
     """All entrants of a cohort, or one."""
     named = [] if agent is None else [EntrantRow.name == agent]
     return [EntrantRow.cohort_id == cohort_id, *named]
-
-
-def _questions(connection: Connection, cohort_id: int, agent: str | None) -> dict[MarketId, str]:
-    """What the markets that they ever traded ask, by the newest version of each page."""
-    traded = select(EntryRow.market_id).select_from(joined(EntryRow, EntrantRow))
-    traded = traded.where(*_entrants_of(cohort_id, agent))
-    pages = select(MarketVersionRow.market_id, MarketVersionRow.question)
-    pages = pages.where(col(MarketVersionRow.market_id).in_(traded))
-    rows = connection.execute(pages.order_by(MarketVersionRow.market_id, MarketVersionRow.version)).all()
-    return {MarketId(market): question for market, question in rows}
 
 
 IS_LAST_MARK = (MarkRow.entrant_id == EntrantRow.id) & (MarkRow.at == LAST_MARK)

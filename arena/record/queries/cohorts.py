@@ -126,18 +126,6 @@ REPLACEMENTS = (
 )
 
 
-def read_replacements(connection: Connection) -> dict[int, dict[str, dict[str, Any]]]:
-    """By cohort and agent what replaced its settings last, and from which round on, as an entrant has it."""
-    newest: dict[int, dict[str, dict[str, Any]]] = defaultdict(dict)
-    for cohort_id, name, since, settings, prompts in connection.execute(REPLACEMENTS):
-        newest[cohort_id][name] = {
-            "since": since,
-            "settings": json.loads(settings),
-            "prompts": json.loads(prompts),
-        }
-    return newest
-
-
 def _as_played(cohort: Cohort, newest: Mapping[str, Mapping[str, Any]]) -> Cohort:
     """A cohort with the settings that its agents play by now, in place of those that were replaced."""
     if not newest:
@@ -168,7 +156,10 @@ def read_cohorts(
     fresh = [row.id for row in rows if row.id not in known]
     for cohort_id, name, entrant_id in connection.execute(LINE_UPS, {"ids": fresh}).all():
         known.setdefault(cohort_id, {})[name] = entrant_id
-    replaced = read_replacements(connection)
+    replaced: dict[int, dict[str, dict[str, Any]]] = defaultdict(dict)
+    for cohort_id, name, since, settings, prompts in connection.execute(REPLACEMENTS):
+        newest = {"since": since, "settings": json.loads(settings), "prompts": json.loads(prompts)}
+        replaced[cohort_id][name] = newest
     return [
         StoredCohort(
             id=row.id,

@@ -4,7 +4,6 @@ from datetime import datetime
 
 from arena.record.schema.fields import (
     JSON,
-    STRICT,
     TableRow,
     hash_field,
     id_field,
@@ -19,9 +18,6 @@ class HeadRow(TableRow, table=True):
 
     Each covers what was added, and by the hash of the head before it all that was there.
     """
-
-    __tablename__ = "head"
-    __table_args__ = STRICT
 
     id: int = id_field()
     number: int = whole_field("counts a record's heads, from 1 without a gap", unique=True)

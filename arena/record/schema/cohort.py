@@ -23,9 +23,6 @@ from arena.record.schema.fields import (
 class PromptRow(TableRow, table=True):
     """Templates of prompts as cohorts froze them, by the hash of their text."""
 
-    __tablename__ = "prompt"
-    __table_args__ = STRICT
-
     hash: str = text_field("the SHA-256 of the text as JSON", primary_key=True)
     text: str = text_field("the template")
 
@@ -35,9 +32,6 @@ class CohortRow(TableRow, table=True):
 
     All that may change is whether it is paused, stopped or ended.
     """
-
-    __tablename__ = "cohort"
-    __table_args__ = STRICT
 
     id: int = id_field()
     number: int = whole_field("the cohort's number", unique=True)
@@ -54,7 +48,6 @@ class CohortRow(TableRow, table=True):
 class EntrantRow(TableRow, table=True):
     """The line-up of each cohort: every agent has an account of its own in each."""
 
-    __tablename__ = "entrant"
     __table_args__ = (
         UniqueConstraint("cohort_id", "name"),
         UniqueConstraint("cohort_id", "position"),
@@ -77,7 +70,6 @@ class EntrantRow(TableRow, table=True):
 class ReplacementRow(TableRow, table=True):
     """Settings that agents took from the config in place of frozen ones, before their first good turn."""
 
-    __tablename__ = "replacement"
     __table_args__ = (UniqueConstraint("entrant_id", "round"), STRICT)
 
     id: int = id_field()
@@ -93,7 +85,6 @@ class ReplacementRow(TableRow, table=True):
 class SnapshotRow(TableRow, table=True):
     """Instants at which a cohort looked at its markets, to decide or to value what it holds."""
 
-    __tablename__ = "snapshot"
     __table_args__ = (UniqueConstraint("cohort_id", "at"), STRICT)
 
     id: int = id_field()
@@ -109,7 +100,6 @@ class SnapshotRow(TableRow, table=True):
 class SnapshotItemRow(TableRow, table=True):
     """The markets in each snapshot, with the page and the quote that were true then."""
 
-    __tablename__ = "snapshot_item"
     __table_args__ = (
         Index("ix_snapshot_item_market_id", "market_id"),
         Index("ix_snapshot_item_quote_id", "quote_id"),
@@ -131,7 +121,6 @@ class RoundRow(TableRow, table=True):
     It is `done` once every turn and mark is in.
     """
 
-    __tablename__ = "round"
     __table_args__ = (UniqueConstraint("cohort_id", "number"), UniqueConstraint("cohort_id", "at"), STRICT)
 
     id: int = id_field()
@@ -145,7 +134,6 @@ class RoundRow(TableRow, table=True):
 class GatheringRow(TableRow, table=True):
     """Searches for a round's articles: how many were found, and why some were dropped."""
 
-    __tablename__ = "gathering"
     __table_args__ = (UniqueConstraint("round_id"), STRICT)
 
     id: int = id_field()
@@ -158,9 +146,6 @@ class GatheringRow(TableRow, table=True):
 class EvidenceRow(TableRow, table=True):
     """Which articles a round showed for which market, the newest first."""
 
-    __tablename__ = "evidence"
-    __table_args__ = STRICT
-
     gathering_id: int = parent_field("gathering.id", primary_key=True)
     position: int = whole_field("its place in the round, from 0", primary_key=True)
     market_id: str = market_field()
@@ -171,7 +156,6 @@ class EvidenceRow(TableRow, table=True):
 class ToolResultRow(TableRow, table=True):
     """What tools told the models of a round. Equal requests are told the same."""
 
-    __tablename__ = "tool_result"
     __table_args__ = (UniqueConstraint("round_id", "key"), STRICT)
 
     id: int = id_field()

@@ -3,11 +3,12 @@
 All else that is said of a column, in an export, in docs/data.md or in a JSON schema, comes from here.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sqlalchemy import Column, Table, Text, text
-from sqlalchemy.orm import registry
+from sqlalchemy.orm import declared_attr, registry
 from sqlmodel import Field, SQLModel
 
 from arena.record.schema.dialects import BigInt, UtcTime
@@ -28,9 +29,17 @@ STRICT: dict[str, bool] = {"sqlite_strict": True}
 
 
 class TableRow(SQLModel, registry=registry()):
-    """A table of the record: its columns, what each means, and in its first paragraph what its rows are."""
+    """A table of the record: its columns, what each means, and in its first paragraph what its rows are.
+
+    It is called as its class is: that of `FillLevelRow` is `fill_level`.
+    """
 
     __table__: ClassVar[Table]
+    __table_args__: ClassVar[Any] = STRICT
+
+    @declared_attr.directive
+    def __tablename__(cls) -> str:  # noqa: N805 - so SQLAlchemy asks for it
+        return re.sub("(?<!^)(?=[A-Z])", "_", cls.__name__.removesuffix("Row")).lower()
 
 
 METADATA = TableRow.metadata

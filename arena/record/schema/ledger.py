@@ -26,7 +26,6 @@ class EntryRow(TableRow, table=True):
     Each line is chained by hash to the one before it.
     """
 
-    __tablename__ = "entry"
     __table_args__ = (
         UniqueConstraint("entrant_id", "number"),
         CheckConstraint("balance >= 0 OR kind IN ('reverse', 'settle', 'refund', 'sell')"),
@@ -59,7 +58,6 @@ class MarkRow(TableRow, table=True):
     Kept for the curves, and computed again by `arena verify`.
     """
 
-    __tablename__ = "mark"
     __table_args__ = (Index("ix_mark_at", "at"), STRICT)
 
     entrant_id: int = parent_field("entrant.id", primary_key=True)

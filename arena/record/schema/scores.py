@@ -2,14 +2,11 @@
 
 from datetime import datetime
 
-from arena.record.schema.fields import JSON, STRICT, TableRow, text_field, time_field
+from arena.record.schema.fields import JSON, TableRow, text_field, time_field
 
 
 class RollupRow(TableRow, table=True):
     """Something that was computed, and from how much of the record."""
-
-    __tablename__ = "rollup"
-    __table_args__ = STRICT
 
     name: str = text_field("what it is", primary_key=True)
     basis: str = text_field("what it was computed from: another basis means that it is out of date")

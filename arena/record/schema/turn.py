@@ -28,7 +28,6 @@ from arena.record.schema.fields import (
 class CallRow(TableRow, table=True):
     """Attempts to get an answer from a model, in the order of coming. `call_texts` has the words."""
 
-    __tablename__ = "call"
     __table_args__ = (
         UniqueConstraint("round_id", "entrant_id", "stage", "sample", "attempt"),
         Index("ix_call_entrant_id", "entrant_id", "cost", "worst"),
@@ -77,7 +76,6 @@ class CallRow(TableRow, table=True):
 class TurnRow(TableRow, table=True):
     """Each agent's part of each round."""
 
-    __tablename__ = "turn"
     __table_args__ = (UniqueConstraint("round_id", "entrant_id"), Index("ix_turn_verdict", "verdict"), STRICT)
 
     id: int = id_field()
@@ -104,7 +102,6 @@ class TurnRow(TableRow, table=True):
 class AttemptRow(TableRow, table=True):
     """Failures of turns, also of those that then succeeded."""
 
-    __tablename__ = "attempt"
     __table_args__ = (UniqueConstraint("round_id", "entrant_id", "number"), STRICT)
 
     id: int = id_field()
@@ -124,7 +121,6 @@ class SecondQuoteRow(TableRow, table=True):
     under rules with `fill_at: answer`: one row for each market that the turn was shown.
     """
 
-    __tablename__ = "second_quote"
     __table_args__ = (Index("ix_second_quote_quote_id", "quote_id"), STRICT)
 
     turn_id: int = parent_field("turn.id", primary_key=True)
@@ -139,7 +135,6 @@ class SecondQuoteRow(TableRow, table=True):
 class ForecastRow(TableRow, table=True):
     """Probabilities of YES as agents stated them. The three readings of a belief, scored, are in `scores`."""
 
-    __tablename__ = "forecast"
     __table_args__ = (CheckConstraint("probability BETWEEN 0 AND 1000000"), STRICT)
 
     turn_id: int = parent_field("turn.id", primary_key=True)
@@ -151,9 +146,6 @@ class ForecastRow(TableRow, table=True):
 
 class RejectionRow(TableRow, table=True):
     """Rejected orders, and items of answers that made no sense."""
-
-    __tablename__ = "rejection"
-    __table_args__ = STRICT
 
     turn_id: int = parent_field("turn.id", primary_key=True)
     position: int = whole_field("the place among those of the turn, from 0", primary_key=True)
@@ -168,7 +160,6 @@ class FillRow(TableRow, table=True):
     One row for each order that was granted at least in part.
     """
 
-    __tablename__ = "fill"
     __table_args__ = (
         UniqueConstraint("turn_id", "position"),
         CheckConstraint("shares > 0 AND amount >= 0 AND fee >= 0"),
@@ -196,9 +187,6 @@ class FillRow(TableRow, table=True):
 
 class FillLevelRow(TableRow, table=True):
     """The prices at which parts of a fill were done."""
-
-    __tablename__ = "fill_level"
-    __table_args__ = STRICT
 
     fill_id: int = parent_field("fill.id", primary_key=True)
     position: int = whole_field("its place in the fill, from 0", primary_key=True)

@@ -21,9 +21,6 @@ from arena.record.schema.fields import (
 class ClaimRow(TableRow, table=True):
     """Who is playing a turn: a lease, and a fencing token that grows with every holder."""
 
-    __tablename__ = "claim"
-    __table_args__ = STRICT
-
     round_id: int = parent_field("round.id", primary_key=True)
     entrant_id: int = parent_field("entrant.id", primary_key=True)
     token: int = whole_field("grows with every holder: who writes under an older one is too late")
@@ -34,7 +31,6 @@ class ClaimRow(TableRow, table=True):
 class DeskKeyRow(TableRow, table=True):
     """The key with which an agent from outside comes to the desk. The key itself is nowhere."""
 
-    __tablename__ = "desk_key"
     __table_args__ = (UniqueConstraint("hash"), STRICT)
 
     agent: str = text_field("the agent's name", primary_key=True)
@@ -44,9 +40,6 @@ class DeskKeyRow(TableRow, table=True):
 
 class DeskTurnRow(TableRow, table=True):
     """The last turn that an agent from outside had at the desk: what it is shown, and its answer."""
-
-    __tablename__ = "desk_turn"
-    __table_args__ = STRICT
 
     entrant_id: int = parent_field("entrant.id", primary_key=True)
     round_id: int = parent_field("round.id")
@@ -61,9 +54,6 @@ class DeskTurnRow(TableRow, table=True):
 class LeaseRow(TableRow, table=True):
     """Who has a duty, such as that of the scheduler: a claim on something else than a turn."""
 
-    __tablename__ = "lease"
-    __table_args__ = STRICT
-
     name: str = text_field("the duty", primary_key=True)
     token: int = whole_field("grows with every holder: who writes under an older one is too late")
     holder: str = text_field("the process that has it")
@@ -74,7 +64,6 @@ class ProviderRow(TableRow, table=True):
     """What is known of a provider's rate limit."""
 
     __tablename__ = "lane"
-    __table_args__ = STRICT
 
     provider: str = text_field("the provider", primary_key=True)
     room: int = whole_field("how many calls it takes at once", "millionths of a call")
@@ -88,7 +77,6 @@ class ReservationRow(TableRow, table=True):
     but goes on counting as spent, for it may have to be paid.
     """
 
-    __tablename__ = "reservation"
     __table_args__ = (Index("ix_reservation_provider", "provider"), STRICT)
 
     id: int = id_field()
@@ -104,9 +92,6 @@ class ReservationRow(TableRow, table=True):
 class JobRow(TableRow, table=True):
     """A job of `arena run`: the time it was last done for, when that began and ended, and how."""
 
-    __tablename__ = "job"
-    __table_args__ = STRICT
-
     name: str = text_field("the job", primary_key=True)
     due_at: datetime = time_field("the time that it was last done for")
     started_at: datetime = time_field("when that began")
@@ -117,9 +102,6 @@ class JobRow(TableRow, table=True):
 
 class PublicationRow(TableRow, table=True):
     """How far the chain of heads was published, and since when that fails."""
-
-    __tablename__ = "publication"
-    __table_args__ = STRICT
 
     target: str = text_field("the SHA-256 of where the heads go", primary_key=True)
     number: int = whole_field("the number of the newest head that went there, or 0")
@@ -133,7 +115,6 @@ class PublicationRow(TableRow, table=True):
 class IncidentRow(TableRow, table=True):
     """Something that the operator should hear of, once, and whether they were told."""
 
-    __tablename__ = "incident"
     __table_args__ = (UniqueConstraint("kind", "subject"), STRICT)
 
     id: int = id_field()

@@ -30,9 +30,6 @@ UNASKED = "unknown, or not asked for"
 class MarketRow(TableRow, table=True):
     """Every market that was ever seen."""
 
-    __tablename__ = "market"
-    __table_args__ = STRICT
-
     id: str = text_field(MARKET_ID, primary_key=True)
     first_seen_at: datetime = time_field("when a snapshot or a sync first saw it")
 
@@ -40,7 +37,6 @@ class MarketRow(TableRow, table=True):
 class MarketVersionRow(TableRow, table=True):
     """What a market's page said: a row each time it said something else."""
 
-    __tablename__ = "market_version"
     __table_args__ = (UniqueConstraint("market_id", "version"), STRICT)
 
     id: int = id_field()
@@ -66,7 +62,6 @@ class MarketVersionRow(TableRow, table=True):
 class QuoteRow(TableRow, table=True):
     """Prices of a YES share: a row each time a price or book changed, in the order of coming."""
 
-    __tablename__ = "quote"
     __table_args__ = (
         UniqueConstraint("market_id", "at", "hash"),
         Index(
@@ -102,7 +97,6 @@ class QuoteRow(TableRow, table=True):
 class ResolutionRow(TableRow, table=True):
     """How markets ended. A correction is a new version; the newest counts."""
 
-    __tablename__ = "resolution"
     __table_args__ = (
         UniqueConstraint("market_id", "version"),
         CheckConstraint("version >= 1 AND payout BETWEEN 0 AND 1000000", name="possible"),
@@ -129,7 +123,6 @@ class SyncRow(TableRow, table=True):
     Each is sealed by hash together with the one before.
     """
 
-    __tablename__ = "sync"
     __table_args__ = (UniqueConstraint("venue", "number"), UniqueConstraint("venue", "at"), STRICT)
 
     id: int = id_field()
@@ -152,7 +145,6 @@ class SightingRow(TableRow, table=True):
     A market without a sighting at a sync is as it was: it still has its price, or still has none.
     """
 
-    __tablename__ = "sighting"
     __table_args__ = (Index("ix_sighting_market_id", "market_id"), STRICT)
 
     sync_id: int = parent_field("sync.id", primary_key=True)
@@ -162,9 +154,6 @@ class SightingRow(TableRow, table=True):
 
 class ArticleRow(TableRow, table=True):
     """Articles that some round showed to its agents, each once."""
-
-    __tablename__ = "article"
-    __table_args__ = STRICT
 
     hash: str = text_field("the SHA-256 of what it says", primary_key=True)
     source: str = text_field("who published it")
@@ -203,9 +192,6 @@ class QuarantineRow(TableRow, table=True):
 class PruneRow(TableRow, table=True):
     """Deletions of old quotes that nothing refers to."""
 
-    __tablename__ = "prune"
-    __table_args__ = STRICT
-
     id: int = id_field()
     number: int = whole_field("counts them, from 1", unique=True)
     at: datetime = time_field("when it was done")
@@ -217,7 +203,6 @@ class PruneRow(TableRow, table=True):
 class BenchmarkFileRow(TableRow, table=True):
     """Question sets and resolution sets of a benchmark, byte for byte; corrections are new versions."""
 
-    __tablename__ = "benchmark_file"
     __table_args__ = (UniqueConstraint("kind", "name", "version"), STRICT)
 
     id: int = id_field()

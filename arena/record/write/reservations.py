@@ -66,24 +66,6 @@ WIDEN = (
 )
 
 
-def lock_rate_limit(connection: Connection, provider: str, most: int) -> None:
-    """Keep others from taking room at a provider until the transaction ends; `most` is its width."""
-    lane = {"provider": provider, "most": most * ONE}
-    if not run_statement(connection, LOCK_LIMIT, lane):
-        run_statement(connection, LIMIT_UPSERT, lane)
-        run_statement(connection, LOCK_LIMIT, lane)
-
-
-def update_rate_limit(connection: Connection, place: Reservation, error: CallError | None) -> None:
-    """What the end of a call says of its provider."""
-    lane: Mapping[str, Any] = {"provider": place.provider, "most": place.most * ONE}
-    if (pause := provider_pause(error)) is not None:
-        run_statement(connection, LIMIT_UPSERT, lane)
-        run_statement(connection, NARROW, {**lane, "pause": pause})
-    elif error is None and place.narrow:
-        run_statement(connection, WIDEN, lane)
-
-
 COST = func.coalesce(CallRow.cost, CallRow.worst, 0)
 SPENT_SINCE = bindparam("since", type_=UtcTime())
 IS_LOST = ReservationRow.expires_at <= NOW
@@ -199,7 +181,10 @@ def reserve(
 ) -> ReservationAnswer:
     """A place for a call, or why there is none."""
     if connection.dialect.name != "sqlite":
-        lock_rate_limit(connection, request.provider, terms.per_provider)
+        lane = {"provider": request.provider, "most": terms.per_provider * ONE}
+        if not run_statement(connection, LOCK_LIMIT, lane):
+            run_statement(connection, LIMIT_UPSERT, lane)
+            run_statement(connection, LOCK_LIMIT, lane)
         if terms.budget.limits:
             run_statement(connection, LOCK_MONEY, {})
     values = _request_values(request, terms)
@@ -222,7 +207,12 @@ def free_reservation(connection: Connection, place: Reservation, error: CallErro
     """
     if not run_statement(connection, DELETE_RESERVATION, {"place": place.id}):
         return False
-    update_rate_limit(connection, place, error)
+    lane: Mapping[str, Any] = {"provider": place.provider, "most": place.most * ONE}
+    if (pause := provider_pause(error)) is not None:
+        run_statement(connection, LIMIT_UPSERT, lane)
+        run_statement(connection, NARROW, {**lane, "pause": pause})
+    elif error is None and place.narrow:
+        run_statement(connection, WIDEN, lane)
     return True
 
 

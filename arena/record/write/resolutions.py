@@ -36,7 +36,12 @@ def add_resolutions(
     came before: an answer that pays something else than the newest known version is the next one. It is
     known from now on, and so is a first one that had to wait: the venue dates them back to its close.
     """
-    known = _known_versions(connection, sorted({resolution.market_id for resolution in resolutions}))
+    known: ResolutionVersions = {}
+    for some in batches(sorted({resolution.market_id for resolution in resolutions})):
+        here = connection.scalars(KNOWN_MARKETS, {"ids": some})
+        known.update((MarketId(market), {}) for market in here)
+        for one in read_nouns(Resolution, connection.execute(KNOWN_RESOLUTIONS, {"ids": some})):
+            known[one.market_id][one.version] = one
     reasons = [(one, _rejection_of(one, known)) for one in resolutions]
     quarantine_records(connection, [_quarantined(one, *why) for one, why in reasons if why is not None], at)
     possible = [one for one, why in reasons if why is None]
@@ -44,7 +49,8 @@ def add_resolutions(
         late = _waited(connection, [one.market_id for one in possible])
         fresh = _changed_payouts(possible, known, late, at)
     else:
-        fresh = _new_versions(possible, known)
+        versions = {(one.market_id, one.version): one for one in reversed(list(possible))}
+        fresh = [one for (market, version), one in sorted(versions.items()) if version not in known[market]]
     rows: TableRows = [
         attributes_of(found, *FIELDS)
         | {"learnt_at": at, "hash": digest({"learnt_at": at, **plain_value(found)})}
@@ -70,23 +76,6 @@ def _rejection_of(resolution: Resolution, known: ResolutionVersions) -> tuple[st
 def _quarantined(resolution: Resolution, code: str, reason: str) -> QuarantinedRecord:
     venue, _, own = resolution.market_id.partition(":")
     return QuarantinedRecord(venue, own, "resolution", code, reason, canonical(resolution))
-
-
-def _known_versions(connection: Connection, ids: Sequence[MarketId]) -> ResolutionVersions:
-    """Every version that is in the record, oldest first, of each market that is there."""
-    versions: ResolutionVersions = {}
-    for some in batches(ids):
-        here = connection.scalars(KNOWN_MARKETS, {"ids": some})
-        versions.update((MarketId(market), {}) for market in here)
-        for one in read_nouns(Resolution, connection.execute(KNOWN_RESOLUTIONS, {"ids": some})):
-            versions[one.market_id][one.version] = one
-    return versions
-
-
-def _new_versions(resolutions: Iterable[Resolution], known: ResolutionVersions) -> list[Resolution]:
-    """The versions whose numbers are not known, each once: the first one counts."""
-    versions = {(one.market_id, one.version): one for one in reversed(list(resolutions))}
-    return [one for (market, version), one in sorted(versions.items()) if version not in known[market]]
 
 
 def _waited(connection: Connection, ids: Sequence[MarketId]) -> set[MarketId]:

@@ -87,7 +87,12 @@ def _add_catalogue(
     wanted: CatalogueFilter,
     told: Mapping[str, object],
 ) -> SyncResult:
-    last = _last_sync(connection, source, at)
+    mine = SyncRow.venue == source.venue
+    syncs = select(SyncRow.__table__).where(mine).order_by(col(SyncRow.number).desc())
+    last = connection.execute(syncs.limit(1)).first()
+    if last is not None and last.at >= at:
+        message = f"{source.venue} was read at {last.at:%Y-%m-%d %H:%M:%S} UTC, not before {at:%H:%M:%S}"
+        raise ArenaError("not_newer", message, "check this machine's clock, then read it again")
     listings = list({listing.market.id: listing for listing in listings}.values())
     counts, seen = Counter[str](), dict[MarketId, str]()
     for number, batch in enumerate(batches(listings), 1):
@@ -142,17 +147,6 @@ def markets_gone_since(connection: Connection, since: datetime) -> list[MarketId
     ended = select(ResolutionRow.market_id)
     gone = (SightingRow.quoted == 0, SyncRow.at >= since, col(SightingRow.market_id).not_in(ended))
     return sorted(MarketId(market) for market in connection.scalars(rows.where(*gone)))
-
-
-def _last_sync(connection: Connection, source: VenueSource, at: datetime) -> Row[Any] | None:
-    """The sync before this one. What was known at an earlier time can't be added."""
-    mine = SyncRow.venue == source.venue
-    syncs = select(SyncRow.__table__).where(mine).order_by(col(SyncRow.number).desc())
-    last = connection.execute(syncs.limit(1)).first()
-    if last is not None and last.at >= at:
-        message = f"{source.venue} was read at {last.at:%Y-%m-%d %H:%M:%S} UTC, not before {at:%H:%M:%S}"
-        raise ArenaError("not_newer", message, "check this machine's clock, then read it again")
-    return last
 
 
 def _add_sync(

@@ -159,13 +159,21 @@ def add_turns(
     `place` is the number of cohort and round, `version` that of the code. What is written, by entrant.
     Claims on turns that failed end with that, so that anyone may try them again; each failure is kept.
     """
-    tokens = _tokens(connection, round_id, claimed)
+    mine = {"round_id": round_id, "ids": [each.entrant_id for each in claimed]}
+    tokens = dict(connection.execute(TOKENS, mine).all())
     turns = {
         each.entrant_id: _without_failed(each.turn)
         for each in claimed
         if tokens.get(each.entrant_id) == each.token
     }
-    ids = _add_rows(connection, round_id, place, turns, version)
+    lines = {entrant_id: _turn_line(place, turn, version) for entrant_id, turn in turns.items()}
+    known = _turn_ids(connection, round_id, turns)
+    for entrant_id in known:
+        row = dict(zip(TURN_COLUMNS, lines[entrant_id], strict=True))
+        connection.execute(update(TurnRow).where(TurnRow.id == known[entrant_id]).values(**row))
+    fresh = [(round_id, entrant_id, *line) for entrant_id, line in lines.items() if entrant_id not in known]
+    insert_lines(connection, TurnRow.__table__, ("round_id", "entrant_id", *TURN_COLUMNS), fresh)
+    ids = _turn_ids(connection, round_id, turns) if fresh else known
     placed = [(ids[entrant_id], turn) for entrant_id, turn in turns.items()]
     forecasts = (
         (id, f.market_id, f.millionths, f.stage, f.reason)
@@ -226,12 +234,6 @@ TOKENS = (
 )
 
 
-def _tokens(connection: Connection, round_id: int, claimed: Sequence[TurnUnderClaim]) -> dict[int, int]:
-    """The claims that hold now, kept from being taken until the transaction ends; none once all is over."""
-    mine = {"round_id": round_id, "ids": [each.entrant_id for each in claimed]}
-    return dict(connection.execute(TOKENS, mine).all())
-
-
 def _without_failed(turn: Turn) -> Turn:
     """A failed turn has only its note: it may be played again, and facts can't be taken back."""
     if turn.decision.status != "failed":
@@ -239,20 +241,6 @@ def _without_failed(turn: Turn) -> Turn:
     return Turn(
         turn.entrant, turn.cash, Decision(status="failed", note=turn.decision.note), settings=turn.settings
     )
-
-
-def _add_rows(
-    connection: Connection, round_id: int, place: tuple[int, int], turns: dict[int, Turn], version: str
-) -> dict[int, int]:
-    """The rows of the turns themselves, new or in place of failed ones; their ids by entrant."""
-    lines = {entrant_id: _turn_line(place, turn, version) for entrant_id, turn in turns.items()}
-    known = _turn_ids(connection, round_id, turns)
-    for entrant_id in known:
-        row = dict(zip(TURN_COLUMNS, lines[entrant_id], strict=True))
-        connection.execute(update(TurnRow).where(TurnRow.id == known[entrant_id]).values(**row))
-    fresh = [(round_id, entrant_id, *line) for entrant_id, line in lines.items() if entrant_id not in known]
-    insert_lines(connection, TurnRow.__table__, ("round_id", "entrant_id", *TURN_COLUMNS), fresh)
-    return _turn_ids(connection, round_id, turns) if fresh else known
 
 
 def _turn_line(place: tuple[int, int], turn: Turn, version: str) -> TableLine:

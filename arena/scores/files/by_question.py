@@ -153,7 +153,8 @@ def _metaculus_cells(
     """Metaculus's scores by question; without times the latest forecasts stand side by side."""
     times, rows = _times_of(ended), ended
     if times is None and ended.time is not None:
-        rows = ended.take(latest(ended))
+        last = (np.diff(ended.question, append=-1) != 0) | (np.diff(ended.forecaster, append=-1) != 0)
+        rows = ended.take(np.flatnonzero(last))
     checked = metaculus.check_rows(rows.question, rows.forecaster, rows.probability, rows.outcome, times)
     places = [place for place, name in enumerate(ended.forecasters) if name in outside]
     cells = metaculus.cell_scores(checked, times, mode, np.array(places, dtype=np.int64), community=community)
@@ -167,12 +168,6 @@ def _times_of(table: ForecastTable) -> metaculus.TableTimes | None:
     if time is None or table.close is None:
         return None
     return metaculus.TableTimes(time, table.close, table.open, table.scheduled_close, table.end, table.spot)
-
-
-def latest(table: ForecastTable) -> Ints:
-    """The row of each forecaster's last word on each question."""
-    last = (np.diff(table.question, append=-1) != 0) | (np.diff(table.forecaster, append=-1) != 0)
-    return np.flatnonzero(last)
 
 
 def _joined(

@@ -282,7 +282,13 @@ def score_file(
     The best is first: by the lower end of the skill's interval, where there is one, else by the Brier score
     adjusted, else by peer score, else by Brier score. Who is not ranked comes last.
     """
-    _check_names(table, choices)
+    against = [] if choices.against is None else [choices.against]
+    for option, named in (("--outside", choices.outside), ("--against", against)):
+        for who in named:
+            if who not in table.forecasters:
+                known = ", ".join(table.forecasters[:20])
+                what = f"{option} names {who!r}, which has no forecast in {table.name}"
+                raise ArenaError("unknown_name", what, f"forecasters: {known}", status=64)
     parts: list[tuple[str | None, ForecastTable]] = [(None, table)]
     if by_category and table.category is not None:
         names = sorted({*table.categories, *(form.category or "" for form in table.forms)})
@@ -316,16 +322,6 @@ def score_file(
         tuple(rows),
         tuple(score_notes(table, scored, choices, few, boundless)),
     )
-
-
-def _check_names(table: ForecastTable, choices: ScoreChoices) -> None:
-    against = [] if choices.against is None else [choices.against]
-    for option, names in (("--outside", choices.outside), ("--against", against)):
-        for name in names:
-            if name not in table.forecasters:
-                few = ", ".join(table.forecasters[:20])
-                what = f"{option} names {name!r}, which has no forecast in {table.name}"
-                raise ArenaError("unknown_name", what, f"forecasters: {few}", status=64)
 
 
 def row_data(row: ForecasterScores) -> dict[str, Any]:

@@ -186,7 +186,11 @@ def _notable_forecasts(
     """What was gained most by, and what was lost most by; no market twice on either side."""
     forecast, price = probability(rows.forecast), probability(rows.mid)
     gain = (price - rows.outcome) ** 2 - (forecast - rows.outcome) ** 2
-    stakes = _stakes(bets)
+    columns = (bets.cohort, bets.round, bets.market, bets.yes, bets.amount)
+    stakes = {
+        (cohort, number, bets.markets[market]): ("YES" if yes else "NO", amount)
+        for cohort, number, market, yes, amount in zip(*(x.tolist() for x in columns), strict=True)
+    }
 
     def notable(row: int) -> NotableForecast:
         name, key = rows.markets[rows.market[row]], (int(rows.cohort[row]), int(rows.round[row]))
@@ -213,15 +217,6 @@ def _first_of_each_market(rows: ForecastColumns, order: np.ndarray) -> list[int]
         if len(firsts) == MOST:
             break
     return list(firsts.values())
-
-
-def _stakes(bets: BetColumns) -> dict[tuple[int, int, str], tuple[str, int]]:
-    """What was bet by cohort, round and market: on which side, and how much."""
-    columns = (bets.cohort, bets.round, bets.market, bets.yes, bets.amount)
-    return {
-        (cohort, number, bets.markets[market]): ("YES" if yes else "NO", amount)
-        for cohort, number, market, yes, amount in zip(*(x.tolist() for x in columns), strict=True)
-    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -228,7 +228,12 @@ class CohortReplay:
         late = [(*CLOSED, market) for market in ordered if market in closed]
         offers = SnapshotOffers(first, view.rules)
         if turn.second:
-            second = _second_snapshot(first, turn.second)
+            quotes = {row["market_id"]: _quote(row, quote) for row, quote in turn.second}
+            shown, held = (
+                tuple(replace(x, quote=quotes[x.market.id]) for x in listings if x.market.id in quotes)
+                for listings in (first.shown, first.held)
+            )
+            second = Snapshot(first.at, shown, held, datetime.fromisoformat(turn.second[0][0]["taken_at"]))
             fresh = SnapshotOffers(second, view.rules, first)
             offers = WorseOffers(offers, second, first) if turn.failed_before else fresh
         bets = [bet for bet in bets if bet.market_id not in closed]
@@ -375,16 +380,6 @@ class CohortReplay:
             rounds=cohort.rounds,
             stated={of: stated.get(of, ()) for of in forecast_sources(settings)},
         )
-
-
-def _second_snapshot(first: Snapshot, second: Sequence[tuple[Row, Row | None]]) -> Snapshot:
-    """What a turn was shown, at the prices of when it had answered."""
-    quotes = {row["market_id"]: _quote(row, quote) for row, quote in second}
-    shown, held = (
-        tuple(replace(x, quote=quotes[x.market.id]) for x in listings if x.market.id in quotes)
-        for listings in (first.shown, first.held)
-    )
-    return Snapshot(first.at, shown, held, datetime.fromisoformat(second[0][0]["taken_at"]))
 
 
 def _quote(row: Row, quote: Row | None) -> Quote | None:

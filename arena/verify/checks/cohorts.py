@@ -103,19 +103,15 @@ def check_round(shown: CheckedRound) -> Found:
     """A round off its schedule, or with another's snapshot."""
     row, snapshot = shown.round, shown.snapshot
     if shown.cohort.frozen is not None:
-        yield from _schedule(row, shown.cohort.frozen)
+        if not 1 <= row["number"] <= shown.cohort.frozen.rounds:
+            yield row.differs("number", f"1 to {shown.cohort.frozen.rounds}", "the frozen number of rounds")
+        if row["at"] != shown.cohort.frozen.decides_at(row["number"]):
+            yield row.differs("at", shown.cohort.frozen.decides_at(row["number"]), "by the frozen schedule")
     if snapshot is not None and (snapshot["cohort_id"], snapshot["at"]) != (row["cohort_id"], row["at"]):
         yield row.differs("snapshot_id", "its own", f"that one is of {snapshot['at']}")
     if snapshot is not None and snapshot["taken_at"] < snapshot["at"]:
         late = f"{snapshot['at']} or later"
         yield snapshot.differs("taken_at", late, "nobody decides before the time")
-
-
-def _schedule(row: Row, frozen: FrozenCohort) -> Found:
-    if not 1 <= row["number"] <= frozen.rounds:
-        yield row.differs("number", f"1 to {frozen.rounds}", "the frozen number of rounds")
-    if row["at"] != frozen.decides_at(row["number"]):
-        yield row.differs("at", frozen.decides_at(row["number"]), "by the frozen schedule")
 
 
 def check_done(row: Row, silent: int, unmarked: int, failed: bool) -> Found:

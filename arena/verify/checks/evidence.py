@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Iterable
 from datetime import timedelta
 from itertools import pairwise
-from typing import Any
 
 from sqlalchemy import bindparam
 
@@ -74,17 +73,14 @@ def check_evidence(facts: RecordReader, shown: CheckedRound, decided: bool) -> F
 def _gathered(row: Row, shown: CheckedRound, pieces: list[Row]) -> Found:
     """A gathering's number of pieces, and its hash."""
     yield from check_numbers(pieces, "position", 0)
-    found = len(pieces) + _sum(json_in(row["dropped"]))
+    dropped = json_in(row["dropped"])
+    counts = dropped.values() if isinstance(dropped, dict) else ()
+    found = len(pieces) + sum(count for count in counts if type(count) is int)
     yield from row.check({"found": (found, "the number shown or dropped")})
     place = {"cohort": shown.cohort.row["number"], "round": shown.round["number"]}
     items = [[piece["market_id"], piece["article"], piece["fetched_at"]] for piece in pieces]
     content = without(row, "id", "round_id", "hash") | place | {"items": items}
     yield from check_hash(row, content, "it seals what was gathered and each evidence in it")
-
-
-def _sum(dropped: Any) -> int:
-    counts = dropped.values() if isinstance(dropped, dict) else ()
-    return sum(count for count in counts if type(count) is int)
 
 
 def _shown(shown: CheckedRound, pieces: Iterable[Piece]) -> Found:
@@ -95,7 +91,13 @@ def _shown(shown: CheckedRound, pieces: Iterable[Piece]) -> Found:
             yield from _timely(row, article["published_at"], shown)
             markets[row["market_id"]].append((row, article["published_at"]))
     for rows in markets.values():
-        yield from _in_order(shown, rows)
+        frozen = shown.cohort.frozen
+        if frozen is not None and len(rows) > frozen.per_market:
+            most, why = f"among the first {frozen.per_market}", "the frozen limit per market"
+            yield rows[-1][0].differs("position", most, why)
+        for (newer, published), (older, before) in pairwise(rows):
+            if published < before or newer["article"] == older["article"]:
+                yield older.differs("article", "an older one", "the newest comes first")
 
 
 def _timely(row: Row, published: str, shown: CheckedRound) -> Found:
@@ -110,17 +112,6 @@ def _timely(row: Row, published: str, shown: CheckedRound) -> Found:
     if closes is not None and published[:10] >= closes[:10]:
         words = f"one from before the day of {closes}"
         yield row.differs("article", words, "its market closes then")
-
-
-def _in_order(shown: CheckedRound, rows: list[tuple[Row, str]]) -> Found:
-    """The articles of a market: newest first, each once, and no more than was frozen."""
-    frozen = shown.cohort.frozen
-    if frozen is not None and len(rows) > frozen.per_market:
-        most, why = f"among the first {frozen.per_market}", "the frozen limit per market"
-        yield rows[-1][0].differs("position", most, why)
-    for (newer, published), (older, before) in pairwise(rows):
-        if published < before or newer["article"] == older["article"]:
-            yield older.differs("article", "an older one", "the newest comes first")
 
 
 def _latest(dated: str, published: str) -> str | None:

@@ -37,18 +37,14 @@ def check_levels(deal: CheckedFill) -> Found:
     prices = offered(deal)
     for level in deal.levels:
         yield from _money(deal, level)
-        if not _possible(deal, level["price"]):
+        price = level["price"]
+        sure = deal.frozen is not None and deal.frozen.extremes and deal.frozen.fill == "mid"
+        if not (0 < price < ONE or (sure and (price == ONE or (price == 0 and not deal.buys)))):
             yield level.differs("price", f"between 0 and {ONE}", "it is the price of a share")
         elif prices is not None and level["price"] not in prices:
             expected = " or ".join(map(str, sorted(prices))) or "none"
             why = "by the quote and the fill rule"
             yield level.differs("price", expected, why)
-
-
-def _possible(deal: CheckedFill, price: int) -> bool:
-    """Inside (0, 1); where the rules allow extremes, at 1 too, and a sale at 0."""
-    sure = deal.frozen is not None and deal.frozen.extremes and deal.frozen.fill == "mid"
-    return 0 < price < ONE or (sure and (price == ONE or (price == 0 and not deal.buys)))
 
 
 def _money(deal: CheckedFill, level: Row) -> Found:

@@ -243,7 +243,11 @@ def _check_new(facts: RecordReader) -> Found:
     yield from check_numbers(facts.rows(HEADS, **after), "number", facts.verified.number + 1)
     yield from _check_heads(facts, chain, after)
     open_rounds = yield from _check_rounds(facts, chain, after)
-    yield from _check_ledgers(facts, chain, after, open_rounds)
+    for row, *others in facts.read(LEDGERS, **after):
+        cohort, position, number, ref = _line(row, *others)
+        last = chain.ledgers.get((cohort, position), 0)
+        if number > last and (cohort, f"{ref.rpartition(':')[0]}:") not in open_rounds:
+            yield _uncovered("entry", (cohort, position, number))
     for kind, query in LISTED.items():
         if chain.sums[kind] != _sum(facts, query):
             yield from _check_listed(facts, kind, query, after)
@@ -374,17 +378,6 @@ def _round_parts(
         if lines:
             parts[kind] = _part(sorted(lines))
     return parts
-
-
-def _check_ledgers(
-    facts: RecordReader, chain: Chain, after: Mapping[str, int], open_rounds: set[tuple[int, str]]
-) -> Found:
-    """Ledgers that go on behind the last line that is covered. Fills are once their round is over."""
-    for row, *others in facts.read(LEDGERS, **after):
-        cohort, position, number, ref = _line(row, *others)
-        last = chain.ledgers.get((cohort, position), 0)
-        if number > last and (cohort, f"{ref.rpartition(':')[0]}:") not in open_rounds:
-            yield _uncovered("entry", (cohort, position, number))
 
 
 def _check_listed(facts: RecordReader, kind: str, query: RowsQuery, after: Mapping[str, int]) -> Found:

@@ -117,24 +117,20 @@ def check_ledger(facts: RecordReader, entrant: Row, lines: list[Line], frozen: F
         if row["id"] > after:
             content = without(row, "id", "entrant_id", "hash")
             yield from check_hash(row, content, "it seals what the row says")
-            expected = _follows(account, row) | _of_its_kind(account, row, frozen, resolution)
+            gained = 0 if row["kind"] == "deposit" else row["cash"] + row["cost"]
+            expected = {
+                "number": (account.number + 1, "entries are numbered without a gap"),
+                "previous": (account.head, "it is the hash of the entry before"),
+                "balance": (account.cash + row["cash"], "it is the sum of all cash"),
+                "held": (account.lot(row)[0] + row["shares"], "it is the sum of the lot's shares"),
+                "realised": (gained, "it is the cash not set against any cost"),
+            } | _of_its_kind(account, row, frozen, resolution)
             yield from row.check(expected)
             yield from _impossible(account, row)
         account.add(row)
     if not account.number:
         key = f"{key_of(facts, entrant)}, entry 1"
         yield Difference("entry", key, "kind", None, "deposit", "a ledger starts with the bankroll")
-
-
-def _follows(account: CheckedAccount, row: Row) -> Expected:
-    gained = 0 if row["kind"] == "deposit" else row["cash"] + row["cost"]
-    return {
-        "number": (account.number + 1, "entries are numbered without a gap"),
-        "previous": (account.head, "it is the hash of the entry before"),
-        "balance": (account.cash + row["cash"], "it is the sum of all cash"),
-        "held": (account.lot(row)[0] + row["shares"], "it is the sum of the lot's shares"),
-        "realised": (gained, "it is the cash not set against any cost"),
-    }
 
 
 def _of_its_kind(

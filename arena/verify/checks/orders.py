@@ -38,7 +38,12 @@ def check_orders(
     turn: CheckedTurn, deals: Sequence[CheckedFill], wishes: Any, books: LedgerSums | None
 ) -> Found:
     """Fills of a size that nobody ordered, or past its price, and orders that came to nothing at all."""
-    legs = _legs(wishes)
+    legs = defaultdict[Place, list[Leg]](list)
+    for action, name in (("buy", "bets"), ("sell", "sales")):
+        stated = wishes.get(name) if isinstance(wishes, dict) else None
+        for leg in stated if isinstance(stated, list) else ():
+            if isinstance(leg, dict) and _is_limit(leg.get("limit")):
+                legs[action, str(leg.get("market_id")), str(leg.get("side"))].append(leg)
     answered = {row["market_id"] for row in (*turn.rejections, *(deal.fill for deal in deals))}
     for action, market, side in legs:
         if market not in answered:
@@ -81,17 +86,6 @@ def _shares(leg: Leg, held: int) -> int | None:
     if fraction is not None:
         return held * fraction // ONE if type(fraction) is int and 0 < fraction <= ONE else None
     return held if shares is None else shares if type(shares) is int else None
-
-
-def _legs(wishes: Any) -> dict[Place, list[Leg]]:
-    """The bets and sales of a turn whose limits are prices, by what they are about."""
-    found = defaultdict[Place, list[Leg]](list)
-    for action, name in (("buy", "bets"), ("sell", "sales")):
-        legs = wishes.get(name) if isinstance(wishes, dict) else None
-        for leg in legs if isinstance(legs, list) else ():
-            if isinstance(leg, dict) and _is_limit(leg.get("limit")):
-                found[action, str(leg.get("market_id")), str(leg.get("side"))].append(leg)
-    return found
 
 
 def _is_limit(limit: Any) -> bool:

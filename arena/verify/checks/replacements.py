@@ -43,15 +43,11 @@ def check_replacements(facts: RecordReader, cohort: CheckedCohort) -> Found:
             if not earlier or not set(earlier).isdisjoint(GOOD):
                 words = "turns, and none of them good"
                 yield row.differs("round", words, "a good turn keeps the settings")
-            yield from _check_prompts(facts, row)
+            prompts = json_in(row["prompts"])
+            hashes = list(prompts.values()) if isinstance(prompts, dict) else [None]
+            if any(not isinstance(x, str) or facts.find(PromptRow, x) is None for x in hashes):
+                yield row.differs("prompts", "known prompts", "their texts are kept")
             before = row["settings"]
-
-
-def _check_prompts(facts: RecordReader, row: Row) -> Found:
-    prompts = json_in(row["prompts"])
-    hashes = list(prompts.values()) if isinstance(prompts, dict) else [None]
-    if any(not isinstance(x, str) or facts.find(PromptRow, x) is None for x in hashes):
-        yield row.differs("prompts", "known prompts", "their texts are kept")
 
 
 def newest_replacement(cohort: CheckedCohort, entrant: int, number: int) -> Row | None:

@@ -147,7 +147,11 @@ def _seen(facts: RecordReader, venue: str) -> Found:
     sightings, edge, board = _sightings(facts, venue), _pruned_until(facts), VenuePrices()
     for row in _played_back(facts, venue, board.new):
         for sighting in sightings.of(row["number"]):
-            yield from _turned(sighting, board)
+            market = sighting["market_id"]
+            expected = int(not board.has(market))
+            if sighting["quoted"] != expected:
+                yield sighting.differs("quoted", expected, "it records a change")
+            board.turn(market, bool(sighting["quoted"]))
         board.take_in()
         yield from row.check({"markets": (len(board.there), "by the sightings")})
         if row["at"] < edge:
@@ -157,15 +161,6 @@ def _seen(facts: RecordReader, venue: str) -> Found:
             yield Difference("quote", first, "at", None, f"{row['at']} or before", why)
         else:
             yield from row.check({"seen": (board.seen, "by the quotes until then")})
-
-
-def _turned(sighting: Row, board: VenuePrices) -> Found:
-    """A sighting, by which a market comes to be there, or is no more."""
-    market = sighting["market_id"]
-    expected = int(not board.has(market))
-    if sighting["quoted"] != expected:
-        yield sighting.differs("quoted", expected, "it records a change")
-    board.turn(market, bool(sighting["quoted"]))
 
 
 def _played_back(facts: RecordReader, venue: str, prices: dict[str, str]) -> Iterator[Row]:

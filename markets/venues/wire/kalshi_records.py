@@ -183,6 +183,8 @@ def market(page: KalshiPage, event: KalshiEvent, rate: int, series: KalshiSeries
     question = " — ".join(part for part in (page.title, subtitle) if part)
     if not question:
         raise RejectedRecord("market", "no_question", "it has neither a title nor a subtitle")
+    steps = [step.step for step in page.price_ranges or ()]
+    steps = [step for step in steps if _FINEST <= step <= _COARSEST]
     return Market(
         id=MarketId(f"kalshi:{page.ticker}"),
         event_id=f"kalshi:{page.event_ticker}",
@@ -191,7 +193,7 @@ def market(page: KalshiPage, event: KalshiEvent, rate: int, series: KalshiSeries
         category=event.category or "other",
         opens_at=page.opens_at,
         closes_at=page.close_time,
-        tick=tick(page),
+        tick=min(steps, default=_TICKS.get(page.price_level_structure, 10_000)),
         fee_rate=rate,
         story=story(page.event_ticker),
         tags=",".join(filter(None, (event.series_ticker, series.tags if series else ""))),
@@ -218,13 +220,6 @@ def story(event: str) -> str:
     if (day := _DAY.fullmatch(rest)) is not None and (name := _ASSET.fullmatch(series)) is not None:
         return f"kalshi:{name[1]}-{day[1]}"
     return ""
-
-
-def tick(page: KalshiPage) -> int:
-    """The finest step of a market's prices; near 0 and 1 it may be finer than between."""
-    steps = [step.step for step in page.price_ranges or ()]
-    steps = [step for step in steps if _FINEST <= step <= _COARSEST]
-    return min(steps, default=_TICKS.get(page.price_level_structure, 10_000))
 
 
 def quote(raw: object, ticker: str, at: datetime) -> Quote:

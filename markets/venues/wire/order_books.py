@@ -16,7 +16,13 @@ def with_levels(quote: Quote, bids: Iterable[Level], asks: Iterable[Level]) -> Q
     below = sorted((level for level in bids if level.shares), key=lambda level: -level.price)
     above = sorted((level for level in asks if level.shares), key=lambda level: level.price)
     for side in (below, above):
-        _check(side)
+        for level in side:
+            if not 0 < level.price < ONE:
+                raise RejectedRecord(
+                    "quote", "bad_book", f"its book has a level at {level.price / ONE:g} dollars"
+                )
+        if len({level.price for level in side}) < len(side):
+            raise RejectedRecord("quote", "bad_book", "its book has a price twice on one side")
     bid, ask = (side[0].price if side else None for side in (below, above))
     if bid is not None and ask is not None and bid > ask:
         raise RejectedRecord(
@@ -32,13 +38,3 @@ def book_gap(page: Quote, book: Quote) -> RejectedRecord | None:
         return None
     words = f"its page says {page.mid / ONE:g}, its book {book.mid / ONE:g}: no orders are filled"
     return RejectedRecord("quote", "gap", words)
-
-
-def _check(side: list[Level]) -> None:
-    for level in side:
-        if not 0 < level.price < ONE:
-            raise RejectedRecord(
-                "quote", "bad_book", f"its book has a level at {level.price / ONE:g} dollars"
-            )
-    if len({level.price for level in side}) < len(side):
-        raise RejectedRecord("quote", "bad_book", "its book has a price twice on one side")

@@ -63,12 +63,6 @@ def test_little_of_the_budget_is_left_unused() -> None:
         assert 0.98 * budget < asked(view, budget)[1] <= budget
 
 
-def cut_away(view: View) -> int:
-    """What the question takes with all long texts cut away."""
-    template, known = compile_template(BET), prompt_facts(PromptContext(view, longest=0))
-    return tokens_of([Message(role, template.filled(role, known)) for role in ROLES])
-
-
 @given(
     st.lists(st.tuples(st.integers(0, 3_000), st.sampled_from(["x", "ж", "雨", "a b\n", " \n"])), max_size=6),
     st.integers(1_000, 6_000),
@@ -76,7 +70,8 @@ def cut_away(view: View) -> int:
 def test_a_prompt_fits_or_says_by_how_much_it_does_not(texts: list[tuple[int, str]], budget: int) -> None:
     listings = (a_listing(market=f"sim:{n}", rules=letter * k) for n, (k, letter) in enumerate(texts))
     view = a_view(*listings)
-    least = cut_away(view)
+    template, known = compile_template(BET), prompt_facts(PromptContext(view, longest=0))
+    least = tokens_of([Message(role, template.filled(role, known)) for role in ROLES])
     if min(least, asked(view, None)[1]) > budget:
         with pytest.raises(TooLong) as told:
             asked(view, budget)

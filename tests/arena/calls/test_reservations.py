@@ -244,13 +244,6 @@ def test_who_was_taken_over_asks_no_more(record: Record) -> None:
     assert play(record, limited(record), provider, Payer(1, 1, token + 1))[0].reply == "yes"
 
 
-def room(record: Record) -> float | None:
-    """How many calls the lane has room for, where something is known of it."""
-    with record.engine.connect() as connection:
-        found = connection.exec_driver_sql("SELECT room FROM lane WHERE paused_until IS NOT NULL").scalar()
-    return None if found is None else found / ONE
-
-
 def end_pause(record: Record) -> None:
     """The provider has been left alone for as long as it asked."""
     with record.engine.begin() as connection:
@@ -261,5 +254,7 @@ def test_a_lane_is_never_narrower_than_one(record: Record) -> None:
     for _ in range(5):
         play(record, limited(record, limiter=RateLimiter(50, 2)), Provider(TOO_MANY), ME)
         end_pause(record)
-    assert room(record) == 1
+    with record.engine.connect() as connection:
+        found = connection.exec_driver_sql("SELECT room FROM lane WHERE paused_until IS NOT NULL").scalar()
+    assert (None if found is None else found / ONE) == 1
     assert made(play(record, limited(record, limiter=RateLimiter(50, 2)), Provider(), ME)) == 1

@@ -156,22 +156,17 @@ def test_categories_need_a_column(here: Path) -> None:
     assert "weather" in run("score", "f.csv", "--by", "category").stdout
 
 
-def seed_001(here: Path, hidden_until: int) -> None:
-    """The tournament of 2022 as a file: a forecast a day, from its morning until the next."""
-    lines = ["question,forecaster,chance,time,end,open,close,scheduled_close,hidden_until"]
-    for number, table in TABLES.items():
-        question = question_of(table)
-        life = f"{question.opens:g},{question.closes:g},{question.scheduled:g},{hidden_until}"
-        for name, days in table.items():
-            lines += [f"{number},{name},{x},{d},{d + 1},{life}" for d, x in enumerate(days) if x is not None]
-    (here / "days.csv").write_text("\n".join(lines))
-
-
 @pytest.mark.parametrize(
     ("weight", "prizes"), [("", [108, 779, 45, 68]), ("hidden_weight: 1", [149, 799, 52, 0])]
 )
 def test_both_leaderboards_of_2022(here: Path, weight: str, prizes: list[int]) -> None:
-    seed_001(here, hidden_until=2)
+    lines = ["question,forecaster,chance,time,end,open,close,scheduled_close,hidden_until"]
+    for number, table in TABLES.items():
+        question = question_of(table)
+        life = f"{question.opens:g},{question.closes:g},{question.scheduled:g},2"
+        for name, days in table.items():
+            lines += [f"{number},{name},{x},{d},{d + 1},{life}" for d, x in enumerate(days) if x is not None]
+    (here / "days.csv").write_text("\n".join(lines))
     (here / "cup.yaml").write_text(f"form: 2022\nforecasts: days.csv\npool: 1000\n{weight}\n")
     found = json.loads(run("tournament", "cup.yaml", "--json").stdout)
     won = {row["forecaster"]: round(row["prize"]) for row in found["rows"]}

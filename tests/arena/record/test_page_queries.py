@@ -103,7 +103,7 @@ def test_the_list_has_the_markets_that_agents_saw_and_no_others(copy: Path) -> N
     unseen(copy, "a:first", "m:amid", "z:last")
     with looking(copy) as connection:
         assert sorted((market,) for market in shown_last(connection)) == seen
-        assert [(category,) for category in read_categories(connection)] == told
+        assert [(category,) for category, _ in read_categories(connection)] == told
         assert count_shown_rounds(connection) == rows_in(copy, "SELECT count(*) FROM round")[0][0]
 
 

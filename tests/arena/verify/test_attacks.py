@@ -81,14 +81,6 @@ def attacked(season: Path) -> Iterator[TamperedRecord]:
     held.close()
 
 
-def seal_again(record: TamperedRecord, differences: list[Difference]) -> None:
-    """Write the hashes back that are expected."""
-    for each in differences:
-        if each.field in SEALS:
-            words = f'UPDATE "{each.table}" SET "{each.field}" = ? WHERE "{each.field}" = ?'
-            record.driver.execute(words, (each.expected, each.found))
-
-
 def of(agent: str, table: str = "turn") -> str:
     """The condition for an agent's rows."""
     ids = f"(SELECT id FROM entrant WHERE name = '{agent}')"
@@ -462,7 +454,10 @@ def assert_found(record: TamperedRecord, heads: list[str], rewritten: bool = Tru
             return
         if not any(each.field in SEALS for each in found):
             break
-        seal_again(record, found)
+        for each in found:
+            if each.field in SEALS:
+                words = f'UPDATE "{each.table}" SET "{each.field}" = ? WHERE "{each.field}" = ?'
+                record.driver.execute(words, (each.expected, each.found))
     if rewritten:
         rewrite_heads(record.driver)
     enough = "nothing is found once all hashes and the chain are rewritten"

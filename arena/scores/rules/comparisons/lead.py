@@ -107,7 +107,7 @@ def lead(
     unranked: int = 0,
 ) -> LeadStatement:
     """Who leads, by the gains of the ranked agents in the order of the board."""
-    players = _entries(gains, copies)
+    players = [gain for gain in gains if gain.agent not in copies.of]
     judged = [gain for gain in players if gain.reason is None]
     unjudged = len(players) - len(judged) if judged else 0
     notes = _notes(gains, copies, unjudged, unranked)
@@ -124,11 +124,6 @@ def lead(
     else:
         stated = _unproven(judged, field)
     return LeadStatement(stated.sentence + notes, stated.leader, stated.events_needed, bar)
-
-
-def _entries(gains: Sequence[Gain], copies: Copies) -> list[Gain]:
-    """One gain for each entry, that of its head; without the price and its copies."""
-    return [gain for gain in gains if gain.agent not in copies.of]
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,13 @@ def check_season(
     by_agent = tuple(
         AgentForecasts(cell[p], what[p], f[p], r[p], (f[p] - o[p]) ** 2, (r[p] - o[p]) ** 2) for p in parts
     )
-    event_of = _events_of(what, about, scored)
+    event_of = np.zeros(what.max(initial=-1) + 1, dtype=np.int64)
+    event_of[what] = about
+    torn = np.flatnonzero(event_of[what] != about)
+    if torn.size:
+        raise ValueError(
+            f"row {scored[torn[0]]}: column event: this market belongs to another event in another row"
+        )
     week = np.zeros(what.size) if known is None else np.floor((np.asarray(known)[scored] - MONDAY) / WEEK)
     numbers, place = np.unique(week, return_inverse=True)
     week_of = np.zeros(event_of.size, dtype=np.int64)
@@ -122,15 +128,3 @@ def _refuse_twice(agents: Sequence[str], who: Ints, cell: Ints, row: Ints) -> No
         raise ValueError(
             f"row {second}: {agents[who[twice[0]]]} has the same market and instant in row {first}"
         )
-
-
-def _events_of(market: Ints, event: Ints, row: Ints) -> Ints:
-    """Each market's event; 0 for numbers that are no market."""
-    event_of = np.zeros(market.max(initial=-1) + 1, dtype=np.int64)
-    event_of[market] = event
-    torn = np.flatnonzero(event_of[market] != event)
-    if torn.size:
-        raise ValueError(
-            f"row {row[torn[0]]}: column event: this market belongs to another event in another row"
-        )
-    return event_of

@@ -64,7 +64,14 @@ def paper_leaderboard(
     if dataset.forecasters != market.forecasters:
         raise ValueError("the two tables have different forecasters: make both with the same `forecasters`")
     for part in (dataset, market):
-        _complete(part)
+        if not part.questions:
+            raise ValueError("there is no question of one of the types, and the paper's board needs both")
+        absent = np.argwhere(np.isnan(part.brier))
+        if absent.size:
+            who, what = absent[0].tolist()
+            raise ValueError(
+                f"{part.forecasters[who]!r} has no forecast on {part.questions[what]!r}, see impute"
+            )
     means = both(dataset.brier.mean(axis=1), market.brier.mean(axis=1))
     half, clustered = _half_width(dataset, market), _half_width(dataset, market, by_cluster=True)
     best = int(means[2].argmin()) if against is None else dataset.forecasters.index(against)
@@ -90,17 +97,6 @@ def paper_leaderboard(
         for i, name in enumerate(dataset.forecasters)
     ]
     return sorted(rows, key=lambda row: (row.brier.overall, row.forecaster))
-
-
-def _complete(panel: Panel) -> None:
-    if not panel.questions:
-        raise ValueError("there is no question of one of the types, and the paper's board needs both")
-    absent = np.argwhere(np.isnan(panel.brier))
-    if absent.size:
-        who, what = absent[0].tolist()
-        raise ValueError(
-            f"{panel.forecasters[who]!r} has no forecast on {panel.questions[what]!r}, see impute"
-        )
 
 
 def _half_width(dataset: Panel, market: Panel, by_cluster: bool = False) -> Floats:

@@ -73,7 +73,12 @@ def chance_forecasts(
     begun = _times(start, "start")
     values = np.atleast_1d(np.asarray(chance, dtype=np.float64))
     _same_length(names, begun, values)
-    _positive(values)
+    wrong = np.flatnonzero(~((values > 0) & (values < np.inf)))
+    if wrong.size:
+        raise ValueError(
+            f"row {wrong[0]}: chance {values[wrong[0]]} of what happened is not above 0; "
+            "limits.with_floor gives a density the floor that the site gives it"
+        )
     until = _until_next(names, begun) if end is None else _ends(end, names, begun)
     counted = np.ones(names.size, dtype=np.bool_) if base is None else np.asarray(base, dtype=np.bool_)
     _same_length(names, until, counted)
@@ -120,12 +125,3 @@ def _until_next(names: Labels, start: Floats) -> Floats:
 def _same_length(*columns: NDArray[np.generic]) -> None:
     if len({column.shape for column in columns}) > 1:
         raise ValueError(f"columns differ in length: {[len(column) for column in columns]}")
-
-
-def _positive(values: Floats) -> None:
-    wrong = np.flatnonzero(~((values > 0) & (values < np.inf)))
-    if wrong.size:
-        raise ValueError(
-            f"row {wrong[0]}: chance {values[wrong[0]]} of what happened is not above 0; "
-            "limits.with_floor gives a density the floor that the site gives it"
-        )

@@ -70,9 +70,14 @@ def grid_scores(grid: ForecastGrid) -> GridScores:
     chance = clip(np.where(grid.yes[:, None], stands, 1 - stands))
     logs = np.log(np.column_stack([chance, _community(chance, since, grid.base)]))
     base = np.append(grid.base, False)
+    inside = base & ~np.isnan(logs)
+    total = np.where(inside, logs, 0.0).sum(axis=1, keepdims=True)
+    others = inside.sum(axis=1, keepdims=True) - inside
+    mean = (total - np.where(inside, logs, 0.0)) / np.where(others > 0, others, np.nan)
+    peers: Floats = 100 * (logs - mean)
     parts = {
         "baseline": baseline.points(np.exp(logs)),
-        "peer": _peers(logs, base),
+        "peer": peers,
         "relative": _relatives(logs, base),
     }
     is_last = (grid.time < grid.ends) & ~(
@@ -134,15 +139,6 @@ def _age_ranks(since: Floats) -> Floats:
     ranks = np.empty(since.shape)
     np.put_along_axis(ranks, order, (first + last) / 2 + 1, axis=1)
     return ranks
-
-
-def _peers(logs: Floats, base: Flags) -> Floats:
-    inside = base & ~np.isnan(logs)
-    total = np.where(inside, logs, 0.0).sum(axis=1, keepdims=True)
-    others = inside.sum(axis=1, keepdims=True) - inside
-    mean = (total - np.where(inside, logs, 0.0)) / np.where(others > 0, others, np.nan)
-    peers: Floats = 100 * (logs - mean)
-    return peers
 
 
 def _relatives(logs: Floats, base: Flags) -> Floats:

@@ -97,7 +97,11 @@ def continuous(
     (array([1.5]), array([1.]))
     """
     rows = np.atleast_2d(np.asarray(cdf, dtype=np.float64))
-    _rising(rows)
+    if rows.ndim != 2 or rows.shape[1] < 2:
+        raise ValueError("a cdf needs a value at both ends of the range")
+    good = (rows >= 0).all(axis=1) & (rows <= 1).all(axis=1) & (np.diff(rows, axis=1) >= 0).all(axis=1)
+    if not good.all():
+        raise ValueError(f"row {np.flatnonzero(~good)[0]}: a cdf rises from 0 to 1 and never falls")
     count = rows.shape[1] - 1
     if not 0 <= bucket <= count + 1 or open_bounds not in (0, 1, 2):
         raise ValueError(f"no bucket {bucket} of {count}, or not 0, 1 or 2 open bounds: {open_bounds}")
@@ -123,11 +127,3 @@ def _options(rows: Floats, outcome: int) -> None:
     wrong = np.flatnonzero((~np.isnan(rows)).sum(axis=1) < 2)
     if wrong.size:
         raise ValueError(f"row {wrong[0]}: with a single option there is nothing to forecast")
-
-
-def _rising(rows: Floats) -> None:
-    if rows.ndim != 2 or rows.shape[1] < 2:
-        raise ValueError("a cdf needs a value at both ends of the range")
-    good = (rows >= 0).all(axis=1) & (rows <= 1).all(axis=1) & (np.diff(rows, axis=1) >= 0).all(axis=1)
-    if not good.all():
-        raise ValueError(f"row {np.flatnonzero(~good)[0]}: a cdf rises from 0 to 1 and never falls")

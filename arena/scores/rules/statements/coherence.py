@@ -19,7 +19,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -104,7 +104,11 @@ def coherence(
     kind, place = np.asarray(shapes, dtype=np.str_), np.arange(p.size) if rung is None else np.asarray(rung)
     prices = p if mid is None else check_probabilities(mid)
     check_lengths(p.size, event=labels.size, shape=kind.size, rung=place.size, mid=prices.size)
-    rows = _judged(labels, kind, np.where(kind == "nested", place, p))
+    group = number_labels(labels)
+    order = np.lexsort((np.where(kind == "nested", place, p), group))
+    several = (np.bincount(group)[group] > 1) if group.size else np.empty(0, np.bool_)
+    counts = ((kind == "exhaustive") | (np.isin(kind, get_args(Shape)) & several))[order]
+    rows = np.asarray(order[counts], dtype=np.intp)
     if not rows.size:
         words = "no two forecasts were on markets with a declared relation"
         return CoherenceScore(None, None, 0, 0, None, None, words)
@@ -119,15 +123,6 @@ def coherence(
         worst=float(losses[worst]),
         worst_event=str(names[worst]) if losses[worst] else None,
     )
-
-
-def _judged(labels: NDArray[Any], shape: NDArray[np.str_], rung: NDArray[Any]) -> Places:
-    """The places of the rows that count: event by event, a ladder's rungs in order."""
-    group = number_labels(labels)
-    order = np.lexsort((rung, group))
-    several = (np.bincount(group)[group] > 1) if group.size else np.empty(0, np.bool_)
-    counts = ((shape == "exhaustive") | (np.isin(shape, get_args(Shape)) & several))[order]
-    return np.asarray(order[counts], dtype=np.intp)
 
 
 def _losses(p: Floats, group: Places, shape: NDArray[np.str_]) -> Floats:

@@ -52,18 +52,13 @@ def score(
 ) -> TableScores:
     """The means of everyone in a table of forecasts."""
     cells = cell_scores(check_rows(question, forecaster, probability, outcome, times), times, mode)
-    return TableScores(mode, lines_of(cells), cells)
-
-
-def lines_of(cells: CellScores) -> tuple[ForecasterMeans, ...]:
-    """Each forecaster's means over what is known."""
     found = []
     for name in sorted(set(cells.forecaster.tolist())):
         own = cells.values[:, cells.forecaster == name]
         known = [column[~np.isnan(column)] for column in own]
         means = [float(column.mean()) if column.size else math.nan for column in known]
         found.append(ForecasterMeans(name, own.shape[1], *means))
-    return tuple(found)
+    return TableScores(mode, tuple(found), cells)
 
 
 def line(found: TableScores, name: str) -> ForecasterMeans:
