@@ -410,13 +410,13 @@ class ModelSettings(Settings):
     temperature: float | None = Field(default=None, ge=0, le=2)
     """Sent only if set."""
     max_tokens: int = Field(default=16_000, ge=1)
-    """The longest answer, in tokens; unless set, worked out by model and number of markets."""
+    """The longest answer, in tokens; by default computed from model and number of markets."""
     max_tokens_key: str | None = Field(default=None, exclude_if=is_none, pattern=r"^[a-z_]{1,40}$")
-    """The name to send `max_tokens` under, for servers that take no usual one."""
+    """The name to send `max_tokens` under, for servers that reject the usual one."""
     form: Rung | None = Field(default=None, exclude_if=is_none)
-    """How the answer's form is asked for; by default what the server takes."""
+    """How the answer's form is requested; by default whatever the server accepts."""
     seed: bool = Field(default=True, exclude_if=bool)
-    """Whether a seed is sent to servers that take one."""
+    """Whether a seed is sent to servers that accept one."""
     prompt_tokens: int = Field(default=100_000, ge=1_000)
     """The longest prompt, in estimated tokens."""
     reasoning: Reasoning | None = None
@@ -424,13 +424,13 @@ class ModelSettings(Settings):
     timeout: float = Field(
         default=120.0, json_schema_extra={"meant": 'a duration such as "120s" or "15m"', "unit": "seconds"}
     )
-    """How long to wait for an answer; unless set, worked out like `max_tokens`."""
+    """How long to wait for an answer; by default computed like `max_tokens`."""
     price: TokenPrice | None = Field(
         default=None, json_schema_extra={"meant": "a block with input and output"}
     )
     """Dollars per million tokens, if litellm has no price: `{input: 1, output: 4}`."""
     max_cost: float | None = Field(default=None, exclude_if=is_none, ge=0, le=100_000)
-    """The most a call can cost, in dollars, where `extra` adds what has no known bound."""
+    """The most a call can cost, in dollars, if `extra` adds an unbounded cost."""
     released: date | None = None
     """The day the model was released."""
     extra: dict[str, JsonValue] = Field(default_factory=dict)
@@ -465,7 +465,7 @@ class DeskSettings(Settings):
         le=5 * 3_600,
         json_schema_extra={"meant": 'a duration such as "15m", at most 5h', "unit": "seconds"},
     )
-    """How long a round waits for its answer, from when its turn is open."""
+    """How long a round waits for its answer, once its turn is open."""
 
 
 def model_settings(settings: Settings) -> ModelSettings | None:

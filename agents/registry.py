@@ -44,7 +44,9 @@ def kind(name: str, extra: Iterable[Path] = ()) -> AgentKind:
     module = load("agents.kinds", name, extra)
     settings, agent = getattr(module, "Settings", None), getattr(module, "agent", None)
     if not (isinstance(settings, type) and issubclass(settings, Settings) and callable(agent)):
-        raise NotAnAgentKind(f"{name}.py is no agent kind: it needs a class Settings and a function agent")
+        raise NotAnAgentKind(
+            f"{name}.py is not an agent kind: it needs a class Settings and a function agent"
+        )
     looks_outside = getattr(module, "LOOKS_OUTSIDE", module.__name__ != f"agents.kinds.{name}")
     page, ask = (module.__doc__ or "").strip(), getattr(module, "ask", None)
     return AgentKind(name, page, settings, agent, looks_outside, ask)
@@ -100,7 +102,7 @@ def read_file(folder: Path, name: str) -> str:
     """The text of a file; its path starts from the config's folder."""
     path = folder / name
     if not path.is_file():
-        raise Unreadable(f"there is no file {name} beside the config. Put it there, or name another one")
+        raise Unreadable(f"there is no file {name} next to the config. Put it there, or name another")
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
@@ -120,7 +122,7 @@ def load_module(folder: Path, name: str) -> ModuleType:
     paths = [folder / f"{name}.py", folder / "extensions" / f"{name}.py"]
     path = next((path for path in paths if path.is_file()), None)
     if path is None:
-        words = f"there is no {name}.py beside the config, nor in extensions/ there"
+        words = f"there is no {name}.py next to the config or in its extensions/"
         raise Unreadable(f"{words}. Put the function there, or name another module")
     try:
         return load_file(path)

@@ -137,7 +137,7 @@ def _read_manifest(path: Path) -> dict[str, Any]:
             instant(held.get(key))
         return held
     except (ValueError, TypeError) as error:
-        raise VenueError("other_history", f"{path} says no history", "name a new folder") from error
+        raise VenueError("other_history", f"{path} has no history", "name a new folder") from error
 
 
 def _write_manifest(path: Path, values: Mapping[str, Any]) -> None:

@@ -1,7 +1,7 @@
-"""Plays by a program of yours, in any language.
+"""Plays by your own program, in any language.
 
-`command` is the program with its words, run without a shell in the config's folder, once a turn. It reads a
-view, one JSON document, from standard input and writes a decision to standard output; `arena schema view`
+`command` is the program with its arguments, run without a shell in the config's folder, once a turn. It reads
+a view, one JSON document, from standard input and writes a decision to standard output; `arena schema view`
 and `arena schema decision` print their forms.
 
     - kind: command
@@ -9,7 +9,7 @@ and `arena schema decision` print their forms.
       command: [python3, mine.py]
       timeout: 5m
 
-A program in Python, whole:
+A complete program in Python:
 
     import json, sys
 
@@ -20,13 +20,13 @@ A program in Python, whole:
     ]
     json.dump({"version": 1, "forecasts": forecasts}, sys.stdout)
 
-A turn that was broken off is not asked again once its answer is in. An item of a decision that makes no
-sense is rejected, an answer that is no decision malformed; a program that exits with a status other than
-0, or takes too long, fails its turn and is ended with all that it started.
+An interrupted turn is not repeated once its answer is in. An invalid item of a decision is rejected, an
+answer that is not a decision is malformed; a program that exits with a status other than 0, or takes too
+long, fails its turn and is killed with all its children.
 
-It sees the variables `PATH`, `HOME`, `LANG` and the like, and those named under `environment`. Since it
-can look up what it likes, at a live venue its turns are filled and scored at the prices of when it has
-answered. The program is not frozen: rename it when you change what it does.
+It sees the variables `PATH`, `HOME`, `LANG` and the like, and those named under `environment`. Since it can
+look up anything, at a live venue its turns are filled and scored at the prices when it answered. The program
+is not frozen: rename it when you change what it does.
 """
 
 from collections.abc import Iterator
@@ -59,7 +59,7 @@ class Settings(Common):
     """Which program, and how long it has."""
 
     command: tuple[str, ...] = Field(min_length=1)
-    """The program and its words, such as `[python3, mine.py]`."""
+    """The program and its arguments, such as `[python3, mine.py]`."""
     timeout: float = Field(
         default=120.0,
         gt=0,
@@ -69,7 +69,7 @@ class Settings(Common):
     environment: tuple[Variable, ...] = ()
     """Variables that it sees besides `PATH` and the like."""
     context: Context = Field(default=Context(), json_schema_extra=CONTEXT_KEYS)
-    """What the view has beyond that."""
+    """What else the view has."""
 
     def faults(self, given: Given) -> Iterator[tuple[str, str]]:
         """Whether there is such a program; one beside the config is looked for when it is run."""

@@ -3,7 +3,7 @@
     - kind: constant
       p: 0.3
 
-At 0.5 it knows nothing, and says so.
+At 0.5 it claims to know nothing.
 """
 
 from pydantic import Field

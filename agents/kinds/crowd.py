@@ -1,9 +1,9 @@
 """Combines the forecasts of several agents, market by market. It never bets.
 
-`method` is `median`, `mean`, `trimmed_mean` (without the lowest and highest; `trim` is the share left out
-at each end), `geometric_mean` (of the probabilities; it leans to NO) or `geometric_mean_of_odds` (which
-treats YES and NO alike). It uses final forecasts and skips markets without any. If the provider of one
-fails, so does the crowd.
+`method` is `median`, `mean`, `trimmed_mean` (without the lowest and highest; `trim` is the share left out at
+each end), `geometric_mean` (of the probabilities; it leans to NO) or `geometric_mean_of_odds` (which treats
+YES and NO alike). It uses final forecasts and skips markets without any. If one of their providers fails, so
+does the crowd.
 
     - kind: crowd
       of: [sharp, hasty]

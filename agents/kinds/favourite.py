@@ -1,7 +1,7 @@
 """Believes the price, and backs the strongest favourites with minimum bets.
 
-Its forecast is the mid of every market shown. It bets the rules' minimum on the likelier side where that is
-dearest; a side that can't be bought is replaced by the next dearest. A mid of one half has no favourite.
+Its forecast is the mid of every market shown. It bets the rules' minimum on the most expensive likelier
+sides; a side that can't be bought is replaced by the next. A mid of one half has no favourite.
 
     - kind: favourite
       bets: 5

@@ -3,15 +3,15 @@
 `model` is its litellm name (`anthropic/MODEL`, or `openai/MODEL` with a `base_url` for your own server).
 `prompt` is the template: `bet`, another of docs/prompts.md, or the path of your own .md file; `system`
 replaces the prompt's system message only. `prices` are `shown`, `hidden`, or shown `after` a first question
-without them (the blind forecast is then kept beside the final one).
+without them (the blind forecast is then kept along with the final one).
 
-`max_tokens` and `timeout` are worked out by model, reasoning and number of markets where you set none
-(`arena config` shows them). A server that refuses the schema, the seed or the name of the token limit is
-asked without; `form`, `seed` and `max_tokens_key` say so by hand.
+Unless set, `max_tokens` and `timeout` are computed from model, reasoning and number of markets (`arena
+config` shows them). If a server refuses the schema, the seed or the name of the token limit, it is asked
+without; `form`, `seed` and `max_tokens_key` set this by hand.
 
-`samples` is how often the whole prompt is asked, each time with another seed: the agent states the median
-and makes the bets of the sample closest to it. `batch` limits the markets in one question. `released` is
-the model's release date: in a replay, it may know rather than foresee what was decided earlier.
+`samples` is how often the whole prompt is asked, each time with another seed: the agent states the median and
+makes the bets of the sample closest to it. `batch` limits the markets in one question. `released` is the
+model's release date: in a replay, it may already know the outcomes of earlier decisions.
 """
 
 import asyncio
@@ -68,23 +68,23 @@ class Settings(ModelSettings):
     prompt: str = "bet"
     """The prompt: a name, or the path of your own .md file."""
     system: str | None = None
-    """A prompt for the system message alone."""
+    """A prompt for the system message only."""
     prices: Literal["shown", "hidden", "after"] = "shown"
-    """Whether it sees prices: yes, no, or once it has answered without."""
+    """Whether it sees prices: yes, no, or after first answering without them."""
     samples: int = Field(default=1, ge=1, le=100)
     """How often each question is asked; the median counts."""
     min_answered: float = Field(default=0.9, gt=0, le=1)
-    """With usable forecasts for less of the markets, it is asked for the rest, once."""
+    """With usable forecasts for fewer of the markets, it is asked once for the rest."""
     batch: int | None = Field(default=None, ge=1)
     """The most markets in one question; by default all."""
     context: Context = Field(default=Context(), json_schema_extra=CONTEXT_KEYS)
-    """What its prompt may tell beyond that."""
+    """What else its prompt shows."""
     tools: tuple[str, ...] = Field(default=(), exclude_if=is_empty)
-    """What it may use first, such as `[search, read, price_history, book, notes]`."""
+    """Tools it may use first, such as `[search, read, price_history, book, notes]`."""
     steps: int = Field(default=STEPS, ge=1, le=100, exclude_if=STEPS.__eq__)
-    """How many steps a question may take; then it must answer."""
+    """How many steps a question may take before it must answer."""
     tool_dollars: float | None = Field(default=None, exclude_if=is_none, gt=0, le=100_000)
-    """At this cost of its steps it must answer."""
+    """The cost of steps at which it must answer."""
 
     @property
     def prompt_names(self) -> tuple[str, ...]:

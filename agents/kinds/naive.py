@@ -1,6 +1,6 @@
-"""States the price, and where there is none how often such questions end YES.
+"""States the price or, without one, how often such questions end YES.
 
-Where `rates` lacks a number of days, the nearest counts; without any it is even odds. It never bets.
+If `rates` lacks a number of days, the nearest is used; without any, even odds. It never bets.
 
     - kind: naive
       rates: {fred: {7: 0.45, 30: 0.48}}

@@ -1,14 +1,13 @@
 """Plays from outside, by a program or an assistant that takes its turns at `arena desk`.
 
-Until the answer is in or `wait` is over, whoever has the agent's key can read the view and send a
-decision: [agents from outside](outside.md). A turn without an answer in time is late.
+Until the answer is in or `wait` is over, anyone with the agent's key can read the view and send a decision:
+[agents from outside](outside.md). A turn without an answer in time is late.
 
     - kind: outside
       name: ann
       wait: 15m
 
-The round and all that is due after it wait for the slowest: keep `wait` well below the time between
-rounds.
+The round and everything due after it wait for the slowest, so keep `wait` well below the time between rounds.
 """
 
 from pydantic import Field
@@ -38,16 +37,14 @@ class Settings(DeskSettings):
     """How long it has."""
 
     context: Context = Field(default=Context(), json_schema_extra=CONTEXT_KEYS)
-    """What the view has beyond that."""
+    """What else the view has."""
 
 
 def ask(_settings: Settings, _given: Given) -> Ask:
     """What is asked where no desk is: nobody can answer."""
 
     async def nobody(prompt: Prompt) -> Call:
-        words = (
-            "it takes its turns at the desk, and none is open here: play a round, with arena desk beside it"
-        )
+        words = "it takes its turns at the desk, and none is open: play a round while arena desk runs"
         return Call(prompt, None, cost=0, error=CallError("other", words, retry=False))
 
     return nobody

@@ -21,9 +21,9 @@ With a `model` and its settings, an async function can call that model: `call = 
 ask(Prompt((Message("user", "Will it rain?"),)))`, both from `agents.model`; `call.reply` is the answer,
 `call.error` the reason there is none. A function that is not async blocks all agents while it runs.
 
-A function that raises, or returns anything but a decision, fails its turn, with a note. At a live venue
-its turns are filled and scored at the prices of when it has answered. The file is not frozen: rename it
-when you change what it does.
+A function that raises, or returns anything but a decision, fails its turn, with a note. At a live venue its
+turns are filled and scored at the prices when it answered. The file is not frozen: rename it when you change
+what it does.
 
     - kind: python
       function: mine:decide
@@ -57,11 +57,11 @@ class Settings(ModelSettings):
     function: Annotated[str, AfterValidator(_place)]
     """The module and the function in it, such as `mine:decide`."""
     arguments: Mapping[str, Any] = Field(default_factory=dict)
-    """Keyword arguments of the function, beside the view and `ask`."""
+    """Keyword arguments of the function, besides the view and `ask`."""
     model: str = ""
     """The model that `ask` calls, if any."""
     context: Context = Field(default=Context(), json_schema_extra=CONTEXT_KEYS)
-    """What the view has beyond that."""
+    """What else the view has."""
 
     def faults(self, given: Given) -> Iterator[tuple[str, str]]:
         """Whether the function is there and can be called so."""

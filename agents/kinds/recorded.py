@@ -13,8 +13,7 @@ row a `reason`. Empty cells count as missing.
 
 A probability holds from its time until the next one for that market. A move counts in the first round at or
 after its time; a cohort's first round also takes those of the last `days` days, 7 by default. The file is
-read again in every round and may grow while a cohort plays; a move added after its round was played is
-not made up for.
+read again in every round and may grow while a cohort plays; a move added after its round was played is lost.
 
 Numbers mean what they mean in a model's answer: `0.4` and `40%` are probabilities, `40` is not. An invalid
 row, or a move in a market that can't be traded, is rejected with its line number in the round in which it

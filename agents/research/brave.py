@@ -103,7 +103,7 @@ class Brave:
         if self._http is None:
             if not (key := os.environ.get(KEY)):
                 words = f"the environment variable {KEY} is not set"
-                raise ResearchError("no_key", words, "put the key there, or in .env beside the config")
+                raise ResearchError("no_key", words, "set it there, or in .env next to the config")
             self._http = HttpClient(
                 settings.url,
                 per_second=settings.per_second,

@@ -163,7 +163,7 @@ def _say_money(money: Mapping[str, Any]) -> None:
         print(f"  {signed_dollars(split[key]):>{width}}  {words}")
     if luck["percentile"] is not None:
         band = f"{signed_dollars(luck['low'])} to {signed_dollars(luck['high'])}"
-        print(f"  chance alone gives {band} in 95% of seasons, less than this in {luck['percentile']:.1%}")
+        print(f"  chance alone gives {band} in 95% of seasons, less than it made in {luck['percentile']:.1%}")
     if fall is not None and fall["amount"]:
         print(f"  max drawdown {signed_dollars(-fall['amount'])}, {fall['share']:.1%} of the peak")
 

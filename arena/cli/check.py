@@ -405,7 +405,7 @@ def _heads(heads: Mapping[str, Any]) -> str:
     """Where the heads of the record go; what it means when they go nowhere."""
     if place := heads["file"] or heads["command"]:
         return f"appended to {place}" if heads["file"] else f"published by {place[0]}"
-    return "not published: whoever runs this machine could rewrite the record unnoticed (config: heads)"
+    return "not published: whoever runs this machine could rewrite the record unseen (config: heads)"
 
 
 def _say(name: str, words: str) -> None:
@@ -441,10 +441,10 @@ def _warnings(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             hint = "add `price: {input: …, output: …}` to it, in dollars per million tokens"
             yield "Warning", f"No price is known for {name}.\n→ {hint}"
     if missing := found["missing_keys"]:
-        keys = ", ".join(f"{name} for {variable}" for name, variable in missing.items())
+        keys = ", ".join(f"{name} needs {variable}" for name, variable in missing.items())
         yield (
             "Warning",
-            f"Waiting for a key: {keys}.\n→ set it here or in .env; the agent joins at the next round",
+            f"Missing keys: {keys}.\n→ set it here or in .env; the agent joins at the next round",
         )
     yield from _untold(found)
     if path := found["readable_env"]:
@@ -472,13 +472,16 @@ def _replacements(found: Mapping[str, Any]) -> Iterator[str]:
     """Who had no good turn yet in a cohort that plays, and whether it takes another block."""
     from arena.cohorts.replacements import unproven_hint
 
+    unproven: dict[tuple[str, ...], list[str]] = {}
     for one in found["unproven"]:
-        left = [name for name in one["unchanged"] if name not in found["missing_keys"]]
+        left = tuple(name for name in one["unchanged"] if name not in found["missing_keys"])
         if one["changed"]:
             names = ", ".join(one["changed"])
             yield f"In cohort {one['cohort']} {names} uses the changed block from the next round on."
         if left:
-            yield f"In cohort {one['cohort']} {unproven_hint(left)}."
+            unproven.setdefault(left, []).append(str(one["cohort"]))
+    for names_left, cohorts in unproven.items():
+        yield f"{unproven_hint(names_left)} (cohort {', '.join(cohorts)})."
 
 
 def _say_line_up(found: Mapping[str, Any], choice: TableChoice) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from markets.venue import QuarantinedRecord
 
 HINTS = {
-    "no_key": "set the provider's key in the environment, or in .env beside the config",
+    "no_key": "set the provider's key in the environment, or in .env next to the config",
     "auth": "check the key, and whether it may use this model",
     "quota": "its quota is used up: raise the limit at the provider, or wait for the next period",
     "payment": "add credit at the provider, then play the round again",
@@ -94,7 +94,7 @@ def models_of(config: "Config", names: Sequence[str]) -> "list[PingTarget]":
     for name in names:
         if name not in known:
             hint = f"name one of {', '.join(known)}" if known else "no agent in this config uses a model"
-            raise ArenaError("unknown_agent", f"no agent {name!r} asks a model", hint)
+            raise ArenaError("unknown_agent", f"no agent {name!r} that uses a model", hint)
     return ping_targets(tuple(known[name] for name in dict.fromkeys(names or known)))
 
 

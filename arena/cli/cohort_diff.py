@@ -165,7 +165,7 @@ def head_of(connection: "Connection", number: str, round: int | None) -> dict[st
     found = heads_of(connection, number)
     wanted = max(found) if round is None else round
     if wanted not in found:
-        message = f"round {wanted} of cohort {number} is not finished: its turns may still change"
+        message = f"cohort {number} has no finished round {wanted}"
         raise ArenaError("not_over", message, f"rounds with a head: {_these(found)}")
     return {"cohort": int(number), "round": wanted, "head": found[wanted]}
 
@@ -176,7 +176,7 @@ def round_of(connection: "Connection", number: str, check: str) -> dict[str, Any
 
     head = check.strip().lower()
     if not HEAD.fullmatch(head):
-        raise ArenaError("bad_hash", f"{check!r} is no head", "a head is 64 hexadecimal digits")
+        raise ArenaError("bad_hash", f"{check!r} is not a head", "a head is 64 hexadecimal digits")
     found = heads_of(connection, number)
     for round, known in found.items():
         if known == head:

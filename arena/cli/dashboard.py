@@ -253,7 +253,7 @@ def numbers(host: str) -> str:
     try:
         found = socket.getaddrinfo(host or "?", None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise ArenaError("no_host", f"{host!r} is no host that is known here", HINT, status=2) from error
+        raise ArenaError("no_host", f"the host {host!r} is unknown here", HINT, status=2) from error
     return str(min(found, key=lambda one: one[0] != socket.AF_INET)[4][0])
 
 
@@ -301,7 +301,7 @@ def published(text: str) -> PublicAddress:
     more = parts.query or parts.fragment or parts.username or parts.password
     if not parts.hostname or port is None or known is None or more:
         hint = "write it as https://arena.example.com, with a path if there is one"
-        raise ArenaError("bad_address", f"--public {text!r} is no address of a page", hint, status=2)
+        raise ArenaError("bad_address", f"--public {text!r} is not a web address", hint, status=2)
     return PublicAddress(parts.scheme, parts.hostname, port, parts.path.strip("/"))
 
 

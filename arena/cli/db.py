@@ -265,7 +265,7 @@ def age(text: str) -> timedelta:
     try:
         return timedelta(seconds=seconds(text))
     except PydanticCustomError as error:
-        raise ArenaError("bad_duration", f"{text!r} is no duration", f"give {DURATION}") from error
+        raise ArenaError("bad_duration", f"{text!r} is not a duration", f"give {DURATION}") from error
 
 
 db = typer.Typer(help=HELP, no_args_is_help=True)

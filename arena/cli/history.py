@@ -64,7 +64,7 @@ def history(
     request = PastRequest(since.replace(tzinfo=UTC), last, at, hours, top, *names)
     if request.since >= last:
         hint = "--since is a day before --until, and both are past"
-        raise ArenaError("no_time", f"there is no time between {since:%Y-%m-%d} and {last:%Y-%m-%d}", hint)
+        raise ArenaError("no_time", f"{since:%Y-%m-%d} to {last:%Y-%m-%d} is an empty period", hint)
     quarantined: list[QuarantinedRecord] = []
     opened = past_of(chosen, venue, quarantined)
     hint = "the same command continues it"

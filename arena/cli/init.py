@@ -190,12 +190,12 @@ def fault(model: str, venue: str) -> tuple[str, str] | None:
     from arena.config.lineup import NAME, NAME_MEANT
 
     if not re.fullmatch(NAME, model):
-        return f"{model!r} is no model", f"it needs {NAME_MEANT}"
+        return f"{model!r} is not a model", f"it needs {NAME_MEANT}"
     if model.startswith(DEMO):
         hint = "name others with --model, or play on the simulator"
         return None if venue == "simulator" else (f"{model} can't forecast real markets", hint)
     if provider_of(model) is None:
-        return no_provider(model), "a model is named PROVIDER/MODEL, as litellm does"
+        return no_provider(model), "for example anthropic/claude-sonnet-5"
     if venue == "simulator" or price_of(model) is not None:
         return None
     near = near_model(model)

@@ -134,9 +134,8 @@ def usage_text(message: str) -> str:
     >>> usage_text("Invalid value for '--limit': Input should be a valid integer, unable to parse string")
     "Invalid value for '--limit': expected a whole number"
     """
-    return re.sub("Input should be a valid integer.*", "expected a whole number", message).replace(
-        "Input should be", "expected"
-    )
+    words = re.sub("a valid integer.*", "a whole number", message)
+    return re.sub("a valid number.*", "a number", words).replace("Input should be", "expected")
 
 
 def usage_hint(message: str, typed: str) -> str:

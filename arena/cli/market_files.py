@@ -228,4 +228,4 @@ def say_check(folder: Path, report: "BundleReport") -> None:
     some = len(report.mistakes)
     shown = f", the first {some} of them above" if report.wrong > some else ""
     count = "1 mistake" if report.wrong == 1 else f"{report.wrong:,} mistakes"
-    print(f"{count} in {folder}{shown}. Fix them all before it can be used.")
+    print(f"{count} in {folder}{shown}. Fix all of them before using it.")

@@ -32,7 +32,7 @@ REFUSALS = (
     TableColumn("example", "for example", narrow="wrap"),
 )
 Stakes = Literal["as-bet", "flat", "quarter-kelly"]
-LEGEND = "P/L, filled and rejected are as played; `then` is what each would have been."
+LEGEND = "P/L, filled and rejected: as played; then: under the changed rules."
 
 
 @command(table=True)

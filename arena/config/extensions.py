@@ -132,7 +132,7 @@ def evidence_settings(document: Document) -> BaseModel | None:
     for key, value in () if settings is None else settings:
         path = Path(document.file).parent / value if isinstance(value, Path) else None
         if path is not None and not path.exists():
-            words = f"there is no {value} beside the config. Create it, or name another one"
+            words = f"there is no {value} next to the config. Create it, or name another"
             place = ("evidence", document.get("evidence", "from"), key)
             document.add(place, str(value), "an existing file or folder", words)
     return settings

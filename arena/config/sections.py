@@ -58,15 +58,15 @@ class MarketsSection(ConfigSection):
     show: Count = 40
     """How many markets a round shows, the same to every agent."""
     per_event: Count = 2
-    """At most so many of one event, or of one story of a live venue."""
+    """At most this many of one event, or of one story at a live venue."""
     closes_within: Seconds = int(timedelta(days=60).total_seconds())
     """Only those that close within this time."""
     min_volume: Dollars = 10_000 * ONE
-    """Only those with this much traded."""
+    """Only those with at least this volume."""
     max_spread: PriceGap = 50_000
-    """Only those whose bid and ask are at most so far apart."""
+    """Only those with at most this gap between bid and ask."""
     closes_after: Wait = 0
-    """Only those that stay open for so long."""
+    """Only those open for at least this long."""
     min_depth: Dollars = 0
     """Only those with this much on either side of the book, where there is one."""
     min_price: PriceGap = 0
@@ -74,7 +74,7 @@ class MarketsSection(ConfigSection):
     max_price: PriceGap = ONE
     """The highest mid."""
     categories: tuple[Name, ...] = ()
-    """Only these categories, by the venue's names, in any case. Empty: all."""
+    """Only these categories, by the venue's names, ignoring case. Empty: all."""
     not_categories: tuple[Name, ...] = ()
     """None of these categories."""
     price_only: bool = False
@@ -82,7 +82,7 @@ class MarketsSection(ConfigSection):
     strata: tuple[Stratum, ...] = ()
     """Stratify the draw by bands of the mid, of the time to the close, by category."""
     order: Order = "lot"
-    """Which come first: by lot, or those that close `soonest`, the lot deciding ties."""
+    """Which come first: by lot, or those that close `soonest`, with ties broken by lot."""
     slugs: tuple[Name, ...] = ()
     """Only these, by id or the end of their address."""
     events: tuple[Name, ...] = ()
@@ -102,7 +102,7 @@ class MarketsSection(ConfigSection):
     min_open_interest: Dollars = 0
     """Only those of which this many shares are held."""
     unknown_figures: bool = False
-    """Whether to include those of which the venue doesn't say one of these three."""
+    """Whether to include those for which the venue omits one of these three."""
 
     @model_validator(mode="after")
     def _some_market_fits(self) -> Self:
@@ -200,7 +200,7 @@ class CohortsSection(ConfigSection):
     bankroll: Stake = 10_000 * ONE
     """Every agent's cash at the start."""
     corrected_within: Seconds = int(timedelta(days=60).total_seconds())
-    """How long after a resolution or correction another is asked for, and paid."""
+    """How long after a resolution or correction another one is looked for and paid."""
     rules_block: RulesBlock = Field(
         default_factory=RulesBlock, alias="rules", json_schema_extra={"meant": "a name, or a block of keys"}
     )
@@ -262,17 +262,16 @@ class EvidenceSection(ConfigSection):
     source: Name = Field(default="none", alias="from")
     """`none`, `folder`, `gdelt`, `brave`, or a file of your own in `extensions/research/`."""
     per_market: Count = 5
-    """How many articles a market shows: those that fit it best, newest first."""
+    """How many articles a market shows: the best matches, newest first."""
     characters: Count = 1_000
     """How much of an article's text is shown."""
     restricted: tuple[Name, ...] = ()
     """Further sites and sources to exclude."""
     odds: Literal["withheld", "shown"] = "withheld"
-    """Articles that tell odds or a price."""
+    """Articles that state odds or a price."""
     suspects: Suspects | None = None
-    """Texts that by their words come too late; by default withheld, flagged if live. Where an agent is
-    asked without prices, these and odds are always withheld.
-    """
+    """Texts whose wording suggests they are too late; by default withheld, flagged if live. Without prices,
+    these and odds are always withheld."""
 
     @property
     def guard(self) -> Guard:
@@ -281,7 +280,7 @@ class EvidenceSection(ConfigSection):
 
 
 class BudgetSection(ConfigSection):
-    """Hard stops, in dollars: a call that could go past one is not made.
+    """Hard stops, in dollars: a call that could exceed one is not made.
 
     With a budget, every model needs a known price.
     """
@@ -306,7 +305,7 @@ class BudgetSection(ConfigSection):
 class CallsSection(ConfigSection):
     """How many calls to models run at once.
 
-    After "too many requests", a provider is left alone as long as it asks, then gets fewer.
+    After "too many requests", a provider gets the pause it asks for, then fewer calls.
     """
 
     at_once: Count = 50
@@ -322,19 +321,19 @@ class BackupSection(ConfigSection):
     """
 
     folder: str = Field(default="backups", min_length=1)
-    """The folder; preferably on another disk than the record."""
+    """The folder; preferably on a different disk from the record."""
     keep: Count = 14
     """How many of the newest are kept. Only the arena's own are ever deleted."""
 
 
 class HeadsSection(ConfigSection):
-    """Where the heads of the record go by themselves, so that nobody need trust who keeps it.
+    """Where the record's heads are published, so that nobody has to trust its keeper.
 
     [One chain of heads](cohorts.md#one-chain-of-heads) says what they are. Set one.
     """
 
     file: str | None = Field(default=None, min_length=1)
-    """A file to append each to, a line of JSON; best on another machine's disk."""
+    """A file to append each to, as a line of JSON; best on another machine's disk."""
     command: list[str] | None = Field(default=None, min_length=1)
     """A program and its arguments that publishes the lines on its standard input; no shell."""
 
@@ -347,13 +346,13 @@ class HeadsSection(ConfigSection):
 
 
 class PublishSection(ConfigSection):
-    """The season as a web site of plain files, as `arena publish` writes it.
+    """The season as a static web site, as `arena publish` writes it.
 
     `publish: DIR` is short for its directory alone.
     """
 
     directory: str | None = Field(default=None, min_length=1)
-    """The site's folder: new, empty or a site already."""
+    """The site's folder: new, empty or already a site."""
     prompts: bool = False
     """Whether agents' pages show prompts, and the newest turn's questions and answers."""
 
@@ -366,11 +365,11 @@ class PublishSection(ConfigSection):
 class ScoresSection(ConfigSection):
     """How agents are scored.
 
-    Frozen with each cohort: the newest cohort's holds on the board of all.
+    Frozen with each cohort: the overall board uses the newest cohort's.
     """
 
     min_coverage: Part = MIN_COVERAGE
-    """How much of what it was shown, and has resolved, a ranked agent must have forecast."""
+    """How much of what it was shown and has resolved an agent must have forecast to be ranked."""
 
 
 class RunSection(ConfigSection):
@@ -397,11 +396,11 @@ class RunSection(ConfigSection):
     publish: When = cadence("1h")
     """Update the web site of `publish`."""
     digest: When = cadence("mon 08:00")
-    """Send the webhook what is to be done, and the leaderboard."""
+    """Send what to do and the leaderboard to the webhook."""
     retention: When = Cadence()
     """Delete old quotes that nothing depends on (`arena db prune`)."""
     keep_quotes: Seconds = int(timedelta(days=90).total_seconds())
-    """How old those must be."""
+    """The minimum age of those."""
     grace: Wait = 30
     """How long running calls may take on shutdown."""
     workers: bool = False
@@ -444,10 +443,10 @@ class FixedSections(ConfigSection):
     database: str = Field(default="arena.db", min_length=1)
     """The record: a path relative to the config's folder, or a database URL."""
     season: Literal["fast"] | None = None
-    """`fast`: daily rounds for two weeks, markets that close within 14 days, the soonest first, two a story.
+    """`fast`: daily rounds for two weeks; markets that close within 14 days, soonest first, two per story.
 
     It stands for `cohorts.decide`, `cohorts.rounds`, `markets.closes_within`, `markets.order` and
-    `markets.per_event`, and each of these that is set counts instead.
+    `markets.per_event`, any of which can be set to override it.
     """
     seed: Seed = 1
     """The source of all randomness: the draw of markets, random agents, the simulated world."""

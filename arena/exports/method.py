@@ -252,7 +252,7 @@ def _data(method: Method) -> Iterator[str]:
     versions = ", ".join(f"`{version}`" for version in method.code_versions) or "unknown"
     yield f"Played by the code {versions}."
     if method.state_hash is not None:
-        yield f"State hash: `{method.state_hash}`; `arena verify` computes it and all figures again."
+        yield f"State hash: `{method.state_hash}`; `arena verify` recomputes it and all figures."
 
 
 def _cutoffs(method: Method) -> Iterator[str]:
@@ -260,7 +260,7 @@ def _cutoffs(method: Method) -> Iterator[str]:
     yield ""
     yield (
         "An agent sees the prices of its round's snapshot and articles dated before it. An outcome counts "
-        "from when it could be known, and not before the market was to close."
+        "once it could be known, and not before the market was due to close."
     )
     for guard in dict.fromkeys((one.evidence, one.guard) for one in method.cohorts):
         source, rule = guard
@@ -275,7 +275,7 @@ def _cutoffs(method: Method) -> Iterator[str]:
     if method.audit is not None:
         yield method.audit.words
     early = count_text(method.markets.early_forecasts, "forecast")
-    yield f"Decided before the model's release day, and so not scored: {early}."
+    yield f"Decided before the model's release, so not scored: {early}."
     later = {model: day for one in method.cohorts for model, day in one.later_models.items()}
     if words := later_models_words(later):
         yield f"Of replays, {words}: these may know how it ended."
@@ -336,8 +336,8 @@ def _answers(method: Method) -> Iterator[str]:
     yield from _table(("agent", *order, "calls", "tokens in", "tokens out", "cost"), rows)
     yield ""
     yield (
-        "Turns by how they ended. A turn that was malformed, declined, failed or late counts as agreement "
-        "with the price; calls count repeats and failures, and a dash is a cost that isn't known."
+        "Turns by how they ended. A malformed, declined, failed or late turn counts as agreement with the "
+        "price; calls include repeats and failures, and a dash is an unknown cost."
     )
 
 
@@ -372,10 +372,13 @@ def _statistics(method: Method) -> Iterator[str]:
         f"- Intervals and p-values: wild event bootstrap-t, {DRAWS:,} draws, whole stories at a time; none "
         f"under {ENOUGH_EVENTS:.0f} effective events."
     )
-    yield f"- Ranked is who answered at least {method.min_coverage:.0%} of what it was shown and resolved."
+    yield (
+        f"- Ranked are agents that answered at least {method.min_coverage:.0%} of what it was shown and "
+        "resolved."
+    )
     yield (
         f"- Proven needs evidence of ×{board.bar:,.0f}, a betting capital that holds at every look and for "
-        "so many agents, and a bound by week of resolution above 0."
+        "this number of agents, and a bound by week of resolution above 0."
     )
     yield "- Pairs are compared with Holm's correction; copies of one another count as one entry."
     yield ""
@@ -448,7 +451,7 @@ def _limits(method: Method) -> Iterator[str]:
         yield "- Replays: a model may have been trained on what happened, so they are no evidence of skill."
     unknown = [one.agent for one in method.agents if one.model and not one.released]
     if unknown:
-        yield f"- Of no known release day, so that early forecasts can't be told: {', '.join(unknown)}."
+        yield f"- Of unknown release day, so that early forecasts can't be identified: {', '.join(unknown)}."
     hidden = [one.agent for one in method.agents if one.cost is None]
     if hidden:
         yield f"- Costs not known in full: {', '.join(hidden)}."
@@ -460,5 +463,5 @@ def _limits(method: Method) -> Iterator[str]:
     if method.markets.open:
         still = count_text(method.markets.open, "market")
         yield f"- {still} still open: what resolves early is not a random part."
-    yield "- Markets that move together beyond their story are not told: intervals are then too narrow."
+    yield "- Markets that move together beyond their story are not detected: intervals are then too narrow."
     yield "- Play money: bets move no price, and nobody trades against them."

@@ -294,7 +294,7 @@ def _must_agree(connection: Connection, manifest: ExportManifest) -> None:
     hash = state_hash(connection)
     if hash != manifest.state_hash:
         _refuse_hidden(connection)
-        message = f"the record would have the state hash {hash}, and the export says {manifest.state_hash}"
+        message = f"the record would have the state hash {hash}, but the export says {manifest.state_hash}"
         raise ArenaError("other_hash", message, HINT)
     for first in find(connection, most=1, unpaid=False).listed:
         where = f"{first.table}, {first.key}, {first.field}: {first.found!r}, not {first.expected!r}"

@@ -137,7 +137,7 @@ def _tools_sentence(found: DuelSpending) -> list[str]:
     else:
         return []
     if found.extra_usd is None:
-        return [f"{about}. What they bought per dollar can't be said: {UNKNOWN}."]
+        return [f"{about}. Skill per dollar is unknown: {UNKNOWN}."]
     more = f"for {_dollars(abs(found.extra_usd))} {'less' if found.extra_usd < 0 else 'more'}"
     words = f"{about}; its skill is {_number(found.gain)} {more}"
     if found.gain_per_dollar is None:

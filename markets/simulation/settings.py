@@ -79,13 +79,13 @@ class PlainSettings(BaseModel):
 
 
 class Settings(PlainSettings):
-    """A made-up season. Everything beyond a plain one is off by default."""
+    """A simulated season. All optional features are off by default."""
 
     # What is off is left out of the stored settings, so a plain season keeps its name and hash.
     exclusive_share: float = Field(default=0, ge=0, le=1)
     """The share of events of which exactly one market resolves YES."""
     ladder_share: float = Field(default=0, ge=0, le=1)
-    """The share of events whose markets are thresholds, less likely one by one."""
+    """The share of events whose markets are thresholds, each less likely than the last."""
     jump_rate: float = Field(default=0, ge=0, le=1)
     """The chance that an event jumps on a day."""
     jump_size: float = Field(default=1.5, ge=0, le=100, json_schema_extra=PYTHON_ONLY)
@@ -95,11 +95,11 @@ class Settings(PlainSettings):
     delay_share: float = Field(default=0, ge=0, le=1)
     """The share of markets resolved days after the close, not hours."""
     delay_days: int = Field(default=21, ge=1, le=1_000, json_schema_extra=PYTHON_ONLY)
-    """The most days this takes."""
+    """At most this many days after the close."""
     corrected_share: float = Field(default=0, ge=0, le=1)
     """The share of markets first resolved wrongly."""
     corrected_days: int = Field(default=14, ge=1, le=1_000)
-    """The most days this takes."""
+    """At most this many days until corrected."""
     unquoted_rate: float = Field(default=0, ge=0, le=1)
     """The chance that a market has no quote on a day."""
     outage_rate: float = Field(default=0, ge=0, le=1)

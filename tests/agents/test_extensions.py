@@ -20,8 +20,8 @@ def test_a_file_that_can_not_be_had_is_told_with_the_mend(tmp_path: Path) -> Non
     (tmp_path / "latin.csv").write_bytes(b"at,market\nM\xfcnchen")
     (tmp_path / "large.csv").write_bytes(b"x" * (registry.MOST_BYTES + 1))
     told = {
-        "none.csv": "there is no file none.csv beside the config. Put it there, or name another one",
-        "folder.csv": "there is no file folder.csv beside the config. Put it there, or name another one",
+        "none.csv": "there is no file none.csv next to the config. Put it there, or name another",
+        "folder.csv": "there is no file folder.csv next to the config. Put it there, or name another",
         "latin.csv": "latin.csv:2: not UTF-8 text. Save the file as UTF-8",
         "large.csv": "large.csv has more than 10,000,000 bytes. Remove old rows",
     }

@@ -10,7 +10,7 @@ from markets.registry import UnknownExtension
 
 def test_a_file_that_makes_no_agents_is_no_kind(tmp_path: Path) -> None:
     (tmp_path / "empty.py").write_text("")
-    with pytest.raises(registry.NotAnAgentKind, match=r"empty.py is no agent kind"):
+    with pytest.raises(registry.NotAnAgentKind, match=r"empty.py is not an agent kind"):
         registry.kind("empty", [tmp_path])
 
 

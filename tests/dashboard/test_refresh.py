@@ -56,7 +56,7 @@ def test_an_open_dashboard_works_out_what_is_stale_or_says_once_why_scores_are_o
     keep_up(str(record))
     assert not stale(record)
     with serving(shut) as dashboard:
-        said = heard(dashboard, "only shown as they were cached last")
+        said = heard(dashboard, "only shown as last cached")
     with open_read_only(str(record)) as engine, reading(engine) as connection:
         kept = LEADERBOARD.read(connection)
     assert kept is not None

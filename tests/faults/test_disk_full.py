@@ -190,7 +190,7 @@ def test_arena_run_says_that_the_disk_is_full_and_with_room_again_ends_as_if_it_
         full = loaded().run(tmp_path, ("run", "--once", "--database", str(database)), environment())
         told = full.stdout + full.stderr
         assert (full.returncode == 0, "Traceback" in told) == (False, False), told
-        assert "disk is full" in told or "there is no room to keep an answer" in told, told
+        assert "disk is full" in told or "there is no space to store an answer" in told, told
         kept, asked = stored_answers(database), len(there.log)
         assert kept == asked < 12
         freed()

@@ -206,7 +206,7 @@ def test_a_config_that_check_refuses_starts_nothing(copy: Path) -> None:
     write(copy, MARKET, "{kind: recorded, name: bob, file: moves.csv}")
     answer = run(copy, "cohorts", "start")
     assert answer.exit_code == 1
-    assert "there is no file moves.csv beside the config" in answer.output
+    assert "there is no file moves.csv next to the config" in answer.output
     assert len(states(copy)) == 2
 
 

@@ -33,8 +33,8 @@ def statuses(played: dict[str, Any]) -> dict[str, str]:
 
 def test_a_config_without_keys_is_valid_and_warned_of(folder: Path) -> None:
     assert arena_json(folder, "check")["missing_keys"] == {"ann": "ANN_KEY", "bob": "BOB_KEY"}
-    assert "Waiting for a key: ann for ANN_KEY, bob for BOB_KEY.\n" in arena(folder, "check").stdout
-    assert "Waiting for a key: ann for ANN_KEY.\n" in arena(folder, "check", **BOB).stdout
+    assert "Missing keys: ann needs ANN_KEY, bob needs BOB_KEY.\n" in arena(folder, "check").stdout
+    assert "Missing keys: ann needs ANN_KEY.\n" in arena(folder, "check", **BOB).stdout
 
 
 STARTS = [

@@ -50,7 +50,7 @@ def test_an_agent_without_a_good_turn_takes_its_corrected_block(tmp_path: Path, 
     assert f"  {hint}\n" in said.stdout
     assert "arena cohorts end" not in said.stdout
     assert f"{hint} (cohort 1)" in [x["text"] for x in arena_json(tmp_path, "status", **KEY)["reasons"]]
-    assert f"In cohort 1 {hint}." in arena(tmp_path, "check", **KEY).stdout
+    assert f"{hint} (cohort 1)." in arena(tmp_path, "check", **KEY).stdout
     write(tmp_path, url, ann=url, tokens=9_000, prompt="superforecaster_odds")
     assert arena_json(tmp_path, "check", **KEY)["unproven"] == [
         {"cohort": 1, "changed": ["ann"], "unchanged": []}

@@ -66,7 +66,7 @@ def check_pages(path: Path, progress: ProgressCallback = no_progress) -> str:
     except NoRecord as error:
         raise _not_a_record(path) from error
     except UnicodeDecodeError as error:
-        raise ArenaError("damaged", f"{path} is damaged: its schema is no text", RETAKE_HINT) from error
+        raise ArenaError("damaged", f"{path} is damaged: its schema is not text", RETAKE_HINT) from error
     if problems != ["ok"] or version is None:
         raise ArenaError("damaged", f"{path} is damaged: {problems[0]}", RETAKE_HINT)
     return version

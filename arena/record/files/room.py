@@ -27,7 +27,7 @@ class AnswerRoom:
         try:
             self._extend(record.absolute().parent, answers)
         except OSError as error:
-            words = f"there is no room to keep an answer beside {record}: {error.strerror}"
+            words = f"there is no space to store an answer next to {record}: {error.strerror}"
             hint = "free some space; no call was made that could not be kept"
             raise ArenaError("disk_full", words, hint) from error
         self.answers = answers

@@ -83,7 +83,7 @@ class RecordReplaced(ArenaError):
     """The file that was opened is gone, or another one stands in its place: nothing more is done with it."""
 
     def __init__(self, place: str):
-        hint = "put the file back, or start again with the one that is there now"
+        hint = "put the file back, or start again with the present one"
         super().__init__("replaced", f"{place} was deleted, moved or replaced while it was in use", hint)
 
 

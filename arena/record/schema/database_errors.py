@@ -20,7 +20,7 @@ RACE_ERRORS = (
 )
 IDLE_ERRORS = (
     "unreachable",
-    "{} has closed a connection that said nothing in the middle of a change",
+    "{} has closed a connection that was idle in the middle of a change",
     "the process was suspended; what was begun is undone, and it may be tried again",
     1,
 )

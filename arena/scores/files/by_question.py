@@ -277,7 +277,7 @@ def adjusted_scores(found: QuestionScores, outside: tuple[str, ...]) -> MeanInte
         score = adjusted_brier.score(adjusted_brier.two_way(panel))
     except ValueError as error:
         hint = "leave out --adjusted, or forecasters who share no question with the others"
-        raise ArenaError("not_comparable", f"difficulty can't be told: {error}", hint) from error
+        raise ArenaError("not_comparable", f"difficulty can't be computed: {error}", hint) from error
     above = np.where(fits, table - score[:, None], 0.0)
     level = above.sum(axis=0) / fits.sum(axis=0)
     rest = found.values["brier"][counted] - level[question]

@@ -405,7 +405,7 @@ def _json_objects(name: str, text: str, faults: Faults) -> tuple[list[int], list
     for place, (number, each) in enumerate(zip(lines, objects, strict=True)):
         if not isinstance(each, dict):
             faults.torn.add(place)
-            what = f"{each}" if isinstance(each, InvalidJson) else f"{str(each)[:SHOWN]!r} is no object"
+            what = f"{each}" if isinstance(each, InvalidJson) else f"{str(each)[:SHOWN]!r} is not an object"
             faults.add(number, "", what, 'write each forecast as {"question": …, "probability": …} on a line')
             objects[place] = {}
     if not any(objects):

@@ -470,7 +470,7 @@ class _Reader:
             "\ud800" <= one <= "\udfff" for one in json.dumps(data, ensure_ascii=False)
         ):
             what = f"{self.file}: a text in it is not Unicode: half of a letter, \\ud8…"
-            raise ArenaError("bad_file", what, "write it anew with whole letters")
+            raise ArenaError("bad_file", what, "write it again with whole letters")
         if not isinstance(data, dict) or not isinstance(data.get(self.part), list):
             what = f"{self.file}: it has no list {self.part!r}"
             raise ArenaError("bad_file", what, f'the file is an object with a list "{self.part}"')

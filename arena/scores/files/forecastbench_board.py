@@ -479,8 +479,8 @@ def _difficulty_sample(rows: Sequence[ScoredForecast]) -> tuple[list[bool], str]
     questions = {row.question for row in rows}
     for fits, note in (
         (own, ""),
-        (models, "difficulty is told from all models here: the benchmark's own sample is not among them"),
-        (everybody, "difficulty is told from everybody here: there are too few models"),
+        (models, "difficulty is computed from all models here: the benchmark's own sample is not among them"),
+        (everybody, "difficulty is computed from all forecasters here: there are too few models"),
     ):
         if {row.question for row, fit in zip(rows, fits, strict=True) if fit} == questions:
             return fits, note

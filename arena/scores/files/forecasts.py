@@ -251,7 +251,7 @@ def _check_open_time(cells: Cells, times: dict[str, Floats], question: Ints, end
         first, column = np.full(int(question.max(initial=-1)) + 1, np.inf), "time"
         np.fmin.at(first, question, times["time"])
         begins = first[question]
-    unless = "with its first forecast unless a column open says when"
+    unless = "with its first forecast unless a column open gives the time"
     when = "at that instant" if column == "open" else unless
     wrong = np.flatnonzero(begins >= times[end])
     if wrong.size:

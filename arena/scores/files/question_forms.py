@@ -413,7 +413,9 @@ def _quantile_curve(own: FormRows, row: int, columns: Sequence[str], asked: Numb
     first = columns[0]
     _need_range(own, first, row, asked)
     if len(columns) < 2:
-        raise own.wrong(first, row, "one quantile is no forecast", "give two at least, such as q10 and q90")
+        raise own.wrong(
+            first, row, "one quantile is not a forecast", "give two at least, such as q10 and q90"
+        )
     levels = [int(column[1:]) / 100 for column in columns]
     values = [asked.share(own.number(column, row, parse_number, "write a number")) for column in columns]
     for column, low, high in zip(columns[1:], values, values[1:], strict=False):

@@ -184,7 +184,7 @@ def _skill_notes(table: ForecastTable, ended: Flags, few: bool) -> Iterator[str]
     if table.time is None or (table.resolved is None and table.close is None):
         yield (
             "no columns time and resolved: every outcome counts only after the last forecast, so evidence is "
-            "looked at once and nobody can be proven"
+            "looked at once and nothing is proven"
         )
     if few:
         yield f"not enough events: nobody has the {ENOUGH_EVENTS:.0f} effective events that an interval needs"

@@ -55,7 +55,7 @@ def test_a_function_may_ask_a_model(tmp_path: Path) -> None:
 
 
 WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
-    "no file": ("other:decide", {}, "there is no other.py beside the config, nor in extensions/ there"),
+    "no file": ("other:decide", {}, "there is no other.py next to the config or in its extensions/"),
     "no function": ("mine:decode", {}, "mine.py has no function decode. Add it, or name another one"),
     "no callable": ("mine:HEAD", {}, "mine.py has no function HEAD"),
     "too much": ("mine:decide", {"q": 1}, "got an unexpected keyword argument 'q'. Change the function"),

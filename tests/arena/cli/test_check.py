@@ -66,7 +66,7 @@ def test_check_tells_mistakes_as_json_part_by_part(tmp_path: Path) -> None:
 
 def test_check_looks_for_the_keys_of_the_models(tmp_path: Path) -> None:
     write(tmp_path, SMALL + "  - model: openai/some\n")
-    assert "for OPENAI_API_KEY.\n" in arena("check", cwd=tmp_path).stdout
+    assert "needs OPENAI_API_KEY.\n" in arena("check", cwd=tmp_path).stdout
     write(tmp_path, "OPENAI_API_KEY=canary\n", ".env")
     found = arena("check", cwd=tmp_path)
     assert (found.returncode, "Waiting" in found.stdout) == (0, False)
@@ -95,5 +95,5 @@ def test_check_says_which_keys_a_venue_tells_nothing_of(
     write(tmp_path, f"markets: {{venue: {venue}, {rule}}}\nagents: [{{kind: market}}]\n")
     done = arena("check", cwd=tmp_path)
     text = " ".join(done.stdout.split())
-    assert (done.returncode, "does not tell" in text) == (0, bool(told)), done
+    assert (done.returncode, "does not report" in text) == (0, bool(told)), done
     assert told in text

@@ -362,7 +362,7 @@ def test_answers_are_filed_in_the_published_form_or_not_at_all(tmp_path: Path) -
     assert run("check", *given[:2], file).exit_code == 0
     assert filed(lines[1:]).exit_code == 0
     again = filed(lines)
-    assert (again.exit_code, "says something else" in again.stderr) == (1, True)
+    assert (again.exit_code, "already exists with other content" in again.stderr) == (1, True)
     assert filed(lines, "--n", "2").exit_code == 0
 
 

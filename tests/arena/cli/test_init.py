@@ -150,7 +150,7 @@ def test_it_overwrites_nothing(tmp_path: Path) -> None:
         ("anthropc/claude-sonnet-5", "there is no provider anthropc. Did you mean anthropic?"),
         ("anthropic/claude-sonet-5", "did you mean anthropic/claude-sonnet-5?"),
         ("demo/sharp", "demo/sharp can't forecast real markets"),
-        ("openai/a, b", "is no model"),
+        ("openai/a, b", "is not a model"),
         ("openrouter/nobody/new", "add it to config.yaml later, with its `price`"),
     ],
 )

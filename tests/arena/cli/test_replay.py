@@ -127,7 +127,7 @@ def test_a_broken_bundle_is_checked_line_by_line(here: Path) -> None:
     a_bundle(here / "broken", ["{"], ["v,a,2026-01-03,0.5", "v,a,yesterday,0.5"])
     answer = run("check", "broken")
     assert answer.exit_code == 1
-    assert "2 mistakes in broken. Fix them all before it can be used" in answer.stdout
+    assert "2 mistakes in broken. Fix all of them before using it" in answer.stdout
     found = json.loads(run("check", "broken", "--json").stdout)
     assert [(x["file"], x["line"]) for x in found["mistakes"]] == [("markets.jsonl", 1), ("prices.csv", 3)]
     assert (found["ok"], found["wrong"], found["content"]) == (False, 2, None)

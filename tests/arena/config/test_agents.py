@@ -158,7 +158,7 @@ def test_a_kind_that_fails_to_load_or_makes_no_agents_is_told(tmp_path: Path) ->
     assert [error.message for error in found] == [
         "broken can't be loaded: SyntaxError: invalid syntax (broken.py, line 1)",
         "failing can't be loaded: ZeroDivisionError: division by zero",
-        "empty.py is no agent kind: it needs a class Settings and a function agent",
+        "empty.py is not an agent kind: it needs a class Settings and a function agent",
     ]
 
 
@@ -348,11 +348,11 @@ def test_a_crowd_names_its_agents_and_waits_for_them(tmp_path: Path) -> None:
 
 MISSING = {
     "{kind: recorded, file: ann.csv}": (
-        "file: there is no file ann.csv beside the config. Put it there, or name another one"
+        "file: there is no file ann.csv next to the config. Put it there, or name another"
     ),
     "{kind: recorded, file: bad.csv}": 'file: bad.csv:1: there is no column "at". Add it to the first line',
     "{kind: python, function: none:decide}": (
-        "function: there is no none.py beside the config, nor in extensions/ there."
+        "function: there is no none.py next to the config or in its extensions/."
         " Put the function there, or name another module"
     ),
     "{kind: python, function: mine:decode}": (

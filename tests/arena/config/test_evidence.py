@@ -68,7 +68,7 @@ def test_what_is_frozen_is_what_is_searched_for_and_not_where(tmp_path: Path) ->
 
 
 TEXT = "text of 1 to 200 characters"
-MEND = "beside the config. Create it, or name another one"
+MEND = "next to the config. Create it, or name another"
 WRONG = {
     "{from: foldr}": 'evidence.from: there is no source "foldr". Did you mean "folder"?',
     "{from: 5}": f"evidence.from: found 5, expected {TEXT}",

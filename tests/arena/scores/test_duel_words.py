@@ -87,7 +87,7 @@ def test_what_a_source_charges_is_unknown_and_so_is_what_it_bought() -> None:
     assert "sources price unknown); bob $0.50" in cost
     assert each == "Skill per dollar: ann unknown; bob +0.0200."
     assert bought == (
-        "They differ in more than the tools of ann. What they bought per dollar can't be said: price unknown."
+        "They differ in more than the tools of ann. Skill per dollar is unknown: price unknown."
     )
 
 

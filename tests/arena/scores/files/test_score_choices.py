@@ -57,7 +57,7 @@ def test_json_lines_and_lists_are_read_by_a_mapping() -> None:
 
 BAD = {
     '{"question": "a", "forecaster": "b", "outcome": 1, "probability": 1}\n{': "f:2: invalid JSON",
-    "[1]": "f:1: '1' is no object",
+    "[1]": "f:1: '1' is not an object",
     '{"question": "a"}': "f:1: there is no column forecaster",
     "title,model,p_yes,outcome\na,b,1,1": "f:1: there is no column probability",
     "probability,outcomes\na,b,1,1": "f:1: column outcomes: it is unknown; did you mean outcome?",
@@ -85,7 +85,7 @@ BAD = {
     "q10,q90,outcome,low,high\na,b,2,1,3,0,9": "f:2: column q90: it is below a lower quantile",
     "q10,q90,outcome,low,high\na,b,1,x,3,0,9": "f:2: column q90: 'x' is not a number",
     "q10,q90,outcome,low,high\na,b,1,2,12,0,9": "f:2: column outcome: bucket",
-    "q10,outcome,low,high\na,b,1,3,0,9": "f:2: column q10: one quantile is no forecast",
+    "q10,outcome,low,high\na,b,1,3,0,9": "f:2: column q10: one quantile is not a forecast",
     "cdf,outcome,low,high\na,b,0 0.6 0.5 1,3,0,9": "f:2: column cdf: it does not rise",
     "cdf,outcome,low,high\na,b,0.1 1,3,0,9": "f:2: column cdf: it is 0.1 at an end of the range",
     "cdf,density,outcome,low,high\na,b,0 1,1,3,0,9": "f:2: column question: it is forecast more",
@@ -167,7 +167,7 @@ def test_adjusting_takes_out_how_hard_questions_were() -> None:
         note.startswith("forecasters answered different questions: from 200 (good)") for note in found.notes
     )
     apart = "question,forecaster,probability,outcome\na,x,0.5,1\nb,y,0.5,1"
-    with pytest.raises(ArenaError, match="difficulty can't be told"):
+    with pytest.raises(ArenaError, match="difficulty can't be computed"):
         scored(apart, adjusted=True)
 
 
