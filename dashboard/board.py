@@ -34,6 +34,7 @@ from dashboard.html import (
     interval,
     number,
     picture,
+    quiet,
     shortened,
     sparkline,
     tag,
@@ -66,16 +67,8 @@ class LeaderboardColumn:
     times: int = 1
 
 
-def _own(name: str) -> Callable[[LeaderboardLine], Figure]:
-    def of(line: LeaderboardLine) -> Figure:
-        found: Figure = getattr(line.row, name)
-        return found
-
-    return of
-
-
 def _score(key: str, label: str, format: str, help: str, times: int = 1) -> LeaderboardColumn:
-    return LeaderboardColumn(key, label, format, help, _own(key), times)
+    return LeaderboardColumn(key, label, format, help, lambda line: getattr(line.row, key), times)
 
 
 def place(row: LeaderboardRow) -> str:
@@ -163,7 +156,7 @@ COLUMNS = (
         "brier_implied",
         "Implied Brier*",
         "%.4f",
-        "The founding text's score: bets read as confidence by stake alone; lower is better.",
+        "Bets read as confidence by stake alone; lower is better.",
     ),
     _score("pnl", "P/L", "gain", "Profit or loss in dollars, open positions at mid."),
     LeaderboardColumn(
@@ -325,9 +318,10 @@ def with_bar(columns: Iterable[LeaderboardColumn], bar: float) -> tuple[Leaderbo
     return tuple(replace(column, help=column.help.format(bar=times_text(bar))) for column in columns)
 
 
-FOUNDING = (
+RATINGS = "Ratings and Brier skill scores"
+RATED = (
     *columns_of("brier_implied"),
-    _score("implied_band", "In words", "text", "The founding text's word for such a Brier score."),
+    _score("implied_band", "Rating", "text", "Of the implied Brier score, from Exceptional to Very Poor."),
     _score(
         "implied_skill",
         "Against 0.25",
@@ -335,7 +329,7 @@ FOUNDING = (
         "Brier skill: 1 − implied Brier ÷ 0.25, the score of a coin.",
     ),
     *columns_of("return_pct"),
-    _score("return_band", "Return in words", "text", "The founding text's word for such a return."),
+    _score("return_band", "Return rating", "text", "Of the return, from Exceptional to Very Poor."),
     _score(
         "stated_skill", "Stated against 0.25", "%+.2f", "Brier skill of what it stated: 1 − its Brier ÷ 0.25."
     ),
@@ -343,7 +337,7 @@ FOUNDING = (
         "skill_ratio", "Stated against the market", "%+.2f", "1 − stated Brier ÷ the price's, same forecasts."
     ),
 )
-"""The founding text's scores of an agent."""
+"""An agent rated by its implied Brier score and return, and its Brier skill."""
 
 
 def _gain(name: str) -> Callable[[Slice], Figure]:
@@ -554,7 +548,7 @@ def _cell(value: Figure) -> Figure:
     return "" if value is None else value
 
 
-FOUNDING_NOTE = "Bets read as confidence by stake. Of every Brier score lower is better, of skill higher."
+IMPLIED_NOTE = "Bets read as confidence by stake. Of every Brier score lower is better, of skill higher."
 """What stands below a board of all figures."""
 
 
@@ -616,12 +610,10 @@ def short_board(
     agents = [row.agent for row in rows]
     look = {name: colours.get(name, REST) for name in agents}
     money = " (simulated)" if known.is_simulated else ""
+    ranks = ["" if row.place_best is None or row.reason else place(row) for row in rows]
     data: dict[str, list[object]] = {
         "rank": [
-            Markup('<span class="rank">{}</span>').format(
-                "" if r.place_best is None or r.reason else place(r)
-            )
-            for r in rows
+            Markup('<span class="rank">{}</span>').format(rank) if any(ranks) else None for rank in ranks
         ],
         "agent": [
             HtmlCell(row.agent, row.agent, known.about(row.agent) + TOOLS * bool(row.tools)) for row in rows
@@ -650,7 +642,7 @@ def short_board(
         "verdict": words(
             "Verdict", f"Below: what a bet on its skill has made of 1; proven needs {times_text(bar)}."
         ),
-        "brier_implied": number("Implied Brier, lower is better", "%.3f", "The founding text's score."),
+        "brier_implied": number("Implied Brier, lower is better", "%.3f", "Bets read as confidence."),
         "pnl": number("P/L", "gain", "Profit or loss in play dollars, open positions at mid."),
         "equity": HtmlColumn("Equity", "All its accounts together, over time.", "picture"),
         "calibration": words("Calibration", "Of forecasts that gave YES or NO 70% or more."),
@@ -663,9 +655,9 @@ def short_board(
     others = [row.agent for row in rows if row.kind != MARKET]
     drawn = sum(name in equity for name in others)
     is_judged = any(row.skill_low is not None for row in rows if row.kind != MARKET)
-    said = ORDER * is_judged + PROOF.format(times_text(bar))
+    said = ORDER * is_judged + PROOF.format(times_text(bar)) * bool(others)
     said += "" if drawn in (0, len(others)) else f" Equity is drawn for the first {drawn}."
-    return table + Markup('<p class="quiet">{}</p>').format(said)
+    return table + quiet(said)
 
 
 def _skill(line: LeaderboardLine, look: str, scale: Scale) -> HtmlCell:
@@ -702,23 +694,23 @@ def _calibration(line: LeaderboardLine) -> HtmlCell:
 
 BASE = (
     "Implied confidence is a bet's share of the largest one allowed. Here that is taken from the cash at the "
-    "start of a decision; the founding text takes the cash at the time of the bet."
+    f"start of a decision; the rules “{SEED.name}” take it at the time of the bet."
 )
 
 
-def show_founding(lines: Sequence[LeaderboardLine], cohorts: Sequence[CohortLine]) -> None:
+def show_ratings(lines: Sequence[LeaderboardLine], cohorts: Sequence[CohortLine]) -> None:
     """A row an agent; and where the rules take implied confidence from another base."""
-    table, said = founding(lines, cohorts)
-    put(table, "table of the founding text")
+    table, said = ratings(lines, cohorts)
+    put(table, "ratings")
     for sentence in said:
         st.caption(sentence)
 
 
-def founding(lines: Sequence[LeaderboardLine], cohorts: Sequence[CohortLine]) -> tuple[Markup, list[str]]:
+def ratings(lines: Sequence[LeaderboardLine], cohorts: Sequence[CohortLine]) -> tuple[Markup, list[str]]:
     """The same as markup: the table, and what has to be said of it."""
-    data = {"agent": [line.row.agent for line in lines]} | cells(lines, FOUNDING)
-    says = "Scores of the founding text, a row an agent"
-    table = html_table(data, config(FOUNDING), says, sortable=True)
+    data = {"agent": [line.row.agent for line in lines]} | cells(lines, RATED)
+    says = f"{RATINGS}, a row an agent"
+    table = html_table(data, config(RATED), says, sortable=True)
     said = ["Brier skill is the share of the reference's error that is gone: above 0 beats it."]
     said += [BASE] if any(line.rules.base != SEED.base for line in cohorts) else []
     return table, said

@@ -79,9 +79,14 @@ def tiles(shown: Iterable[Tile]) -> Markup:
     return Markup('<div class="tiles">{}</div>').format(inside)
 
 
-def box(title: str, inside: Markup, below: str | Markup = "") -> Markup:
-    """A box with its heading, and a line that says what is seen."""
-    said = Markup('<p class="quiet">{}</p>').format(below) if below else ""
+def quiet(text: str | Markup) -> Markup:
+    """A line in grey."""
+    return Markup('<p class="quiet">{}</p>').format(text)
+
+
+def box(title: str, inside: str | Markup = "", below: str | Markup = "") -> Markup:
+    """A box with its heading, what it shows, and a line that says what is seen, or why nothing is."""
+    said = quiet(below) if below else ""
     return Markup('<section class="box"><h2>{}</h2>{}{}</section>').format(title, inside, said)
 
 
@@ -278,12 +283,14 @@ def html_table(
 ) -> Markup:
     """A table of columns of values; `says` is what it holds, for those who can't see it.
 
-    Pictures before the first other column stand in its cell, which names the row and holds its link.
+    A column that is empty in every row is left out. Pictures before the first other column stand in its
+    cell, which names the row and holds its link.
     """
-    shown = {key: columns.get(key, _guessed(key, values)) for key, values in data.items()}
+    filled_in = {key: values for key, values in data.items() if not values or not all(map(_is_empty, values))}
+    shown = {key: columns.get(key, _guessed(key, values)) for key, values in filled_in.items()}
     head = next(key for key, column in shown.items() if column.kind != "picture")
     before = list(shown)[: list(shown).index(head)]
-    keys = [head, *(key for key in shown if key not in (*before, head))]
+    keys = list(shown)[len(before) :]
     ahead = Markup().join(Markup('<span class="rank">{}</span>').format(shown[key].label) for key in before)
     titles = Markup().join(_title(key, shown[key], sortable, ahead * (key == head)) for key in keys)
     rows = len(data[head])
@@ -302,7 +309,7 @@ def html_table(
         '<tbody role="rowgroup">\n{}</tbody></table></div>{}{}</div>'
     ).format(
         *(" many" if rows > MANY else "", says, says, titles, body),
-        Markup('<p class="quiet">{:,} rows: the table scrolls.</p>').format(rows) if rows > MANY else "",
+        quiet(f"{rows:,} rows: the table scrolls.") if rows > MANY else "",
         _meanings([shown[key] for key in keys]),
     )
 
@@ -346,6 +353,8 @@ def _cells(values: Sequence[Any], column: HtmlColumn) -> list[Markup]:
 
 
 def _look(value: Any, column: HtmlColumn) -> str:
+    if _is_empty(value):
+        return " none"
     if isinstance(value, HtmlCell):
         return f" {escape(value.look)}"
     return "" if column.format != "gain" or not value else " gain" if value > 0 else " loss"
@@ -366,7 +375,7 @@ def _text(value: Any, column: HtmlColumn) -> Markup:
     """A value as it is read, escaped whatever it says."""
     if isinstance(value, HtmlCell):
         return escape(value.shown) + _below(value)
-    if value is None or value == "" or value != value:
+    if _is_empty(value):
         return escape(EMPTY)
     if isinstance(value, Markup):
         return value
@@ -377,6 +386,13 @@ def _text(value: Any, column: HtmlColumn) -> Markup:
     if column.kind == "number" and isinstance(value, int | float):
         return escape(written(value, column.format))
     return escape(flat(str(value)))
+
+
+def _is_empty(value: Any) -> bool:
+    """Whether there is nothing to be read."""
+    if isinstance(value, HtmlCell):
+        return value.shown in ("", EMPTY) and not value.below
+    return value is None or value == "" or value != value
 
 
 def _below(cell: HtmlCell) -> Markup:
@@ -610,10 +626,11 @@ def _ends(frame: Frame, x: float, ends: Sequence[tuple[float, str, str, str]]) -
 def spread(places: Sequence[float], low: float, high: float) -> list[float]:
     """Places from top to bottom, moved apart by the height of a line and kept inside.
 
-    >>> spread([20, 22, 100], 10, 110), spread([108, 109], 10, 110)
-    ([20, 35, 100], [95, 110])
+    >>> spread([20, 22, 100], 10, 110), spread([108, 109], 10, 110), spread([4, 6], 10, 110)
+    ([20, 35, 100], [95, 110], [10, 25])
     """
-    found = list(accumulate(places, lambda before, place: max(place, before + LINE)))
+    inside = (max(place, low) for place in places)
+    found = list(accumulate(inside, lambda before, place: max(place, before + LINE)))
     limit = high
     for number in range(len(found) - 1, -1, -1):
         found[number] = max(min(found[number], limit), low)
@@ -870,7 +887,7 @@ def _scatter(
         title = f"{name}: {written(right, x_unit)}, {written(high, y_unit)}"
         mark, at = '<circle class="%s dot" cx="%s" cy="%s" r="5"><title>%s</title></circle>', across.at(right)
         parts.append(filled(mark, look, at, up.at(high), title))
-        room = int((frame.width - at - 12) / LETTER), int((at - 12) / LETTER)
+        room = [min(24, int(free / LETTER)) for free in (frame.width - at - 12, at - 12)]
         before = room[0] < min(len(name), room[1])
         if look != REST:
             words, place = shortened(name, room[before]), at + (-9 if before else 9)

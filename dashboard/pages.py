@@ -56,7 +56,7 @@ def page(name: str) -> DashboardPage:
     """What a page says of itself, read from its file: to load them all would keep the first waiting.
 
     >>> page("leaderboard").title
-    'Leaderboard'
+    'Full leaderboard'
     """
     said = _constants(find(FOLDER, name))
     headed = said.get("HEADED", False)

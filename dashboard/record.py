@@ -533,19 +533,13 @@ def _matching(
     """The markets that are as asked for, those shown last first, and whether there are no others."""
     found, now = dict[MarketId, MarketMatch](), read_newest_instant(connection, BEGINNING)
     for shown in read_last_shown(connection):
-        for match in _of_some(connection, shown, asked, now):
-            found[match.market.id] = match
+        for market in read_listed_markets(connection, list(shown)):
+            match = MarketMatch(market, _status(market, now), shown[market.id])
+            if _matches(match, asked):
+                found[market.id] = match
         if len(found) > enough:
             return dict(list(found.items())[:enough]), False
     return found, True
-
-
-def _of_some(
-    connection: Connection, shown: Mapping[MarketId, ShowingRound], asked: MarketFilter, now: datetime
-) -> list[MarketMatch]:
-    listed = read_listed_markets(connection, list(shown))
-    all_ = [MarketMatch(market, _status(market, now), shown[market.id]) for market in listed]
-    return [match for match in all_ if _matches(match, asked)]
 
 
 def _status(market: ListedMarket, now: datetime) -> MarketStatus:

@@ -252,10 +252,10 @@ def _faults(model: ModelSettings, low: "_StandInModel") -> Iterator[ModelFault]:
     sent, needed = max((use.tokens_in for use in low.uses), default=0), max(low.needed, default=0)
     likely, window = needed + expected_thinking(model), table_entry(model.model).get("max_input_tokens")
     if isinstance(window, int) and sent > window:
-        words = f"a question takes about {sent:,} tokens, and {model.model} reads {window:,} at most"
+        words = f"a question takes about {sent:,} tokens, and {model.model} reads at most {window:,}"
         yield ModelFault("prompt_tokens", words, FEWER)
     if needed > model.max_tokens:
-        words = f"an answer takes {needed:,} tokens at the least, and max_tokens is {model.max_tokens:,}"
+        words = f"an answer takes at least {needed:,} tokens, and max_tokens is {model.max_tokens:,}"
         yield ModelFault("max_tokens", words, f"raise max_tokens, or {FEWER}")
     elif likely > model.max_tokens:
         words = f"an answer is expected to take about {likely:,} tokens with its thinking, and max_tokens is "

@@ -65,7 +65,7 @@ def remark(call: Call) -> str:
     if call.error is not None:
         return ""
     if call.finish == "length":
-        return "its answer was cut off: it reasons at length first, so raise max_tokens"
+        return "its answer was cut off because it reasons at length first: raise max_tokens"
     try:
         find_answer(call.reply or "", {"m1": "m1"})
     except NotOneObject as error:

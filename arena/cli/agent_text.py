@@ -59,7 +59,7 @@ def parts_data(by: str, found: "Sequence[AgentSlice]") -> dict[str, Any]:
 def say_parts(data: Mapping[str, Any], choice: TableChoice) -> None:
     """The same as a table."""
     if not data["parts"]:
-        print(f"By {data['by']}: no market that it was shown has resolved yet.\n")
+        print(f"By {data['by']}: none of its markets has resolved yet.\n")
         return
     part = TableColumn("part", data["by"], plain, narrow="wrap")
     print_table((part, *COLUMNS), data["parts"], choice=choice)
@@ -120,7 +120,7 @@ def say_profile(data: Mapping[str, Any]) -> None:
     """The same in some lines: skill, calibration, coherence, blind answers, money."""
     gain = data["gain"]
     if gain is None or gain["skill"] is None:
-        print("Scores: no market that it was shown has resolved yet.\n")
+        print("Scores: none of its markets has resolved yet.\n")
     else:
         span = f", 95% from {gain['low']:+.4f} to {gain['high']:+.4f}" if gain["low"] is not None else ""
         why = f" ({gain['reason']})" if gain["reason"] else ""
@@ -163,7 +163,7 @@ def _say_money(money: Mapping[str, Any]) -> None:
         print(f"  {signed_dollars(split[key]):>{width}}  {words}")
     if luck["percentile"] is not None:
         band = f"{signed_dollars(luck['low'])} to {signed_dollars(luck['high'])}"
-        print(f"  luck alone gives {band} in 95% of seasons; {luck['percentile']:.1%} do worse")
+        print(f"  chance alone gives {band} in 95% of seasons, less than this in {luck['percentile']:.1%}")
     if fall is not None and fall["amount"]:
         print(f"  max drawdown {signed_dollars(-fall['amount'])}, {fall['share']:.1%} of the peak")
 
@@ -172,14 +172,17 @@ def _cents(value: float | None) -> str:
     return "–" if value is None else f"${value:.4f}"
 
 
-def say_agent(told: Mapping[str, Any], parts: Mapping[str, Any] | None, choice: TableChoice) -> None:
-    """Its settings and what was changed in them, its turns and calls, and as what it reports itself."""
+def say_agent(
+    told: Mapping[str, Any], server: str, parts: Mapping[str, Any] | None, choice: TableChoice
+) -> None:
+    """Its settings and their changes, its server now, its turns and calls, and how its model names itself."""
     name, cohorts, record = told["name"], told["cohorts"], told["record"]
     newest = cohorts[-1]
     print(f"{name}, {newest['kind']}, as of {_which(newest)}")
     for key, value in newest["settings"].items():
         if value not in (None, {}, []):
-            print(f"  {key}: {plain(setting_text(value))}")
+            where = f" ({server})" if key == "base_url" and server else ""
+            print(f"  {key}: {plain(setting_text(value) + where)}")
     print()
     for stay in cohorts:
         _say_stay(stay)

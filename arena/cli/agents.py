@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from arena.config import Config
     from arena.scores.agent_summary import AgentDetails, AgentSummary
 
-HELP = """Look at the agents, add models, and try one before it plays. Nothing here changes the record.
+HELP = """List the agents, add models, and try one before it plays. Nothing here changes the record.
 
 Example: arena agents add anthropic/claude-sonnet-5
 
@@ -62,10 +62,10 @@ COLUMNS = (
 
 @command(table=True)
 def list_agents(chosen: Options) -> None:
-    """List the agents: how the config sets them up, and what the record says of each so far.
+    """List the agents: their settings in the config and their turns, cost and errors so far.
 
-    Prices are dollars per million tokens. It says where a provider has changed the model behind a name:
-    the scores are then those of two.
+    Prices are dollars per million tokens. A note says where a provider has changed the model behind a name;
+    its scores then mix two models.
 
     Example: arena agents list
 
@@ -119,7 +119,7 @@ def _agent(
 def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     """A line for each agent; those that are gone come last."""
     if not found["agents"] and not found["gone"]:
-        print(f"There is no agent. Next: {program()} init")
+        print(f"There are no agents. Next: {program()} init")
         return
     if found["agents"]:
         print_table(COLUMNS, found["agents"], choice=choice)
@@ -131,7 +131,7 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     if any(agent["record"] for agent in found["agents"]) or found["gone"]:
         print(f"Next: {program()} agents show NAME")
     else:
-        print(f"Nobody has played yet. Next: {program()} agents try NAME, or {program()} round")
+        print(f"No agent has played yet. Next: {program()} agents try NAME, or {program()} round")
 
 
 @command(table=True)
@@ -145,14 +145,16 @@ def show(
 ) -> None:
     """Show one agent: its settings cohort by cohort and what changed, its scores, turns and calls.
 
-    The cohort `next` is the one that the config would start. Scores include miscalibration, incoherence,
-    how far it moves towards a price once shown, and where its profit comes from.
+    The cohort `next` is the one that the config would start. Scores include miscalibration, incoherence, how
+    far the agent moves towards a price it is shown, and where its profit comes from.
 
     Example: arena agents show sharp --by horizon
 
     Next: arena agents try NAME
     """
+    from agents.model import model_settings
     from arena.cli.agent_text import parts_data, profile_data, say_agent
+    from arena.cli.check import without_password
     from arena.scores.agent_summary import agent_details, agent_summaries
     from arena.scores.profiles.detailed_profile import agent_slices, read_agent_profile
 
@@ -167,7 +169,9 @@ def show(
             hint = f"agents: {', '.join(names) or 'none'}"
             raise ArenaError("no_agent", f"there is no agent {name!r}", hint)
     told = {"name": name, "cohorts": cohorts, "record": found and details_data(found), "scores": scores}
-    chosen.answer(told | ({"parts": parts} if by else {}), say_agent, told, parts, chosen.table)
+    models = (model_settings(x.settings) for x in (config.agents if config else ()) if x.name == name)
+    server = next((without_password(model.base_url) for model in models if model and model.base_url), "")
+    chosen.answer(told | ({"parts": parts} if by else {}), say_agent, told, server, parts, chosen.table)
 
 
 def cohorts_data(found: "AgentDetails | None", config: "Config | None", name: str) -> list[dict[str, Any]]:

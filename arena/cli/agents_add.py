@@ -37,7 +37,7 @@ KEY_PAGES = {
     "xai": "console.x.ai",
 }
 """Where a provider gives out keys."""
-UNCHANGED = "the config is as it was"
+UNCHANGED = "the config was not changed"
 
 
 Block = dict[str, Any]
@@ -79,10 +79,10 @@ def add(
     no_probe: Annotated[bool, typer.Option("--no-probe", help="Ask no question.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before money is spent.")] = False,
 ) -> None:
-    """Add models to the config as agents, each after one real question, and say what they cost a month.
+    """Add models to the config as agents, each after one real question, and show what they cost a month.
 
-    The question shows as many sample markets as a round; what it measured is written beside the model. A
-    model without a usable answer is not added; the exit status is then 2, or 1 if none is.
+    The question shows as many sample markets as a round; its measurements are written next to the model. A
+    model without a usable answer is not added; the exit status is then 2, or 1 if none was added.
 
     Example: arena agents add anthropic/claude-sonnet-5
 
@@ -94,7 +94,7 @@ def add(
     choice = ModelChoice(base_url, key_env, reasoning, price, not (yes or chosen.json) and sys.stdin.isatty())
     if name is not None and len(models) > 1:
         raise ArenaError("one_name", "--name is for one model", "add the models one by one")
-    with interruptible(f"stopped; {UNCHANGED}", "a question under way may be charged"):
+    with interruptible(f"stopped; {UNCHANGED}", "a question in progress may still be charged"):
         blocks = new_blocks(config, models, name, choice)
         answers: dict[str, ProbeAnswer] = {}
         failed: list[dict[str, str]] = []
@@ -126,7 +126,7 @@ def new_blocks(config: "Config", models: Sequence[str], name: str | None, choice
         if (dollars := price_of_block(config, block, choice)) is not None:
             block["price"] = {"input": dollars[0], "output": dollars[1]}
         if block["name"] in taken:
-            words = f"an agent {block['name']} is there already, and nothing is overwritten"
+            words = f"an agent {block['name']} already exists, and nothing is overwritten"
             raise ArenaError("exists", words, "--name NAME adds the model under another name")
         taken[block["name"]] = model
         blocks.append(block)
@@ -164,14 +164,14 @@ def price_of_block(config: "Config", block: Block, choice: ModelChoice) -> tuple
     known = price_for(ModelSettings(model=block["model"], base_url=block.get("base_url")))
     if choice.price is not None or known is not None or not config.budget.limits:
         return choice.price
-    words = f"no price is known for {block['model']}, so no budget can be kept"
+    words = f"the price of {block['model']} is unknown, so no budget can be enforced"
     if not choice.asking:
         hint = "--price IN OUT: dollars per million tokens; 0 0 for a model on your own machine"
         raise ArenaError("no_price", words, hint)
     print(f"{words[0].upper()}{words[1:]}.")
     return (
-        typer.prompt("Dollars per million tokens that it reads", 0.0, type=float),
-        typer.prompt("Dollars per million tokens that it writes", 0.0, type=float),
+        typer.prompt("Dollars per million input tokens", 0.0, type=float),
+        typer.prompt("Dollars per million output tokens", 0.0, type=float),
     )
 
 
@@ -345,7 +345,7 @@ def say(found: Mapping[str, Any]) -> None:
     _say_troubles(found)
     arena = program()
     print(f"Next: {arena} check            # who plays from the next cohort on")
-    print(f"      {arena} cohorts start    # begins one now, beside the schedule")
+    print(f"      {arena} cohorts start    # starts one now, outside the schedule")
 
 
 def _say_troubles(found: Mapping[str, Any]) -> None:
@@ -367,7 +367,7 @@ def _measured(at: Mapping[str, Any]) -> str:
 
 def _month(usd: Mapping[str, float | None] | None) -> str:
     if usd is None or usd["expected"] is None:
-        return "an unknown amount: its price is not known"
+        return "unknown, because its price is unknown"
     low, high = usd["low"], usd["high"]
     most = "no known limit" if high is None else f"${high:,.2f}"
     return f"${usd['expected']:,.2f} expected, ${low:,.2f} at the least, {most} at the most"

@@ -84,17 +84,17 @@ def try_agent(
     chosen: Options,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Its name in the config or in the record.")],
     dry: Annotated[
-        bool, typer.Option("--dry", help="Show prompts and what they may cost; call nobody.")
+        bool, typer.Option("--dry", help="Show prompts and what they may cost; call no model.")
     ] = False,
     at: Annotated[
         str | None,
         typer.Option("--at", metavar="TIME", help="Use the round of this time, in UTC."),
     ] = None,
 ) -> None:
-    """Let one agent decide, and show prompts, answers, decision, fills and cost. Nothing is saved.
+    """Play one turn of an agent and show prompts, answers, decision, fills and cost. Nothing is saved.
 
-    It replays the latest round of the agent's newest cohort, with its account of then and today's
-    settings; a new agent gets the latest round played, or else the venue's current markets, and a fresh
+    It replays the latest round of the agent's newest cohort, with its account as it was then and its current
+    settings. A new agent gets the latest round played, or else the venue's current markets, and a fresh
     bankroll.
 
     Calls cost money, within the budget. The exit status is 2 without a usable answer.
@@ -109,7 +109,7 @@ def try_agent(
     wanted = None if at is None else instant(at)
     with (
         prints_aside(),
-        interruptible("stopped; nothing was written", "a call under way may be charged"),
+        interruptible("stopped; nothing was written", "a call in progress may still be charged"),
         open_or_empty(settings.database) as engine,
     ):
         trial = run_async(dry_run(engine, settings, name, wanted, dry))
@@ -151,7 +151,7 @@ def _now(config: "Config", at: "datetime | None") -> "datetime":
 
     live = stamp_of(config) == "live"
     if live and at is not None:
-        raise ArenaError("live_venue", f"{config.markets.venue} is live: it knows only now", "leave --at out")
+        raise ArenaError("live_venue", f"{config.markets.venue} is live and has no past", "leave --at out")
     return now() if live else at or config.first_start(now())
 
 
@@ -264,7 +264,7 @@ def say_trial(told: Mapping[str, Any], asked: Mapping[str, str]) -> None:
     calls = sum(len(question["answers"]) for question in questions)
     worst, cost = told["worst_usd"], told["cost_usd"]
     if not calls:
-        print("It asks no model and costs nothing.")
+        print("It calls no model and costs nothing.")
     elif dry:
         words = "an unknown amount" if worst is None else f"at most ${worst:,.4f}"
         print(f"No call was made. These questions would cost {words}.")
@@ -282,7 +282,7 @@ def _say_setting(told: Mapping[str, Any]) -> None:
     cohort, fresh = told["cohort"], told["fresh"]
     place = "the venue's markets" if cohort is None else f"the snapshot of cohort {cohort}"
     place += "" if fresh else f", round {told['round']}"
-    whose = "a fresh bankroll" if fresh else "the account it had then"
+    whose = "a fresh bankroll" if fresh else "its account of that time"
     offered = f"{count_text(told['markets'], 'market')}, {story_count(told['stories'])}"
     print(f"{told['agent']} on {place}, {minute(told['at'])} UTC: {offered}, "
           f"and {whose}, ${told['total']:,.2f} with ${told['cash']:,.2f} in cash")  # fmt: skip
@@ -292,7 +292,7 @@ def _say_setting(told: Mapping[str, Any]) -> None:
         print(f"  {plain(words)}")
     for market, hidden in told["hidden"].items():
         signs = ", ".join(f"{count} x {name}" for name, count in hidden.items())
-        print(f"  {market} has characters that nobody sees: {signs}")
+        print(f"  {market} has invisible characters: {signs}")
     if told["missing"]:
         print(f"  {', '.join(told['missing'])} made no forecast in this round")
     print()
@@ -333,7 +333,7 @@ def _say_turn(told: Mapping[str, Any], asked: Mapping[str, str]) -> None:
     note = f": {plain(decision['note'])}" if decision["note"] else ""
     print(f"== The turn is {decision['verdict']}{note}")
     if decision["repaired"]:
-        print(f"Its answer was read by repairs: {', '.join(decision['repaired'])}")
+        print(f"Its answer had to be repaired: {', '.join(decision['repaired'])}")
     print(f"{count_text(len(decision['forecasts']), 'forecast')}, {len(orders):,} bets and sales, "
           f"{count_text(len(told['fills']), 'fill')}, {len(told['rejections']):,} rejected\n")  # fmt: skip
     tables = {

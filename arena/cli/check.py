@@ -169,8 +169,8 @@ def _long_waits(config: "Config") -> Iterator[dict[str, Any]]:
         if wait * many > most:
             times = f" for each of {many} cohorts" if many > 1 else ""
             often = f"rounds come every {duration_text(cohorts.decide.every)}"
-            words = f"{agent.name} may take {duration_text(wait)}{times}, and {often}: what comes after is "
-            words += f"played late, and not at all {duration_text(PLAY_WINDOW)} after its time"
+            words = f"{agent.name} may take {duration_text(wait)}{times}, and {often}: later turns are "
+            words += f"played late, or skipped {duration_text(PLAY_WINDOW)} after the round's time"
             hint = f"set its `wait` to at most {duration_text(most / many)}, or decide less often"
             yield {
                 "code": "long_wait", "scope": "model", "agent": agent.name, "message": words, "mend": hint,
@@ -178,7 +178,7 @@ def _long_waits(config: "Config") -> Iterator[dict[str, Any]]:
 
 
 def _between(key: str, low: float | None, high: float | None) -> str | None:
-    """Two figures as one: `0.013–0.27`, or a single one where they are the same."""
+    """Two figures as one: `0.013–0.27`, or a single one where they are identical."""
     if low is None or high is None:
         return None
     write = {"usd": _money, "calls": "{:,}".format}.get(key, _thousands)
@@ -186,7 +186,7 @@ def _between(key: str, low: float | None, high: float | None) -> str | None:
 
 
 def _around(low: float | None, expected: float | None, high: float | None) -> str | None:
-    """An amount of money between two others: `0.21 (0.013–0.27)`, or a single one where they are the same.
+    """An amount of money between two others: `0.21 (0.013–0.27)`, or a single one where they are identical.
 
     >>> _around(0.013, 0.21, 0.27), _around(0.0, 0.0, 0.0), _around(0.013, 0.21, None)
     ('0.21 (0.013–0.27)', '0', '0.21 (0.013–?)')
@@ -230,7 +230,7 @@ def check(
     chosen: Options,
     live: Annotated[
         bool,
-        typer.Option("--live", help="Also read a page of the venue and ask each model one tiny question."),
+        typer.Option("--live", help="Also read one page of the venue and ask each model one tiny question."),
     ] = False,
     venue: Annotated[
         list[str] | None,
@@ -243,11 +243,11 @@ def check(
 ) -> None:
     """Check the config; show who would play in the next cohort, what it would cost, and what is wrong.
 
-    All mistakes are listed at once with file, line and key; with any, or a model that can't answer with
-    these settings, the exit status is 1. Costs are estimates: expected (low–high). Nothing is played.
+    All mistakes are listed at once, with file, line and key. The exit status is 1 if there are any, or if a
+    model can't answer with these settings. Costs are estimates: expected (low–high). Nothing is played.
 
-    Only --live spends anything, a fraction of a cent. Its exit status is 1 when nothing could be reached,
-    2 when only part could.
+    Only --live spends money, a fraction of a cent. Its exit status is 1 if nothing could be reached, 2 if
+    only part could.
 
     Example: arena check --config my-arena/config.yaml
 
@@ -372,7 +372,7 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     print(f"{found['config']} is {'read, but a model in it cannot answer' if fails else 'valid'}.")
     _say("Starts", say_next(found))
     free = cost["agents"] and all((agent["model"] or DEMO).startswith(DEMO) for agent in found["agents"])
-    _say("Costs", _costs(cost, found["budget"]) + " (made up: demo models are free)" * bool(free))
+    _say("Costs", _costs(cost, found["budget"]) + " (fictitious: demo models are free)" * bool(free))
     for label, words in _warnings(found):
         _say(label, words)
     for words in _replacements(found):
@@ -405,7 +405,7 @@ def _heads(heads: Mapping[str, Any]) -> str:
     """Where the heads of the record go; what it means when they go nowhere."""
     if place := heads["file"] or heads["command"]:
         return f"appended to {place}" if heads["file"] else f"published by {place[0]}"
-    return "not published, so who runs this machine could rewrite the record unseen (config: heads)"
+    return "not published: whoever runs this machine could rewrite the record unnoticed (config: heads)"
 
 
 def _say(name: str, words: str) -> None:
@@ -415,7 +415,7 @@ def _say(name: str, words: str) -> None:
 def _costs(cost: Mapping[str, Any], budget: Mapping[str, int | None]) -> str:
     """What all models may cost, and what stops them."""
     if not cost["agents"]:
-        return "nothing: no agent asks a model"
+        return "nothing: no agent uses a model"
     month = None if cost["total"] is None else cost["total"]["month"]
     dollars = None if month is None else _around(*(month[end]["usd"] for end in ENDS))
     much = "an unknown amount" if dollars is None else f"about ${dollars} a month"
@@ -436,7 +436,7 @@ def _warnings(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for one in found["cost"]["agents"]:
         name = one["agent"]
         if one["trouble"]:
-            yield "Warning", f"{name} failed on a made-up round, so its cost is unknown: {one['trouble']}"
+            yield "Warning", f"{name} failed on a sample round, so its cost is unknown: {one['trouble']}"
         elif one["round"]["low"]["usd"] is None:
             hint = "add `price: {input: …, output: …}` to it, in dollars per million tokens"
             yield "Warning", f"No price is known for {name}.\n→ {hint}"
@@ -444,7 +444,7 @@ def _warnings(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         keys = ", ".join(f"{name} for {variable}" for name, variable in missing.items())
         yield (
             "Warning",
-            f"Waiting for a key: {keys}.\n→ set it here or in .env; an agent enters at the next round",
+            f"Waiting for a key: {keys}.\n→ set it here or in .env; the agent joins at the next round",
         )
     yield from _untold(found)
     if path := found["readable_env"]:
@@ -457,7 +457,7 @@ def _untold(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         none = key.startswith("min_") and not found["universe"].get("unknown_figures")
         hint = "set `unknown_figures: true`, or take the key out" if none else "take the key out"
         effect = "no market is ever on offer" if none else "it excludes nothing"
-        words = f"{found['venue']} does not tell what markets.{key} asks for: {effect}"
+        words = f"{found['venue']} does not report what markets.{key} asks for: {effect}"
         if key == "price_only":
             words = f"{found['venue']} has no bid and no ask: no market is ever on offer"
             hint = "set `price_only: true`"
@@ -476,7 +476,7 @@ def _replacements(found: Mapping[str, Any]) -> Iterator[str]:
         left = [name for name in one["unchanged"] if name not in found["missing_keys"]]
         if one["changed"]:
             names = ", ".join(one["changed"])
-            yield f"In cohort {one['cohort']} {names} plays by the changed block from the next round on."
+            yield f"In cohort {one['cohort']} {names} uses the changed block from the next round on."
         if left:
             yield f"In cohort {one['cohort']} {unproven_hint(left)}."
 

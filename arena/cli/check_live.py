@@ -19,16 +19,16 @@ HINTS = {
     "auth": "check the key, and whether it may use this model",
     "quota": "its quota is used up: raise the limit at the provider, or wait for the next period",
     "payment": "add credit at the provider, then play the round again",
-    "filtered": "its moderation turned the question down: change the prompt, or take another model",
-    "declined": "the model will not answer this: change the prompt, or take another model",
+    "filtered": "its moderation rejected the question: change the prompt, or use another model",
+    "declined": "the model refuses to answer this: change the prompt, or use another model",
     "too_long": "lower prompt_tokens, or ask about fewer markets with `batch`",
     "refused": "check the model's name, base_url and the other settings",
-    "rate_limit": "wait a while; if it goes on, ask the provider for more, or lower calls.per_provider",
+    "rate_limit": "wait a while; if it persists, raise the provider's limit, or lower calls.per_provider",
     "overloaded": "the provider is overloaded; try again later",
     "timeout": "check base_url, or set a longer timeout",
     "unreachable": "check base_url, and whether the server is running",
     "budget": "raise budget.call, or lower the agent's max_tokens",
-    "other": "the message says what came instead of an answer",
+    "other": "the message shows what came instead of an answer",
 }
 """What may help, by the code of the error."""
 
@@ -93,7 +93,7 @@ def models_of(config: "Config", names: Sequence[str]) -> "list[PingTarget]":
     known = {agent.name: agent for agent in config.agents if agent.model is not None}
     for name in names:
         if name not in known:
-            hint = f"name one of {', '.join(known)}" if known else "no agent in this config asks a model"
+            hint = f"name one of {', '.join(known)}" if known else "no agent in this config uses a model"
             raise ArenaError("unknown_agent", f"no agent {name!r} asks a model", hint)
     return ping_targets(tuple(known[name] for name in dict.fromkeys(names or known)))
 
@@ -104,7 +104,7 @@ def say_beforehand(targets: "Sequence[PingTarget]") -> None:
 
     known = sum(target.worst or 0 for target in targets)
     unknown = [target.settings.model for target in targets if target.worst is None]
-    also = f", and what {', '.join(unknown)} may cost is not known" if unknown else ""
+    also = f", and the cost of {', '.join(unknown)} is unknown" if unknown else ""
     many = "one model" if len(targets) == 1 else f"each of {len(targets)} models"
     print(f"\nAsking {many} a tiny question: {rounded_dollars(known)} at most{also}.", flush=True)
 

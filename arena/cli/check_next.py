@@ -95,7 +95,7 @@ def say_ends(found: Mapping[str, Any]) -> str:
     """The same in words."""
     ends = f"{found['ends_a_month']:,}"
     if found["ends_from"] == "rule":
-        return f"at least {ends} a month, if every round is full (by the rule; no catalogue was read yet)"
+        return f"at least {ends} a month, if every round is full (estimated; no catalogue has been read yet)"
     return f"about {ends} a month (by the catalogue of {minute(found['ends_at'])} UTC)"
 
 
@@ -169,7 +169,7 @@ def say_next(found: Mapping[str, Any]) -> str:
         begun, by_hand = found["cohorts_begun"] - found["cohorts_by_hand"], found["cohorts_by_hand"]
         more = f" and {by_hand} by hand" if by_hand else ""
         have = "has" if begun == 1 and not by_hand else "have"
-        return f"none: {begun} of {count_text(count, 'cohort')}{more} {have} begun, and no start is to come"
+        return f"none: {begun} of {count_text(count, 'cohort')}{more} {have} started, and none is scheduled"
     of = f" of {count}" if count and not found["cohorts_by_hand"] else ""
     when = f"{minute(found['next_start'])} UTC"
     if found["next_start_at_once"]:

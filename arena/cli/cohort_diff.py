@@ -31,7 +31,7 @@ def numbered(every: "Sequence[StoredCohort]", number: str) -> "StoredCohort":
 
     if not number.isdecimal():
         known = ", ".join(str(each.cohort.number) for each in every) or "none yet"
-        message = f"{number} is no cohort's number; cohorts here: {known}"
+        message = f"there is no cohort {number}; cohorts: {known}"
         raise ArenaError("bad_cohort", message, "arena cohorts list shows them")
     (stored,) = select_cohorts(every, int(number))
     return stored
@@ -80,7 +80,7 @@ def side(connection: "Connection", config: "Config | None", which: str) -> "tupl
         stored = numbered(read_cohorts(connection), which)
         return stored.cohort, read_prompts(connection, list(stored.cohort.prompts.values()))
     if config is None:
-        raise ArenaError("no_config", "the next cohort needs a config", "name it: --config PATH")
+        raise ArenaError("no_config", "the next cohort needs a config", "give one with --config PATH")
     return freeze_cohort(config, 1, now())
 
 
@@ -128,10 +128,10 @@ def seal(
         str | None, typer.Option("--check", metavar="HASH", help="Find the round that has this head.")
     ] = None,
 ) -> None:
-    """Print a cohort's head: a hash over all that it froze, saw and decided until a round was over.
+    """Print a cohort's head: a hash of all that it froze, saw and decided up to the end of a round.
 
-    Published before the markets resolve, it lets --check prove that nothing was changed: later rounds,
-    settlements and corrections leave it as it is. The head of round 0, of the frozen settings alone, can
+    Publish it before the markets resolve, and --check can prove that nothing was changed: later rounds,
+    settlements and corrections do not affect it. The head of round 0 covers the frozen settings alone and can
     be published before the first decision.
 
     Example: arena cohorts seal 1 --round 2
@@ -153,7 +153,7 @@ def say_head(found: Mapping[str, Any], checked: bool) -> None:
     if not found["round"]:
         place = f"what cohort {found['cohort']} froze, before its first round"
     if checked:
-        print(f"That is the head of {place}: nothing up to then has been changed.")
+        print(f"This is the head of {place}: nothing before it has been changed.")
         return
     print(found["head"])
     print(f"The head of {place}. Next: publish it, and check it later with")
@@ -165,7 +165,7 @@ def head_of(connection: "Connection", number: str, round: int | None) -> dict[st
     found = heads_of(connection, number)
     wanted = max(found) if round is None else round
     if wanted not in found:
-        message = f"round {wanted} of cohort {number} is not over: its turns may still change"
+        message = f"round {wanted} of cohort {number} is not finished: its turns may still change"
         raise ArenaError("not_over", message, f"rounds with a head: {_these(found)}")
     return {"cohort": int(number), "round": wanted, "head": found[wanted]}
 
@@ -176,7 +176,7 @@ def round_of(connection: "Connection", number: str, check: str) -> dict[str, Any
 
     head = check.strip().lower()
     if not HEAD.fullmatch(head):
-        raise ArenaError("bad_hash", f"{check!r} is no head", "a head has 64 hexadecimal digits")
+        raise ArenaError("bad_hash", f"{check!r} is no head", "a head is 64 hexadecimal digits")
     found = heads_of(connection, number)
     for round, known in found.items():
         if known == head:
@@ -184,7 +184,9 @@ def round_of(connection: "Connection", number: str, check: str) -> dict[str, Any
     others = [name for stored in read_cohorts(connection) if (name := str(stored.cohort.number)) != number]
     also = next((other for other in others if head in heads_of(connection, other).values()), None)
     hint = (
-        f"it is one of cohort {also}" if also else "another record's, or this one was changed: arena verify"
+        f"it is one of cohort {also}"
+        if also
+        else "another record's, or this one was changed: run arena verify"
     )
     message = f"no round of cohort {number} has this head; rounds with a head: {_these(found)}"
     raise ArenaError("no_such_head", message, hint)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from arena.record.schema.database import Connection
     from arena.rounds.season import CohortOverview
 
-HELP = """Look at the cohorts, start one by hand, pause or end one, and seal what was decided.
+HELP = """List the cohorts, start one by hand, pause or end one, and seal its decisions.
 
 A cohort keeps its settings; a changed config takes effect with the next one.
 
@@ -153,9 +153,9 @@ def say_list(found: "Sequence[CohortOverview]", choice: TableChoice) -> None:
 def show(chosen: Options, number: Number) -> None:
     """Show one cohort: how its agents stand, how its turns ended, and what it froze when it started.
 
-    `config` is the SHA-256 of the config file that it started from; the head is a hash over all that was
-    frozen, seen and decided until the last round that is over. With --json, frozen amounts and prices are
-    in millionths.
+    `config` is the SHA-256 of the config file that it started from; the head is a hash of all that was
+    frozen, seen and decided up to the last finished round. With --json, frozen amounts and prices are in
+    millionths.
 
     Example: arena cohorts show 1
 
@@ -231,11 +231,12 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
         print()
     _say_rounds(found)
     for name, words in found["waiting"].items():
-        print(f"{name} is {plain(words)}, and enters at the first round at which it is there.\n")
+        print(f"{name} is {plain(words)}, and joins at the first round after it is set.\n")
     print_table(ENTRANTS, frozen["entrants"], "Frozen at the start")
     for one in found["replaced"]:
-        print(f"{plain(one['name'])} took other settings before its first good turn, and plays by them from "
-              f"round {one['since']} on: {program()} agents show {plain(one['name'])}\n")  # fmt: skip
+        name = plain(one["name"])
+        print(f"{name} took new settings before its first good turn, used from round {one['since']} on: "
+              f"{program()} agents show {name}\n")  # fmt: skip
     _say_parts(found)
     if found["audit"]:
         print(f"texts     {found['audit']['words']}")
@@ -244,7 +245,7 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     print(f"seed      {frozen['seed']}")
     if found["code_versions"]:
         print(f"code      {plain(by_rounds(found['code_versions']))}")
-    print(f"config    {found['config_hash'] or 'unknown: an earlier arena started it'}")
+    print(f"config    {found['config_hash'] or 'unknown: started by an earlier version'}")
     print(f"frozen    {found['frozen_hash']}")
     print(f"head      {found['head']['head']}, round {found['head']['round']}")
     print(f"Next: {program()} cohorts diff {found['cohort']} next")
@@ -284,7 +285,7 @@ def _say_rounds(found: Mapping[str, Any]) -> None:
     if rows:
         print_table(("round", "decided (UTC)", "", *STATUSES), rows)
     else:
-        print("No round has begun yet.\n")
+        print("No round has started yet.\n")
 
 
 @command()
@@ -295,10 +296,10 @@ def start(
     ] = None,
     baselines: Baselines = False,
 ) -> None:
-    """Start a cohort from the current config, besides the scheduled ones.
+    """Start a cohort from the current config, in addition to the scheduled ones.
 
-    Without --at it starts now where the venue is live, else at the next decision time. It counts among
-    the newest, so an older cohort may stop deciding. The schedule is unaffected.
+    Without --at it starts now on a live venue, otherwise at the next decision time. It counts among the
+    newest cohorts, so an older one may stop deciding. The schedule is unaffected.
 
     Example: arena cohorts start --at 2026-01-07T00:00Z
 
@@ -343,10 +344,10 @@ def end(
     number: Number,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """End a cohort for good: it decides no more, and is tracked until its last position settles.
+    """End a cohort for good: it makes no more decisions, and is tracked until its last position settles.
 
-    Nothing is sold. Missing turns of a round that has begun are late. arena cohorts pause stops it for a
-    while.
+    Nothing is sold. Missing turns of a round in progress count as late. arena cohorts pause stops it
+    temporarily.
 
     Example: arena cohorts end 3 --yes
 
@@ -358,13 +359,13 @@ def end(
     with chosen_cohort(chosen.record(), number, stopped_too=True) as (record, stored):
         fresh = stored.stopped_at is None
         if fresh and not yes and chosen.json:
-            raise ArenaError("not_asked", "with --json there is no one to confirm", "add --yes")
+            raise ArenaError("not_asked", "--json can't ask for confirmation", "add --yes")
         if fresh:
-            question = f"Cohort {number} will decide no more, for good. End it?"
+            question = f"Cohort {number} will make no more decisions, ever. End it?"
             if not yes and not typer.confirm(question, err=True):
                 raise ArenaError("not_done", "nothing was changed", "")
             record.write_unfenced(stop_cohort, stored.id, now())
-    _tell(chosen, number, "stopped", fresh, "decides no more", "cohorts list")
+    _tell(chosen, number, "stopped", fresh, "makes no more decisions", "cohorts list")
 
 
 @command()
@@ -377,7 +378,7 @@ def pause(
 ) -> None:
     """Pause a cohort: it makes no decisions until resumed. Its positions are still settled and valued.
 
-    Rounds that come due meanwhile are missed, and so are the missing turns of a round under way.
+    Rounds that come due meanwhile are missed, and so are the missing turns of a round in progress.
 
     Example: arena cohorts pause 3
 
@@ -388,6 +389,14 @@ def pause(
 
     with chosen_cohort(chosen.record(), number) as (record, stored):
         fresh = (stored.paused_at is None) != resume
+        if fresh and not resume:
+            with chosen.planned() as (config, connection):
+                state = next(x.state for x in overviews(connection, config) if x.stored.id == stored.id)
+            if state == "tracked":
+                message = (
+                    f"cohort {number} makes no more decisions: no rounds are left, or newer cohorts decide"
+                )
+                raise ArenaError("tracked", message, "its positions are settled and valued either way")
         if fresh:
             record.write_unfenced(pause_cohort, stored.id, None if resume else now())
     if resume:
@@ -410,10 +419,10 @@ def chosen_cohort(
         stored = numbered(record.cohorts(), number)
         if stored.ended_at is not None:
             message = f"cohort {number} ended on {minute(stored.ended_at)} UTC"
-            raise ArenaError("ended", message, "arena cohorts list shows those that have not")
+            raise ArenaError("ended", message, "arena cohorts list shows the others")
         if stored.stopped_at is not None and not stopped_too:
-            message = f"cohort {number} was ended by hand and decides no more"
-            raise ArenaError("stopped", message, "arena cohorts start begins another one")
+            message = f"cohort {number} was ended by hand and makes no more decisions"
+            raise ArenaError("stopped", message, "arena cohorts start starts another")
         yield record, stored
 
 

@@ -15,9 +15,9 @@ def config(
     chosen: Options,
     every: Annotated[bool, typer.Option("--all", help="Every key, with its meaning.")] = False,
 ) -> None:
-    """Print the settings in effect, defaults included, as a config would have them.
+    """Print the settings in effect, defaults included, in the form of a config.
 
-    It shows no secret.
+    Secrets are not shown.
 
     Example: arena config --all
 

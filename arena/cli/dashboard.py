@@ -27,7 +27,7 @@ FIRST, EVERY = 10.0, 30.0
 """Seconds until it is looked whether anything is stale, for the first page goes first, and then again."""
 HOST = "127.0.0.1"
 PORTS = 100
-HINT = "leave --host out; or add --behind-proxy once a proxy asks for a password (arena dashboard --help)"
+HINT = "omit --host; or add --behind-proxy once a proxy asks for a password (arena dashboard --help)"
 PORT = 8501
 PATIENCE = 10
 
@@ -93,18 +93,18 @@ def dashboard(
         bool,
         typer.Option(
             "--behind-proxy",
-            help="The only way in is a proxy with encryption and a password; --port is exact.",
+            help="Only a proxy with encryption and a password reaches it; take exactly --port.",
         ),
     ] = False,
     public: Annotated[
         str | None,
-        typer.Option("--public", metavar="URL", help="The proxy's address as people type it."),
+        typer.Option("--public", metavar="URL", help="The proxy's public address."),
     ] = None,
 ) -> None:
-    """Show the record in a browser until Ctrl-C, on this machine only unless a proxy stands in front.
+    """Show the record in a browser until Ctrl-C, on this machine only unless behind a proxy.
 
-    Pages only read the record; scores out of date are computed in the background and, if it may be
-    written, kept there.
+    Pages only read the record. Outdated scores are computed in the background and saved if the record is
+    writable.
 
     It has no password. With --public it answers only at that address and path.
 
@@ -113,7 +113,12 @@ def dashboard(
     Example: arena dashboard --behind-proxy --public https://arena.example.com
     """
     where = listen_address(host, port, behind_proxy, public)
-    serve(chosen.record(), where, chosen.config or (None if chosen.database else DEFAULT))
+    address = chosen.record()
+    if chosen.database and "://" not in address and not Path(address).exists():
+        from arena.record.schema.database import NoRecord
+
+        raise NoRecord(address)
+    serve(address, where, chosen.config or (None if chosen.database else DEFAULT))
 
 
 def serve(address: str, where: ListenAddress, config: Path | None = None) -> None:
@@ -138,9 +143,9 @@ def serve(address: str, where: ListenAddress, config: Path | None = None) -> Non
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
-        print("Dashboard ended.")
+        print("Dashboard stopped.")
     elif status:
-        raise ArenaError("dashboard", f"the dashboard ended with status {status}", "its words are above")
+        raise ArenaError("dashboard", f"the dashboard exited with status {status}", "its error is above")
 
 
 def wait_for(server: "subprocess.Popen[bytes]", address: str) -> int:
@@ -160,7 +165,7 @@ def wait_for(server: "subprocess.Popen[bytes]", address: str) -> int:
         except ArenaError as error:
             able = error.code in ("no_record", "locked")  # it may be made, or let go of, at any time
             if not able:
-                words = "scores are not computed here, only shown as they were cached last"
+                words = "scores are not recomputed here, only shown as last cached"
                 print(f"{words}: {error.message}; {error.hint}", file=sys.stderr)
 
 
@@ -212,7 +217,7 @@ def listening(where: ListenAddress) -> list[str]:
     return [f"--{name}={value}" for name, values in said.items() for value in values]
 
 
-OPEN_WORDS = "other machines can reach {host}, and the dashboard asks nobody for a password", HINT
+OPEN_WORDS = "other machines can reach {host}, and the dashboard has no password", HINT
 
 
 def listen_address(
@@ -261,10 +266,12 @@ def free_port(first: int, address: str = HOST, tries: int = PORTS) -> int:
                 probe.bind((address, port))
         except OSError as error:
             if error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
-                raise ArenaError("no_host", f"{address} is not of this machine", HINT, status=2) from error
+                raise ArenaError(
+                    "no_host", f"{address} is no address of this machine", HINT, status=2
+                ) from error
             continue
         if port != first:
-            print(f"Port {first} is taken, so it is {port}.", file=sys.stderr)
+            print(f"Port {first} is taken; using {port}.", file=sys.stderr)
         return port
     which = f"no port from {first} on is" if tries > 1 else f"port {first} is not"
     raise ArenaError("no_port", f"{which} free", "name another with --port")
@@ -293,7 +300,7 @@ def published(text: str) -> PublicAddress:
         parts = urlsplit("")
     more = parts.query or parts.fragment or parts.username or parts.password
     if not parts.hostname or port is None or known is None or more:
-        hint = "write it like https://arena.example.com, with a path if there is one"
+        hint = "write it as https://arena.example.com, with a path if there is one"
         raise ArenaError("bad_address", f"--public {text!r} is no address of a page", hint, status=2)
     return PublicAddress(parts.scheme, parts.hostname, port, parts.path.strip("/"))
 

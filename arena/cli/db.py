@@ -15,7 +15,7 @@ from arena.errors import ArenaError, count_text
 if TYPE_CHECKING:
     from arena.record.files.integrity import RecordContent
 
-HELP = """Look after the record: back it up, restore, upgrade, move and prune it.
+HELP = """Maintain the record: back it up, restore, upgrade, move and prune it.
 
 Only old prices that nothing depends on can be pruned.
 
@@ -38,10 +38,10 @@ def backup(
         ),
     ] = None,
 ) -> None:
-    """Copy the record as of this instant, even while it is played, and verify the copy.
+    """Copy the record as of this instant, even while it is in use, and verify the copy.
 
-    By default it goes to backup.folder, named by the time in UTC, where the newest backup.keep stay. A
-    backup is one SQLite file, also of a PostgreSQL record, and gets its name once verified.
+    By default the copy goes to backup.folder, named by the time in UTC; the newest backup.keep are kept. A
+    backup is one SQLite file, even of a PostgreSQL record, and gets its name once verified.
 
     With a URL the record moves to another database, such as PostgreSQL; the copy must have the same state
     hash. Stop arena run first, then name it as `database` in the config.
@@ -61,7 +61,7 @@ def backup(
 
     address, (folder, keep) = chosen.record(), place_of(chosen)
     with (
-        interruptible("stopped; no backup was made", "the same command makes one"),
+        interruptible("stopped; no backup was made", "run the same command again"),
         open_read_only(address, older=True) as engine,
         stages() as told,
     ):
@@ -105,8 +105,8 @@ def restore(
     """Put a backup in place of the record.
 
     The backup is checked, copied, upgraded and verified before anything else is touched. Nothing is
-    overwritten: with --force the existing record gets another name, unless a process has it open. On
-    PostgreSQL the database has to be empty.
+    overwritten: with --force the existing record is renamed, unless a process has it open. On PostgreSQL the
+    database must be empty.
 
     Example: arena db restore backups/arena-20260104T000000Z.db --database restored.db
 
@@ -123,7 +123,7 @@ def restore(
         done = put_back(file, address, force, now(), verified_content, told)
     name, aside = record_name(url_of(address)), None if done.aside is None else str(done.aside)
     data = {"restored": name, "from": file, "from_schema": done.schema, "aside": aside}
-    words = f"The record that was there is now {aside}.\n" if aside else ""
+    words = f"The previous record is now {aside}.\n" if aside else ""
     if done.schema != done.content.schema:
         words += f"Its schema was {done.schema} and is now {done.content.schema}.\n"
     words += f"{name} is restored from {file} and verified. {summary(done.content)}\n"
@@ -134,12 +134,12 @@ def restore(
 @command()
 def upgrade(
     chosen: Options,
-    no_backup: Annotated[bool, typer.Option("--no-backup", help="Make no backup first.")] = False,
+    no_backup: Annotated[bool, typer.Option("--no-backup", help="Skip the backup.")] = False,
 ) -> None:
-    """Bring an older arena's record to the current schema. Its facts stay as they are.
+    """Upgrade the record of an older version to the current schema. Its facts do not change.
 
-    A backup comes first, and the upgrade is verified on a copy of it. Commands that play upgrade by
-    themselves; those that only read ask for this one. Stop arena run first.
+    A backup comes first, and the upgrade is verified on a copy of it. Commands that play upgrade the record
+    themselves; those that only read it ask for this one. Stop arena run first.
 
     Example: arena db upgrade
 
@@ -213,13 +213,13 @@ def copy_to(chosen: Options, to: str) -> None:
 def prune(
     chosen: Options,
     older_than: Annotated[str, typer.Option("--older-than", metavar="AGE", help="How old: 90d, 12w.")],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be pruned.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be pruned.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Delete old quotes that no snapshot holds, and so no turn, fill or mark depends on.
+    """Delete old quotes that no snapshot, and so no turn, fill or mark, depends on.
 
-    It says what would go, then asks. Each market's newest quote before that time stays, so its price is
-    known at any later time. The record keeps how many went and when, for arena verify.
+    It says what would be deleted, then asks. Each market's newest quote before that time stays, so its price
+    is known at any later time. The record notes how many were deleted and when, for arena verify.
 
     Example: arena db prune --older-than 90d --dry-run
 
@@ -238,10 +238,10 @@ def prune(
         print(f"  {plan.goes:,} can be deleted: older, and nothing depends on them")
         print(f"  {plan.used:,} stay: they are in snapshots that turns, fills and marks depend on")
         print(f"  {plan.last:,} stay: each is its market's newest before that time")
-        print(f"  {plan.later:,} stay: they are not older")
+        print(f"  {plan.later:,} stay: they are newer")
     done = plan.goes > 0 and not dry_run
     if done and not yes and (chosen.json or not sys.stdin.isatty()):
-        raise ArenaError("not_confirmed", "nothing was changed", "--yes deletes them, --dry-run only looks")
+        raise ArenaError("not_confirmed", "nothing was changed", "--yes deletes, --dry-run only counts")
     done = done and (yes or typer.confirm("Delete them?"))
     if done:
         with chosen.writing() as record:

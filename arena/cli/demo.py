@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,14 +29,14 @@ RECORD = FOLDER / "demo.db"
 def demo(
     chosen: Options,
     headless: Annotated[bool, typer.Option("--headless", help="Print the results only.")] = False,
-    seed: Annotated[int | None, typer.Option(help="Play another made-up world.", min=0)] = None,
+    seed: Annotated[int | None, typer.Option(help="Play a different simulated world.", min=0)] = None,
     rounds: Annotated[int | None, typer.Option(help="Stop after this many decision times.", min=1)] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue where the record stops.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue where the record ends.")] = False,
     port: Annotated[int, typer.Option(help="The dashboard's port, or the next free one.")] = 8501,
 ) -> None:
-    """Play a whole simulated season, offline and without a key; then show leaderboard and dashboard.
+    """Play a whole simulated season, offline and without a key, then show the leaderboard and dashboard.
 
-    The record is .demo/demo.db; without --resume or --database a run replaces it.
+    The record is .demo/demo.db. Each run replaces it, unless --resume or --database is given.
 
     Example: arena demo --headless --json --seed 7
 
@@ -48,7 +49,7 @@ def demo(
     prepare(address, resume, default=chosen.database is None)
     with prints_aside():
         found = play(settings, address, rounds)
-    chosen.answer(found, say, found, chosen.table)
+    chosen.answer(found, say, found, replace(chosen.table, width=80))
     if chosen.json:
         return
     if headless or not sys.stdout.isatty():
@@ -67,12 +68,12 @@ def prepare(address: str, resume: bool, default: bool) -> None:
             for path in () if resume else FOLDER.glob(f"{RECORD.name}*"):
                 path.unlink()
         except OSError as error:
-            hint = "go to a folder in which you may write, or name a record: --database PATH"
+            hint = "go to a writable folder, or name a record: --database PATH"
             raise ArenaError("not_writable", f"{FOLDER} can't be used: {error.strerror}", hint) from error
         return
     with closing(Record.open(address)) as record:
         if not resume and not record.is_empty():
-            hint = "add --resume to go on with it, or name another record"
+            hint = "add --resume to continue it, or name another record"
             raise ArenaError("not_empty", f"{address} already holds a season", hint)
 
 
@@ -91,7 +92,7 @@ def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
                 await play_season(plan, world, record, rounds, moved)
 
     started = timer()
-    hint = f"arena demo --resume --database {address} goes on where it stopped"
+    hint = f"arena demo --resume --database {address} continues it"
     with closing(Record.open(address)) as record, interruptible("stopped; what was played is kept", hint):
         run_async(season())
         found = outcome(record)

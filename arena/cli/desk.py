@@ -18,7 +18,7 @@ PORT = 8600
 KEY_VARIABLE = "ARENA_KEY"
 OPEN_WORDS = (
     "other machines can reach {host}, and keys and answers would pass unencrypted",
-    "leave --host out; or add --behind-proxy once a proxy encrypts (arena desk --help)",
+    "omit --host; or add --behind-proxy once a proxy encrypts (arena desk --help)",
 )
 
 
@@ -37,13 +37,13 @@ def desk(
     port: Annotated[int, typer.Option(help="The port, or the next free one.")] = PORT,
     behind_proxy: Annotated[
         bool,
-        typer.Option("--behind-proxy", help="The only way in is a proxy that encrypts; --port is exact."),
+        typer.Option("--behind-proxy", help="Only a proxy that encrypts reaches it; take exactly --port."),
     ] = False,
 ) -> None:
-    """Let agents from outside take their turns, over HTTP, until Ctrl-C.
+    """Let outside agents take their turns over HTTP, until Ctrl-C.
 
-    Agents of the kind `outside` read views here, try and send decisions, and read how turns ended. Run it
-    beside `arena run`; either may be restarted without loss.
+    Agents of kind `outside` read views here, preview and submit decisions, and read their results. Run it
+    alongside `arena run`; either can be restarted without loss.
 
     Each agent needs a key of its own.
 
@@ -95,23 +95,23 @@ def _say_key(chosen: Options, record: "Record", agent: str) -> None:
     }
     if agent not in {*planned, *playing}:
         known = ", ".join(sorted({*planned, *playing})) or "none yet: add one to the config"
-        words = f"there is no agent {agent!r} of the kind outside"
-        raise ArenaError("no_agent", words, f"agents from outside: {known}")
+        words = f"there is no agent {agent!r} of kind outside"
+        raise ArenaError("no_agent", words, f"outside agents: {known}")
     key = new_key(record, agent, now())
     chosen.answer({"agent": agent, "key": key}, _print_key, agent, key)
 
 
 def _print_key(agent: str, key: str) -> None:
-    print(f"{key}\n\nThis is the key of {agent}. It is shown only now, and any earlier one is good no more.")
-    print(f"Where {agent} runs, put it into the environment as {KEY_VARIABLE}.")
+    print(f"{key}\n\nThis is the key of {agent}. It is shown only once; earlier keys no longer work.")
+    print(f"Where {agent} runs, set it in the environment as {KEY_VARIABLE}.")
 
 
 @command(record=False)
 def mcp(
     _chosen: Options,
-    url: Annotated[str, typer.Option(metavar="URL", help="Where the desk is.")] = f"http://{HOST}:{PORT}",
+    url: Annotated[str, typer.Option(metavar="URL", help="The desk's address.")] = f"http://{HOST}:{PORT}",
 ) -> None:
-    """Let an assistant take an agent's turns by the Model Context Protocol, over standard streams.
+    """Let an assistant take an agent's turns over the Model Context Protocol (stdio).
 
     Register it with your assistant as a server, with the agent's key in the variable ARENA_KEY. Its tools
     are `view`, `preview`, `submit` and `results`. It needs pip install "paper-arena[mcp]".
@@ -122,7 +122,7 @@ def mcp(
     """
     key = os.environ.get(KEY_VARIABLE, "")
     if not key:
-        words = f"{KEY_VARIABLE} is not in the environment"
+        words = f"{KEY_VARIABLE} is not set in the environment"
         raise ArenaError("no_key", words, "make a key: arena desk --key NAME")
     try:
         from arena.operations.mcp_tools import serve_tools

@@ -1,7 +1,6 @@
 """`arena export`, `import`, `report`, `publish`: a season as plain files and back, as a page, as a site."""
 
 import os
-from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from arena.cli.dashboard import keep_up
 from arena.cli.options import Options, command
 from arena.cli.output import interruptible, program, progress
 from arena.errors import ArenaError, count_text
@@ -33,9 +33,9 @@ def export(
 ) -> None:
     """Write the record to plain files: forecasts, turns, bets, ledgers, prices, scores.
 
-    One file per table, a manifest with their hashes, and data.md, which explains every column, all of one
-    instant. arena import turns a whole export back into a record; one of some cohorts, or without
-    prompts, can only be read.
+    It has one file per table, a manifest with their hashes, and data.md, which explains every column, all as
+    of one instant. arena import turns a complete export back into a record; a partial one (--cohort,
+    --no-prompts) can only be read.
 
     Example: arena export season.zip --format parquet
 
@@ -61,7 +61,7 @@ def say(place: Path, manifest: "ExportManifest", rows: int, size: int) -> None:
     much = f"{len(manifest.files) - 1} tables, {count_text(rows, 'row')}, {size:,} bytes"
     print(f"{place}: {much} as {manifest.form}")
     if not (manifest.whole and manifest.prompts):
-        print("This is part of the record; only a whole export with prompts can be imported.")
+        print("This is part of the record; only a complete export with prompts can be imported.")
         print(f"Next: data.md in it explains every column; {program()} leaderboard")
         return
     print(f"State hash {manifest.state_hash}")
@@ -75,8 +75,8 @@ def import_record(
 ) -> None:
     """Make a record from an export: a new file, or an empty database by URL.
 
-    Every file must match the manifest, and the record the state hash of the one exported. It is verified;
-    if anything is wrong, nothing is kept.
+    Every file must match the manifest, and the new record must have the state hash of the original. It is
+    verified; if anything is wrong, nothing is kept.
 
     Example: arena import season.zip --database copy.db
 
@@ -110,12 +110,12 @@ def report(
         bool, typer.Option("--method", help="How it was played and judged, as Markdown.")
     ] = False,
 ) -> None:
-    """Write how a season stands into one HTML file: verdict, leaderboard and charts.
+    """Write the state of a season to one HTML file: verdict, leaderboard and charts.
 
     It opens from disk, without scripts or external resources. Curves cover the newest six cohorts,
-    calibration the first twelve agents. --method has what a paper's reader needs to believe a season:
-    data, cutoffs, models with release days, prompts by hash, answers, refusals, costs, rules, statistics
-    and their limits.
+    calibration the first twelve agents. --method writes what readers of a paper need to judge a season: data,
+    cutoffs, models with release days, prompts by hash, answers, refusals, costs, rules, statistics and their
+    limits.
 
     Example: arena report --cohort 2 -o cohort-2.html
 
@@ -126,11 +126,11 @@ def report(
         hint = "name another, or add --force" if output.is_file() else "name a file"
         raise ArenaError("exists", f"{output} already exists", hint)
     if not output.parent.is_dir():
-        raise ArenaError("no_folder", f"there is no folder {output.parent}", "make it, or name another file")
+        raise ArenaError("no_folder", f"there is no folder {output.parent}", "create it, or use another")
     found = write_method(chosen, output, cohort) if method else write(address, output, cohort)
     size = output.stat().st_size
     much = f"{count_text(found['agents'], 'agent')}, {count_text(found['cohorts'], 'cohort')}, {size:,} bytes"
-    how = "put it beside the results" if method else "open it in a browser, or send it to someone"
+    how = "put it next to the results" if method else "open it in a browser, or send it to someone"
     words = f"{output}: {much}\nNext: {how}"
     chosen.answer({"report": output, "cohort": cohort, "bytes": size} | found, print, words)
 
@@ -180,15 +180,14 @@ def publish(
     chosen: Options,
     place: Annotated[
         Path | None,
-        typer.Argument(metavar="[DIR]", help="The site's folder: new, or the same again; else the config's."),
+        typer.Argument(metavar="[DIR]", help="The site's folder, new or existing; by default the config's."),
     ] = None,
 ) -> None:
-    """Write the season as a web site of plain files: arena, cohorts, agents, markets, badges, data.json.
+    """Write the season as a static web site: arena, cohorts, agents, markets, badges, data.json.
 
-    Open DIR/index.html, or put DIR behind any web server. It has no keys or paths, quotes the agents'
-    reasons, and has prompts and answers only with publish: {prompts: true} in the config. Run again, it
-    writes what has changed and leaves other files alone. With publish: DIR in the config, arena run does
-    it.
+    Open DIR/index.html, or put DIR behind any web server. It contains no keys or paths. It quotes the agents'
+    reasons, but has prompts and answers only with publish: {prompts: true} in the config. Running it again
+    writes what has changed and leaves other files alone. With publish: DIR in the config, arena run does it.
 
     data.json has the figures of arena leaderboard --json. badges/NAME.json is a badge for shields.io:
     https://img.shields.io/endpoint?url=ADDRESS-OF-THE-FILE
@@ -200,29 +199,14 @@ def publish(
     config = chosen.known()
     folder, address = place or (config.site if config else None), chosen.record()
     if folder is None:
-        hint = "name one, as in arena publish site, or set publish: site in the config"
-        raise ArenaError("no_folder", "no folder was named for the site", hint, status=64)
-    compute_missing(address)
+        hint = "name one: arena publish site, or publish: site in the config"
+        raise ArenaError("no_folder", "the site has no folder", hint, status=64)
+    keep_up(address)
     more = ["--prompts"] if config and config.publish.prompts else []
-    stopped = interruptible("publishing was stopped; the site is as it was", "arena publish starts again")
+    stopped = interruptible("publishing was stopped; the site was not changed", "arena publish starts again")
     with stopped, progress("Drawing the site") as moved:
         found = draw_pages("publish", address, folder, more, moved)
     chosen.answer({"site": folder} | found, say_site, folder, found)
-
-
-def compute_missing(address: str) -> None:
-    """Compute what no page can be without, where nobody ever has: a record that was played by hand alone."""
-    from arena.clock import now
-    from arena.record.record import Record
-    from arena.record.schema.database import open_read_only, reading
-    from arena.scores.profiles.detailed_profile import FIGURES
-    from arena.scores.refresh import is_stale, refresh_cache
-
-    with open_read_only(address) as engine, reading(engine) as connection:
-        if FIGURES.read(connection) is not None or not is_stale(connection):
-            return
-    with closing(Record.join(address)) as record, progress("Computing scores") as moved:
-        refresh_cache(record, now(), moved)
 
 
 def say_site(place: Path, found: dict[str, Any]) -> None:

@@ -120,12 +120,12 @@ def fetch(
     ] = False,
     clock: ClockFile = None,
 ) -> None:
-    """Keep a round's question set, or all resolutions, in the record, byte for byte, with its SHA-256.
+    """Store a round's question set, or all resolutions, in the record, byte for byte, with its SHA-256.
 
     A changed file becomes a new version. Only whole and valid files are kept.
 
-    In resolutions open markets have the crowd's probability of the day before; changed outcomes are
-    listed. A round's first come some ten days after it was due.
+    In a resolution set, open markets have the crowd's probability of the day before; changed outcomes are
+    listed. A round's first resolutions appear some ten days after it was due.
 
     Example: arena forecastbench fetch --due 2026-03-01 --from datasets
 
@@ -162,11 +162,11 @@ def fetch(
 def file(
     chosen: Options,
     organization: Annotated[str, typer.Option("--as", metavar="ORG", help="The team that files it.")],
-    model: Annotated[str, typer.Option("--model", metavar="M", help="What it is called on the board.")],
-    folder: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the file goes.")],
+    model: Annotated[str, typer.Option("--model", metavar="M", help="Its name on the board.")],
+    folder: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="The folder to write to.")],
     answers: Annotated[
         Path | None,
-        typer.Argument(metavar="[ANSWERS.csv]", help="A forecast a line; else an agent's answers."),
+        typer.Argument(metavar="[ANSWERS.csv]", help="One forecast per line; without it, an agent's."),
     ] = None,
     agent: Annotated[
         str | None, typer.Option("--agent", metavar="NAME", help="The agent of the record, if not named M.")
@@ -175,7 +175,7 @@ def file(
         int | None, typer.Option("--cohort", metavar="N", help="Its answers in this cohort, not the newest.")
     ] = None,
     lab: Annotated[
-        str | None, typer.Option("--lab", metavar="NAME", help="Whose model it is, if not the team's.")
+        str | None, typer.Option("--lab", metavar="NAME", help="Who made the model, if not the team.")
     ] = None,
     number: Annotated[
         int, typer.Option("--n", min=1, max=3, help="Which of the team's files for the round.")
@@ -185,11 +185,11 @@ def file(
     ] = None,
     questions: QuestionFiles = None,
 ) -> None:
-    """Write answers as a submission in the published form, or say what is wrong with them.
+    """Write answers as a submission in the published form, or list what is wrong with them.
 
-    They are an agent's, kept by `run`, or those of a CSV with the columns source, id, resolution_date
-    (empty for a market), forecast (0 to 1) and, if you like, reasoning. Nothing is written if an answer
-    has a fault, or with less than 95% of the market rows or of the data rows.
+    The answers are an agent's, stored by `run`, or those of a CSV with the columns source, id,
+    resolution_date (empty for a market), forecast (0 to 1) and optionally reasoning. Nothing is written if an
+    answer is invalid, or if less than 95% of the market rows or of the data rows are answered.
 
     Example: arena forecastbench file --as us --model sharp -o filed
 
@@ -226,7 +226,7 @@ def write_file(target: Path, text: str, otherwise: str = "choose another folder"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists() and target.read_bytes() != text.encode():
-            raise ArenaError("exists", f"{target} is there and says something else", otherwise)
+            raise ArenaError("exists", f"{target} already exists with other content", otherwise)
         target.write_bytes(text.encode())
     except OSError as error:
         raise ArenaError("unwritable", f"{target}: {error.strerror}", "name a writable folder") from error
@@ -243,7 +243,7 @@ def answers_of(chosen: Options, asked: "QuestionSet", agent: str, cohort: int | 
     if not own:
         known = ", ".join(dict.fromkeys(one.agent for one in found)) or "none yet: arena forecastbench run"
         words = f"there are no answers of {agent!r} to {asked.name}"
-        raise ArenaError("no_answers", words, f"agents that have answered: {known}")
+        raise ArenaError("no_answers", words, f"agents with answers: {known}")
     newest = max(own, key=lambda one: one.cohort)
     return newest.filed.file, answers_csv(newest)
 
@@ -294,11 +294,11 @@ def check(
     questions: QuestionFiles = None,
     combinations: Combinations = False,
 ) -> None:
-    """Check anyone's files of forecasts: every fault is named by row and field, with its remedy.
+    """Check files of forecasts; every error is listed by row and field, with its fix.
 
-    Rows count from 1. With the round's question set, ids, dates and how much is answered are checked as
-    well: below 95% of the market rows or of the data rows a submission is dropped. With any fault the
-    exit status is 1.
+    Rows count from 1. With the round's question set, ids, dates and coverage are checked as well: a
+    submission with less than 95% of the market rows or of the data rows is dropped. With any error the exit
+    status is 1.
 
     Example: arena forecastbench check 2026-03-01.us.1.json --questions 2026-03-01-llm.json
 
@@ -336,7 +336,7 @@ def say_faults(answered: list[dict[str, Any]], found: list[FileFault], choice: T
         print_table(FAULTS, found, choice=choice)
     for one in answered:
         wrong = sum(fault.file == str(one["file"]) for fault in found)
-        against = one["question_set"] or "no question set, so neither ids nor how much is answered"
+        against = one["question_set"] or "no question set, so ids and coverage are not checked"
         left = f", {one['combinations']:,} about two questions left out" if one["combinations"] else ""
         verdict = count_text(wrong, "fault") if wrong else "no fault"
         print(f"{one['file']}: {count_text(one['forecasts'], 'forecast')}{left}: {verdict}")
@@ -424,7 +424,7 @@ def gathered(
     tables = [each for each in texts if not each[1].lstrip().startswith(("{", "["))]
     if tables:
         if len(texts) > 1 or questions or resolutions or median:
-            hint = "name it alone: it says what its questions came to, and of whom a forecast is"
+            hint = "name it alone: it already has outcomes and forecasters"
             raise ArenaError("bad_file", f"{tables[0][0]} is a CSV that joins forecasts", hint)
         return read_table(*tables[0])
     closed = [(str(file), text_of(file)) for file in resolutions]
@@ -437,7 +437,7 @@ def gathered(
     dues &= {one.due for one in sets} if sets else dues
     filed += [one for one in recorded if one.due in dues]
     if not filed:
-        what = "there is nothing to score: no agent has answered a round of which resolutions are kept"
+        what = "nothing to score: no agent has answered a round with stored resolutions"
         raise ArenaError(
             "nothing", what, "arena forecastbench run, then fetch --resolutions; or name files of forecasts"
         )
@@ -534,8 +534,7 @@ GROUPS = (
     interval("", "95% interval", 4),
 )
 PAPER_LEGEND = (
-    "Mean Brier scores: lower is better. Better: more accurate than {against}; p: how likely chance alone "
-    "leaves it that far behind."
+    "Mean Brier scores: lower is better. Better: more accurate than {against}; p: of such a gap by chance."
 )
 SITE_LEGEND = "Brier Index: higher is better, 50 is always saying 0.5. Peer and BSS are in Brier points."
 AGAINST_LEGEND = "At least {against}: the share of replicates in which it is at least as good."

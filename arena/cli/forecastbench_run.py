@@ -96,7 +96,7 @@ def run(
         ),
     ] = "scratchpad",
     prices: Annotated[
-        bool, typer.Option("--prices", help="Show freeze values: of markets what the crowd said.")
+        bool, typer.Option("--prices", help="Show freeze values; of markets, the crowd's probability.")
     ] = False,
     evidence: Annotated[
         bool, typer.Option("--evidence", help="Show articles from the config's source.")
@@ -109,15 +109,15 @@ def run(
         bool,
         typer.Option("--baselines", help="Also always 0, 0.5 and 1, random, the freeze value, and naive."),
     ] = False,
-    dry: Annotated[bool, typer.Option("--dry", help="Ask nobody: say what it would cost.")] = False,
+    dry: Annotated[bool, typer.Option("--dry", help="Only show what it would cost.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before money is spent.")] = False,
     clock: ClockFile = None,
 ) -> None:
-    """Let the agents of the config answer a question set that is kept, and say before what that costs.
+    """Let the config's agents answer a stored question set, after showing what that costs.
 
-    Data questions are asked for all their dates at once. --prompt, --prices and --evidence are the
-    methods of ForecastBench's paper. Line-up and method are frozen in a cohort that never trades. Run
-    again, it asks what is missing. The exit status is 2 when an agent's answers are incomplete.
+    Data questions are asked for all their dates at once. --prompt, --prices and --evidence are the methods of
+    ForecastBench's paper. Line-up and method are frozen in a cohort that never trades. Running it again asks
+    what is missing. The exit status is 2 if an agent's answers are incomplete.
 
     Example: arena forecastbench run --prompt scratchpad --prices --baselines
 
@@ -128,7 +128,7 @@ def run(
 
     settings, time = chosen.load(os.environ), clock_of(clock)()
     method = AskingMethod(prompt, prices, evidence, batch)
-    hint = "arena forecastbench run goes on where it stopped; a call under way may be charged"
+    hint = "arena forecastbench run continues it; a call in progress may still be charged"
     with (
         prints_aside(),
         closing(Record.open(settings.database)) as record,
@@ -190,7 +190,7 @@ def plan(
     for agent in fresh:
         if apart := [name for name in agent.of if name not in names]:
             words = f"{agent.name} is made from {apart[0]}, which is not asked in the same cohort"
-            raise ArenaError("apart", words, "leave it out: name the others with --agent")
+            raise ArenaError("apart", words, "omit it: name the others with --agent")
     snapshot = set_snapshot(asked, kept.version, decided_at(asked, at), method)
     return PlannedAnswers(kept, method, snapshot, tuple(earlier), whole, tuple(fresh), waiting)
 
@@ -258,7 +258,7 @@ def cost_words(cost: Mapping[str, Any]) -> str:
     words = f"{calls['low']:,} calls, about {cost['tokens_in']['expected']:,} tokens in and "
     words += f"{cost['tokens_out']['expected']:,} out: "
     if usd["expected"] is None:
-        return f"{words}an unknown amount, for a price is not known"
+        return f"{words}unknown, because a price is unknown"
     most = "no known limit" if usd["high"] is None else f"${usd['high']:,.2f} at the most"
     return f"{words}${usd['expected']:,.2f} expected, ${usd['low']:,.2f} at the least, {most}"
 
@@ -270,12 +270,14 @@ def confirm(cost: Mapping[str, Any], planned: PlannedAnswers, yes: bool, as_json
     who = count_text(len(cost["agents"]), "agent")
     words = f"{who}, {count_text(planned.rows, 'forecast')} each: {cost_words(cost)}"
     if not yes and (as_json or not sys.stdin.isatty()):
-        raise ArenaError("not_confirmed", f"nothing was asked: {words}", "--yes asks, --dry only says this")
+        raise ArenaError(
+            "not_confirmed", f"nothing was asked: {words}", "--yes asks, --dry only shows the cost"
+        )
     print(words, file=sys.stderr)
     if yes:
         return
     if not typer.confirm("Ask them?", True, err=True):
-        raise ArenaError("stopped", "nothing was asked", "--dry says what it would cost")
+        raise ArenaError("stopped", "nothing was asked", "--dry shows what it would cost")
 
 
 async def play(planned: PlannedAnswers, record: "Record", calls: int, clock: "Clock") -> tuple[str, ...]:
@@ -391,12 +393,11 @@ def warnings_of(data: Mapping[str, Any]) -> Iterator[str]:
         for words in filter(None, [one["trouble"], *(fault["message"] for fault in one["faults"])]):
             yield f"Warning: {one['agent']}: {words}"
     for name, variable in data["waiting"].items():
-        yield f"{name} waits for {variable}: set it, and run this again"
+        yield f"{name} waits for {variable}: set it and run this again"
     yield from data["trouble"]
     if data["asked"] and any(one["forecasts"] < data["rows"] for one in data["agents"]):
-        yield "Not complete: run this again, and only what is missing is asked"
+        yield "Not complete: running this again asks only what is missing"
     if data["late"]:
         yield (
-            f"The set was due {data['due']}: what is answered later is no submission, and a model may know "
-            "rather than foresee"
+            f"The set was due {data['due']}: later answers are no submission; models may know the outcomes"
         )

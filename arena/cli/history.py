@@ -28,7 +28,7 @@ def history(
     until: Annotated[
         datetime | None, typer.Option(formats=DAY, help="Prices before this day. [default: until now]")
     ] = None,
-    top: Annotated[int, typer.Option(help="So many markets, those with the most volume.", min=1)] = 1_000,
+    top: Annotated[int, typer.Option(help="Only the N markets with the most volume.", min=1)] = 1_000,
     slug: Annotated[
         Names, typer.Option(metavar="NAME", help="This market, by slug (Kalshi: ticker); repeatable.")
     ] = None,
@@ -39,14 +39,14 @@ def history(
         Names,
         typer.Option(metavar="NAME", help="The markets of this tag, series or topic; repeatable."),
     ] = None,
-    hours: Annotated[int, typer.Option(help="One price per so many hours, the last.", min=1)] = 6,
+    hours: Annotated[int, typer.Option(help="One price every N hours, the last.", min=1)] = 6,
 ) -> None:
     """Read a venue's past into a bundle: markets that were open at some time between two days, with
     prices, fees and how they ended. No key is needed.
 
-    Thousands of markets take hours, at the venue's rate; after a stop the same command continues.
-    Outcomes count from when the venue announced them. Pages read as they do today, and to choose markets
-    by volume is hindsight.
+    Thousands of markets take hours at the venue's rate limit; if it stops, the same command continues.
+    Outcomes count from when the venue announced them. Market pages have today's text, and choosing markets by
+    volume is hindsight.
 
     Example: arena history polymarket recordings/spring --since 2026-01-01 --until 2026-05-01 --top 500
 
@@ -67,7 +67,7 @@ def history(
         raise ArenaError("no_time", f"there is no time between {since:%Y-%m-%d} and {last:%Y-%m-%d}", hint)
     quarantined: list[QuarantinedRecord] = []
     opened = past_of(chosen, venue, quarantined)
-    hint = "the same command goes on where it stopped"
+    hint = "the same command continues it"
     try:
         with prints_aside(), interruptible("stopped; what was read is kept", hint), stages() as moved:
             found = run_async(collect(venue, opened, request, folder, moved, quarantined.append))
@@ -92,8 +92,8 @@ def checked(names: list[str]) -> tuple[str, ...]:
 
     for name in names:
         if not is_name(name):
-            hint = "a name has letters, digits and . _ - alone; it is the last part of the market's address"
-            raise ArenaError("bad_name", f"{name[:80]!r} is no name of a market, an event or a tag", hint)
+            hint = "a name has only letters, digits, . _ and -; it is the last part of the market's address"
+            raise ArenaError("bad_name", f"{name[:80]!r} is no market, event or tag name", hint)
     return tuple(dict.fromkeys(names))
 
 
@@ -110,7 +110,7 @@ def past_of(chosen: Options, venue: str, quarantined: "list[QuarantinedRecord]")
         raise ArenaError("no_venue", f"there is no venue {venue!r}", hint) from error
     if "answers" not in signature(module.venue).parameters:
         hint = "polymarket, kalshi and manifold do"
-        raise ArenaError("no_history", f"{venue} doesn't show its past", hint)
+        raise ArenaError("no_history", f"{venue} has no readable history", hint)
     own = config is not None and config.markets.venue == venue
     values: dict[str, Any] = unfrozen_settings(config.venue_settings, config.folder) if config and own else {}
     settings = module.Settings.model_validate(values)
@@ -122,7 +122,7 @@ def say(folder: Path, found: "PastSummary", quarantined: "list[QuarantinedRecord
     from arena.cli.market_files import say_rejected
 
     counts = f"{found.prices:,} prices, {found.resolutions:,} resolutions"
-    whole = " It was whole before; nothing was asked." if found.whole_before else ""
+    whole = " It was already complete; nothing was requested." if found.whole_before else ""
     print(f"{folder}: {count_text(found.markets, 'market')}, {counts}.{whole}")
     if not found.whole_before:
         kept = f", {found.answers_on_disk:,} were on disk" if found.answers_on_disk else ""

@@ -95,7 +95,7 @@ class Wanted:
 @command(record=False)
 def init(
     chosen: Options,
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="The folder, made if need be.")] = Path(),
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="The folder; created if needed.")] = Path(),
     venue: Annotated[
         str | None, typer.Option(help=f"Where markets come from: {', '.join(VENUES)}.", metavar="NAME")
     ] = None,
@@ -111,9 +111,9 @@ def init(
 ) -> None:
     """Make a working folder: a short config.yaml, .env.example, .gitignore and a systemd unit.
 
-    In a terminal it asks for what the options leave open. Elsewhere, and with --yes, the defaults are
-    Polymarket, the models whose keys are in the environment or DIR/.env, and $20 a month. Nothing is
-    overwritten.
+    In a terminal it asks for whatever the options leave open. Otherwise, or with --yes, it takes the
+    defaults: Polymarket, the models whose keys are in the environment or DIR/.env, and $20 a month. Nothing
+    is overwritten.
 
     Example: arena init my-arena --model anthropic/claude-sonnet-5 --budget 20 --yes
 
@@ -159,7 +159,7 @@ def choose(
     usual = DEMO_MODELS if venue == "simulator" else usual_models(environ)
     if not models and asking:
         keys = [names[0] for names in KEYS.values() if any(environ.get(name) for name in names)]
-        print(f"Keys found: {', '.join(keys) or 'none; they can go into .env later'}")
+        print(f"Keys found: {', '.join(keys) or 'none; add them to .env later'}")
         words, refused = "Models, as PROVIDER/MODEL", partial(models_fault, venue)
         models = tuple(answered(words, " ".join(usual), refused).split())
     if budget is None and not set(models or usual) <= set(DEMO_MODELS):
@@ -193,14 +193,14 @@ def fault(model: str, venue: str) -> tuple[str, str] | None:
         return f"{model!r} is no model", f"it needs {NAME_MEANT}"
     if model.startswith(DEMO):
         hint = "name others with --model, or play on the simulator"
-        return None if venue == "simulator" else (f"{model} knows nothing of real markets", hint)
+        return None if venue == "simulator" else (f"{model} can't forecast real markets", hint)
     if provider_of(model) is None:
         return no_provider(model), "a model is named PROVIDER/MODEL, as litellm does"
     if venue == "simulator" or price_of(model) is not None:
         return None
     near = near_model(model)
     hint = f"did you mean {near}?" if near else "add it to config.yaml later, with its `price`"
-    return f"no price is known for {model}, so no budget can be kept", hint
+    return f"the price of {model} is unknown, so no budget can be enforced", hint
 
 
 def usual_models(environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -231,7 +231,7 @@ def make_folder(folder: Path, at: datetime, wanted: Wanted) -> tuple[list[str], 
                 with (folder / name).open("x", encoding="utf-8") as file:
                     file.write(text)
     except OSError as error:
-        hint = "choose a folder in which you may write"
+        hint = "choose a writable folder"
         raise ArenaError("not_writable", f"{error.filename}: {error.strerror}", hint) from error
     return made, kept
 
@@ -277,12 +277,14 @@ def print_made(found: Mapping[str, Any]) -> None:
     """What there is now, and what it may cost."""
     print(f"Made in {found['folder']}: {', '.join(found['made'])}.")
     for name in found["kept"]:
-        print(f"{name} was there already and is left as it is.")
+        print(f"{name} already existed and was not changed.")
     print(f"Plays on {found['venue']}: {', '.join(found['models'])}.")
     if found["month_usd"]:
         stop = f"; a hard stop at ${found['day_usd']:,.2f} a day" if found["day_usd"] else ""
         (low, high), demo = found["month_usd"], set(found["models"]) <= set(DEMO_MODELS)
-        print(f"Cost: ${low:,.2f} to ${high:,.2f} a month{stop}{', made up: demo models are free' * demo}.")
+        print(
+            f"Cost: ${low:,.2f} to ${high:,.2f} a month{stop}{', fictitious: demo models are free' * demo}."
+        )
 
 
 def print_next(found: Mapping[str, Any]) -> None:
@@ -292,6 +294,6 @@ def print_next(found: Mapping[str, Any]) -> None:
     if found["missing"]:
         steps.append(f"cp .env.example .env   # and fill in {', '.join(found['missing'])}")
     steps.append(f"{arena} check            # who would play, what it would cost, what is missing")
-    play = "run              # every round, settlement and backup at its time"
+    play = "run              # plays, settles and backs up on schedule"
     steps.append(f"{arena} {'round            # the next round' if found['venue'] == 'simulator' else play}")
     print("Next:", *steps, sep="\n  ")

@@ -123,14 +123,14 @@ UNRANKED = (
     TableColumn("win_rate", "win rate", ".0%", 2),
 )
 LEGEND = (
-    "Skill: Brier points better than the market on the same forecasts. Rank: the places an agent may really "
-    "hold. Evidence: what a bet on its skill would have made of 1; {bar} is the bar. *Implied: a Brier "
-    "score, too, of bets read as confidence by stake alone."
+    "Skill: Brier points better than the market on the same forecasts. Rank: the range of places the data "
+    "allow. Evidence: what $1 bet on its skill would be worth; {bar} is the bar. *Implied: the Brier score "
+    "of its bets, with the stake alone read as confidence."
 )
 TURNS_AMISS = {
-    "failed": "Turns that failed",
-    "late": "Turns that came too late",
-    "retried": "Turns tried again after a failure",
+    "failed": "Failed turns",
+    "late": "Late turns",
+    "retried": "Turns retried after a failure",
 }
 SLICES = (
     AGENT,
@@ -163,7 +163,7 @@ METACULUS = (
 )
 METACULUS_LEGEND = (
     "Metaculus's scores, averaged over each market's life in its cohort; spot: as it closed. Above 0 is "
-    "better than the other agents (peer), or than 50% (baseline). Nobody is compared with those outside. "
+    "better than the other agents (peer), or than 50% (baseline). Agents marked outside are not compared. "
     "Community: the recency-weighted median of all others."
 )
 PROVISIONAL = (
@@ -205,10 +205,10 @@ def leaderboard(
 ) -> None:
     """Show who forecasts well, and whether that means anything yet.
 
-    Skill is the market's Brier score minus the agent's on the same forecasts: above 0 beats the price.
-    Agents are sorted by the lower end of its 95% interval, and proven when that is above 0, by week of
-    resolution too, and their evidence has reached the bar. Who answers less than 80% is not ranked. A
-    dash: nothing can be said yet.
+    Skill is the market's Brier score minus the agent's on the same forecasts: above 0 beats the price. Agents
+    are sorted by the lower bound of its 95% interval. A lead is proven when that bound is above 0, by week of
+    resolution too, and the evidence has reached the bar. Agents that answer less than 80% are not ranked. A
+    dash means there is too little data.
 
     Example: arena leaderboard --by category
 
@@ -216,10 +216,10 @@ def leaderboard(
     """
     if (by is not None) + provisional + metaculus > 1:
         what = "--by, --provisional and --metaculus can't be combined"
-        raise ArenaError("two_views", what, "ask for one at a time", status=64)
+        raise ArenaError("two_views", what, "use one at a time", status=64)
     found = read(chosen.record(), cohort, by, provisional)
     if not chosen.json and not found.get("leaderboard", True):
-        print(f"Nobody has played yet. Next: {next_step(chosen.known())}")
+        print(f"No agent has played yet. Next: {next_step(chosen.known())}")
     else:
         chosen.answer(found, say_metaculus if metaculus else say, found, chosen.table)
 
@@ -322,7 +322,7 @@ def print_leaderboard(found: Mapping[str, Any], choice: TableChoice) -> None:
     if found["simulated"]:
         print("Simulated markets, play money: these figures say nothing about real ones.")
     if found["noise"] is not None:
-        print(f"Agents with the same settings lie {found['noise']:.4f} apart: smaller gaps are noise.")
+        print(f"Agents with the same settings differ by {found['noise']:.4f}: smaller gaps are noise.")
     for key, what in TURNS_AMISS.items():
         if named := [f"{row['agent']} {row[key]:,}" for row in found["leaderboard"] if row[key]]:
             print_text(f"{what}: {', '.join(named)}.")
@@ -350,19 +350,19 @@ def _say_of(said: Mapping[str, Sequence[str]], form: Callable[[str], str]) -> No
 @command()
 def duel(
     chosen: Options,
-    one: Annotated[str, typer.Argument(metavar="A", help="An agent of the record.")],
+    one: Annotated[str, typer.Argument(metavar="A", help="An agent in the record.")],
     other: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
     cohort: Annotated[int | None, typer.Option(help="Only this cohort, by number.", min=1)] = None,
 ) -> None:
-    """Show which of two agents forecasts better, on the markets and in the rounds that both were shown.
+    """Compare the forecasts of two agents, on the markets and in the rounds that both were shown.
 
     The gap is B's Brier score minus A's: above 0, A is ahead. Markets of one event count as one; below 20
     events nothing is concluded. Agents that share no markets are compared by skill. To compare prompts,
-    temperatures or tools, duel two agents with one model. The gap per extra dollar counts steps for
-    tools, but not what a source with a key charges.
+    temperatures or tools, duel two agents that use the same model. The gap per extra dollar includes tool
+    steps, but not the fees of paid sources.
 
-    The p-value is for this pair alone; for the most striking of many use the adjusted one, shown once
-    `arena run` or the dashboard has compared all pairs.
+    The p-value is for this pair alone. If you picked the most striking of many pairs, use the adjusted one,
+    shown once `arena run` or the dashboard has compared them all.
 
     Example: arena duel sharp hasty
 
@@ -376,7 +376,7 @@ def duel(
 
     if one == other:
         raise ArenaError(
-            "one_agent", f"{one} can't duel itself", "arena agents list names the others", status=64
+            "one_agent", f"{one} can't duel itself", "arena agents list shows the others", status=64
         )
     with chosen.reading() as connection:
         found = compute_duel(connection, one, other, cohort)

@@ -68,12 +68,12 @@ def flow(command: Any) -> None:
 
 
 EXIT_STATUSES = {
-    0: "everything was done, or stopped as asked",
-    1: "nothing was done, or a check found something wrong",
-    2: "part of it was done: a turn failed, a record was rejected, a model could not be reached",
-    USAGE: "the command line is wrong, so nothing was done",
-    INTERRUPTED: "interrupted by Ctrl-C, with what was done kept",
-    141: "whoever read the output stopped reading",
+    0: "success, or stopped as asked",
+    1: "nothing was done, or a check found a fault",
+    2: "only part was done: a turn failed, a record was rejected or a model was not reached",
+    USAGE: "usage error: nothing was done",
+    INTERRUPTED: "interrupted by Ctrl-C, finished work is kept",
+    141: "the reader of the output closed the pipe",
 }
 """What a script can go by."""
 
@@ -115,10 +115,8 @@ class Commands(TyperGroup):
         except (MemoryError, RuntimeError) as error:
             if isinstance(error, RuntimeError) and "can't start new thread" not in str(error):
                 raise
-            hint = "allow it more memory, or play fewer agents at once; what was done is kept"
-            print_error(
-                ArenaError("no_memory", "there is not enough memory", hint), bool(ctx.obj and ctx.obj.json)
-            )
+            hint = "allow it more memory, or play fewer agents at once; finished work is kept"
+            print_error(ArenaError("no_memory", "out of memory", hint), bool(ctx.obj and ctx.obj.json))
             raise typer.Exit(1) from error
         except BrokenPipeError:
             watched = select.poll()
@@ -231,7 +229,7 @@ def guard() -> None:
             other = places[0] if places else spec and spec.origin
             raise ArenaError(
                 "shadowed",
-                f"another package named {package} is installed here ({other})",
+                f"another package named {package} is installed ({other})",
                 "install paper-arena in an environment of its own: uv tool install paper-arena",
             )
 

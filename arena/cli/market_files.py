@@ -42,7 +42,7 @@ def sync(
         typer.Option("--at", metavar="TIME", help="As of this time; not for live venues."),
     ] = None,
 ) -> None:
-    """Read every open market of the config's venue into the record, as far as it has changed.
+    """Read every open market of the config's venue, and record what has changed.
 
     Records that can't be used are rejected with a reason; the exit status is then 2. If the venue can't
     be read, nothing is kept.
@@ -73,7 +73,7 @@ def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "V
     quarantined: list[QuarantinedRecord] = []
     source = VenueSource(config.markets.venue, stamp_of(config))
     if at is not None and source.stamp == "live":
-        message = f"{source.venue} is live: it knows only the present"
+        message = f"{source.venue} is live and has no past"
         raise ArenaError("live_venue", message, "leave --at out")
     when = now() if at is None else instant(at)
     within = timedelta(seconds=config.cohorts.corrected_within) if ends else None
@@ -120,10 +120,10 @@ def say(venue: str, found: "VenueSync") -> None:
     if found.resolutions:
         print(f"  {count_text(found.resolutions, 'resolution')} new or corrected")
     if found.trouble is not None:
-        print(f"  resolutions could not be read: {found.trouble.message}")
+        print(f"  could not read resolutions: {found.trouble.message}")
     if found.quarantined:
         rejected = count_text(len(found.quarantined), "rejected record")
-        print(f"  {rejected}: {program()} markets rejected says why")
+        print(f"  {rejected}: see {program()} markets rejected")
     print(f"Next: {program()} markets list")
 
 
@@ -143,10 +143,10 @@ def record_markets(
         bool, typer.Option("--fresh", help="Read the venue first, as markets sync does.")
     ] = False,
 ) -> None:
-    """Write what the record has seen of its markets to a bundle: pages, prices, books, resolutions.
+    """Write the record's market data to a bundle: pages, prices, books, resolutions.
 
-    A bundle is a folder of plain files that anyone can replay. Run again, it adds what is new. What a
-    bundle can't hold is listed; the exit status is then 2.
+    A bundle is a folder of plain files that anyone can replay. Running it again adds what is new. Anything
+    that a bundle can't hold is listed; the exit status is then 2.
 
     Example: arena markets record recordings/spring --since 2026-03-01
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from arena.record.write.quarantine import StoredQuarantine
     from markets.model import Level, Market, Quote
 
-HELP = """Read a venue's markets, look at them, record them. Nothing here asks a model or bets.
+HELP = """Read, list and record a venue's markets. Nothing here calls a model or places a bet.
 
 Example: arena markets sync
 
@@ -149,7 +149,7 @@ def show(
 ) -> None:
     """Show one market: question, rules, price, book, price history, and how it ended.
 
-    All as last seen. An id's venue may be left out where it is clear.
+    Everything is as last seen. An id's venue may be omitted where it is clear.
 
     Example: arena markets show polymarket:501234
 
@@ -177,7 +177,7 @@ def named(connection: "Connection", name: str, at: datetime) -> "KnownMarket":
         raise ArenaError("unclear_market", message, "give the id with its venue")
     near = [id for id in known if name.casefold() in id.casefold()][:5]
     hint = f"did you mean {', '.join(near)}?" if near else f"{LIST_ALL} --search WORDS finds ids"
-    raise ArenaError("unknown_market", f"the record knows no market {name!r}", hint)
+    raise ArenaError("unknown_market", f"the record has no market {name!r}", hint)
 
 
 def market_data(seen: "KnownMarket", quotes: "Sequence[Quote]", limit: int) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def say_market(seen: "KnownMarket", quotes: "Sequence[Quote]", limit: int, at: d
 def _say_price(seen: "KnownMarket", at: datetime) -> None:
     quote = seen.listing.quote
     if quote is None:
-        print("It was never quoted.\n")
+        print("No quotes yet.\n")
         return
     parts = {"mid": quote.mid, "bid": quote.bid, "ask": quote.ask, "last": quote.last}
     prices = ", ".join(f"{name} {cents(price)}¢" for name, price in parts.items() if price is not None)
@@ -285,8 +285,8 @@ def rejected(
 ) -> None:
     """List venue records that could not be used, with the reason and how often; newest first.
 
-    Some only have to wait, such as a market whose outcome is disputed. --json shows each record as it was
-    sent, truncated.
+    Some are only pending, such as a market whose outcome is disputed. --json shows each record as sent,
+    truncated.
 
     Example: arena markets rejected --kind resolution
 

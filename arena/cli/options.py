@@ -66,8 +66,8 @@ class Options:
         if self.database is not None:
             return self.database
         if self.config is None and not DEFAULT.exists():
-            hint = "name the record with --database PATH, or make a working folder: arena init DIR"
-            raise ArenaError("no_config", f"there is no {DEFAULT} here, so no record is known", hint)
+            hint = "name a record with --database PATH, or make a working folder: arena init DIR"
+            raise ArenaError("no_config", f"there is no {DEFAULT} here to name the record", hint)
         return self.load().database
 
     @contextmanager
@@ -111,7 +111,7 @@ class Options:
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="The config file.", metavar="PATH")]
 Database = Annotated[
     str | None,
-    typer.Option("--database", help="The record, instead of the config's: a path or a URL.", metavar="URL"),
+    typer.Option("--database", help="The record to use, not the config's: a path or a URL.", metavar="URL"),
 ]
 SHARED: dict[str, Any] = {
     "config": (ConfigFile, None),
@@ -172,7 +172,7 @@ def command(*shared: str, record: bool = True, table: bool = False) -> Callable[
 
 Baselines = Annotated[
     bool,
-    typer.Option("--baselines", help="Start a cohort though no model has its key; models enter with it."),
+    typer.Option("--baselines", help="Start a cohort even if no model has its key; models join later."),
 ]
 """Whether a cohort may start in which only those play that need no key."""
 

@@ -97,8 +97,8 @@ def positions(
 ) -> None:
     """Show what every agent of a cohort holds, what it cost, and what it made.
 
-    As of the newest mark. A lot is all shares of one side of a market, at average cost with fees; what is
-    still held is valued at the mid.
+    As of the newest mark. A lot is all shares of one side of a market, at average cost with fees; open lots
+    are valued at the mid.
 
     Example: arena positions --agent sharp --open
 
@@ -121,7 +121,7 @@ def read_positions(
     known = read_cohorts(connection)
     if not known:
         hint = "arena round starts the first cohort"
-        raise ArenaError("no_cohort", "nobody has played here yet", hint)
+        raise ArenaError("no_cohort", "no agent has played yet", hint)
     (stored,) = cohorts_of_agent(select_cohorts(known, cohort)[-1:], agent)
     marked = read_marked_cohort(connection, stored.id, agent)
     every = lots(marked, stored.cohort.rules.quote_age) if marked else []
@@ -153,7 +153,7 @@ def say(found: PositionsReport, choice: TableChoice) -> None:
     who = "" if found.agent is None else f", {found.agent}"
     print(f"Cohort {found.cohort}{who}, as marked at {minute(found.at)} UTC")
     if not found.lines:
-        print("Nothing is held." if found.only_open else "Nothing was ever bought.")
+        print("No open positions." if found.only_open else "No positions yet.")
         return
     columns = [column for column in COLUMNS[found.by] if found.agent is None or column.name != "agent"]
     sums = MONEY if found.by == "lot" else (*COUNTS, *MONEY)
@@ -162,6 +162,6 @@ def say(found: PositionsReport, choice: TableChoice) -> None:
     print_table(columns, found.lines, choice=choice, total=total)
     profit = signed_dollars(exact(found.total.money.total) or 0)
     if found.only_open:
-        print(f"P/L on what is held: {profit}. Closed lots and what they realised are left out.")
+        print(f"P/L of open positions: {profit}; closed lots are not included.")
     else:
         print(f"P/L {profit}, realised and unrealised, as in arena leaderboard --cohort {found.cohort}.")

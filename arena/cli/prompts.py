@@ -29,22 +29,22 @@ def prompts(
     chosen: Options,
     name: Annotated[
         str | None,
-        typer.Argument(help="A prompt, or the path of a .md file beside the config.", metavar="NAME"),
+        typer.Argument(help="A prompt, or the path of a .md file next to the config.", metavar="NAME"),
     ] = None,
     against: Annotated[
         str | None, typer.Option("--against", metavar="NAME", help="Compare it with this prompt.")
     ] = None,
     rendered: Annotated[
-        bool, typer.Option("--rendered", help="As a model is asked it, in a made-up round of two markets.")
+        bool, typer.Option("--rendered", help="As sent to a model, for a sample round of two markets.")
     ] = False,
 ) -> None:
-    """List the prompts, also your own in extensions/prompts beside the config; or print one.
+    """List the prompts, including your own in extensions/prompts next to the config, or print one.
 
-    An agent takes one by `prompt: NAME`; its `context` switches off what is told beyond the markets. The
+    An agent uses one with `prompt: NAME`; its `context` key turns off what is shown besides the markets. The
     purpose listed is the comment on the first line.
 
-    NAME is printed as a cohort would freeze it, with what it includes. To compare two prompts, give them
-    to two agents with one model and run arena duel.
+    NAME is printed as a cohort would freeze it, includes expanded. To compare two prompts, give them to two
+    agents with one model and run arena duel.
 
     Example: arena prompts bet --rendered
 
@@ -60,7 +60,7 @@ def prompts(
     old = _text(chosen, against, rendered).splitlines()
     lines = list(unified_diff(old, text.splitlines(), against, name, lineterm=""))
     data = {"before": against, "after": name, "rendered": rendered, "same": not lines, "diff": lines}
-    chosen.answer(data, print, _lines("\n".join(lines)) or "They are the same.")
+    chosen.answer(data, print, _lines("\n".join(lines)) or "They are identical.")
 
 
 def _list_prompts(chosen: Options, one_is_meant: bool) -> None:

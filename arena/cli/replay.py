@@ -53,28 +53,28 @@ def replay(
     ] = False,
     tools: Annotated[
         ToolsFrom,
-        typer.Option(help="What `search` and `read` tell: what is there now, or in the config's record."),
+        typer.Option(help="Whether `search` and `read` answer live, or from the config's record."),
     ] = ToolsFrom.LIVE,
     leaks: Annotated[
         bool,
-        typer.Option("--probe-leaks", help="Look for anything that knows the future."),
+        typer.Option("--probe-leaks", help="Look for information that leaks from the future."),
     ] = False,
-    probes: Annotated[int, typer.Option(help="With --probe-leaks: how many instants.", min=1)] = 3,
+    probes: Annotated[int, typer.Option(help="With --probe-leaks: how many decision times.", min=1)] = 3,
 ) -> None:
-    """Play a season over a recording, at its own times: nobody sees more than could be known then.
+    """Play a season over a recording, at its own times: agents see only what was known then.
 
     Cohorts and agents come from the config; without one, cohorts start weekly and the agents are market,
-    constant and random. The season goes into a record of its own, by default replay-NAME.db. Run again,
-    it continues where it stopped. The result is no evidence of skill: the outcomes are known by now;
-    models released after the decisions are named with it (`later_models` in JSON).
+    constant and random. The season gets its own record, by default replay-NAME.db. Running it again continues
+    where it stopped. The result is not evidence of skill, since the outcomes are known by now; models
+    released after the decisions are named (`later_models` in JSON).
 
-    --probe-leaks keeps no record. It plays up to some decision times, and each time once more with
-    another future. What was shown, decided and scored until then must be the same, and nobody but the
-    venue may open the recording's files. What differs is named, and the exit status is 1. Agents that ask
-    models are left out.
+    --probe-leaks keeps no record. It plays up to several decision times, each time twice with different
+    futures. Everything shown, decided and scored before must be the same, and only the venue may open the
+    recording's files. Differences are listed, and the exit status is then 1. Agents that call models are left
+    out.
 
-    With --tools recorded a request that the config's record lacks makes the turn fail. A model whose
-    provider searches by itself can't play a replay.
+    With --tools recorded, a turn fails if it makes a request that the config's record lacks. A model whose
+    provider searches on its own can't play a replay.
 
     Example: arena replay recordings/spring --start 2026-03-01 --end 2026-06-01 --agents market,random
 
@@ -99,7 +99,7 @@ def replay(
             return
         recorded = replace(chosen, database=None).load().database if tools is ToolsFrom.RECORDED else None
         season = arrange_replay(folder, bundle, base, names, *days)
-        hint = "the same command goes on where it stopped"
+        hint = "the same command continues it"
         with prints_aside(), interruptible("stopped; what was played is kept", hint):
             found = play(season, bundle, address, workers, recorded)
     except VenueError as error:
@@ -121,7 +121,7 @@ def probe(
     from arena.rounds.replay import open_recording
 
     probed = probed_replay(folder, base, names, days)
-    hint = "start it again; nothing was kept"
+    hint = "run it again; nothing was kept"
     with (
         TemporaryDirectory(prefix="arena-leaks-") as scratch,
         prints_aside(),
@@ -157,10 +157,10 @@ def say_leaks(found: "LeakProbe") -> None:
         facts = " became ".join(shortened(str(fact), LONGEST_FACT) for fact in (first.known, first.changed))
         print(f"First {kind} that changed before {minute(first.at)}: {facts}")
     for file in found.opened:
-        print(f"Opened while it was played: {file}")
+        print(f"Opened during play: {file}")
     if found.left_out:
-        print(f"Not played, for a model answers as it likes: {', '.join(found.left_out)}.")
-    print("Nothing looked ahead." if found.clean else "Something here knows the future.")
+        print(f"Not played, because models do not repeat their answers: {', '.join(found.left_out)}.")
+    print("No leaks found." if found.clean else "Something here depends on the future.")
 
 
 def play(
@@ -203,7 +203,7 @@ def play(
 
 
 def _alone(alone: bool) -> None:
-    words = "no worker is there: turns are played here until one is" if alone else "workers are there"
+    words = "no worker is running: turns are played here until one starts" if alone else "workers are running"
     print(words, file=sys.stderr)
 
 
@@ -214,7 +214,7 @@ def say(found: dict[str, Any], choice: TableChoice) -> None:
 
     say_season(found, choice)
     if not found["new_turns"]:
-        print("All of it had been played before; nothing was played again.")
+        print("It was already complete; nothing was played again.")
     held = found["open"]
     stale = f"{held['stale']:,} of them without a fresh price"
     print(f"Still open at the end: {held['positions']:,} positions, {stale}.")

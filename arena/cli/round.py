@@ -49,8 +49,8 @@ def round(
 ) -> None:
     """Play one decision time: settle, take a snapshot, let every agent decide, value the accounts.
 
-    The default is the next one, at a live venue the latest due. Run again, it plays what is missing. The
-    exit status is 2 when a turn failed, was late, malformed, or stopped by a budget.
+    By default it plays the next one or, on a live venue, the latest one due. Running it again plays only what
+    is missing. The exit status is 2 if a turn failed, was late or malformed, or was stopped by a budget.
 
     Example: arena round --at 2026-01-11T00:00Z
 
@@ -104,7 +104,7 @@ def play(
         turns = sum(record.read(count_turns).values()) - before
         return f"stopped; {count_text(turns, 'turn')} done, and kept"
 
-    hint = "arena round goes on where it stopped; a call that was under way may be charged"
+    hint = "arena round continues it; a call in progress may still be charged"
     with closing(Record.open(config.database)) as record, interruptible(done, hint):
         before = sum(record.read(count_turns).values())
         if not baselines and not record.cohorts():
@@ -149,7 +149,7 @@ def print_reports(at: datetime, reports: "list[RoundReport]", changed: "Sequence
     from arena.record.model.model_version import change_sentence
 
     if not reports:
-        print(f"{minute(at)} UTC: nobody decides any more; what has ended or was corrected was settled")
+        print(f"{minute(at)} UTC: no decisions left; ended and corrected markets were settled")
     for report in reports:
         print_report(at, report)
     for change in changed:
@@ -163,7 +163,7 @@ def print_report(at: datetime, report: "RoundReport") -> None:
     for words in (*report.replaced, *report.trouble):
         print(f"  {words}")
     if not report.turns and not report.waiting:
-        print("  every turn was in already; nothing changed\n")
+        print("  every turn had already been played; nothing changed\n")
     if report.turns:
         print_table(TURNS, as_dict(report)["turns"])
     again = f"arena round --at {at:%Y-%m-%dT%H:%MZ}"
@@ -172,9 +172,9 @@ def print_report(at: datetime, report: "RoundReport") -> None:
     print_settings_hints(report)
     if report.stopped:
         names = ", ".join(report.stopped)
-        print(f"  {names} stopped by the budget; arena check says where it is short, {again} tries again")
+        print(f"  {names} stopped by the budget; arena check shows which, {again} tries again")
     if report.waiting:
-        print(f"  another process plays {', '.join(report.waiting)}")
+        print(f"  another process is playing {', '.join(report.waiting)}")
 
 
 def print_settings_hints(report: "RoundReport") -> None:
@@ -185,5 +185,5 @@ def print_settings_hints(report: "RoundReport") -> None:
         print(f"  {unproven_hint(report.unproven)}")
     if report.kept:
         names, number = ", ".join(report.kept), report.cohort
-        print(f"  {names} had good turns before, so cohort {number} keeps the settings it has; "
-              f"to play with others: arena cohorts end {number}, then arena cohorts start")  # fmt: skip
+        print(f"  {names} had good turns before, so cohort {number} keeps its settings; "
+              f"to use new ones: arena cohorts end {number}, then arena cohorts start")  # fmt: skip

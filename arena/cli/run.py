@@ -49,19 +49,20 @@ def run(
         typer.Option(
             "--clock",
             metavar="FILE",
-            help="Rehearse on a pretended clock, which starts at the time in this file, such as "
-            "2026-01-04T00:00Z, and is kept there. Needs a --database of its own.",
+            help="Rehearse on a simulated clock: it starts at the time in this file, such as "
+            "2026-01-04T00:00Z, and is saved there. Needs its own --database.",
         ),
     ] = None,
     baselines: Baselines = False,
 ) -> None:
     """Run the arena until stopped: start cohorts, play rounds, read prices, settle and mark, on schedule.
 
-    Stop, kill and restart it at any time; a changed config needs a restart. A second one on the same
-    record takes over when the first is gone. Whatever is down is retried and delays nothing else.
+    You can stop, kill or restart it at any time; restart it after changing the config. A second `arena run`
+    on the same record takes over if the first one dies. Anything that is down is retried and delays nothing
+    else.
 
-    On Ctrl-C or SIGTERM calls under way have `run.grace` to finish; a second Ctrl-C stops at once. With
-    --once the exit status is 2 when something failed or is still due, or another process is at work.
+    On Ctrl-C or SIGTERM, calls in progress get `run.grace` seconds to finish; a second Ctrl-C stops at once.
+    With --once, the exit status is 2 if something failed or is still due, or if another process is running.
 
     Example: arena run
 
@@ -77,8 +78,8 @@ def run(
         chosen.answer(attributes(found, "now", "jobs") | {"decisions": decisions}, say_upcoming, found)
         return
     if clock is not None and chosen.database is None:
-        words = "a rehearsal would be written into this arena's own record"
-        raise ArenaError("no_database", words, "give it one of its own: --database rehearsal.db")
+        words = "a rehearsal would write to this arena's own record"
+        raise ArenaError("no_database", words, "give it its own record: --database rehearsal.db")
     with logger(log, quiet, chosen.json, verbose) as tell, prints_aside():
         done = play(settings, once, open_clock, tell, baselines)
     progress = done.progress
@@ -129,7 +130,7 @@ def play(
 
     with (
         closing(wait_to_open(partial(Record.open, config.database), say, *waits)) as record,
-        interruptible("stopped at once; what was done is kept", "the next start goes on where it stopped"),
+        interruptible("stopped at once; finished work is kept", "the next start continues"),
         gc_seldom(),
     ):
         running = Run(config, record, open_clock, tell.told, once, baselines)
@@ -146,7 +147,7 @@ def _signalled(running: "Run", loop: "asyncio.AbstractEventLoop") -> None:
 
     running.stop.signal()
     if not running.stop.hurry.is_set():
-        grace = f"calls under way have {running.config.run.grace:g} seconds"
+        grace = f"calls in progress have {running.config.run.grace:g} seconds"
         words = f"stopping: {grace}; press Ctrl-C again to stop at once"
         running.tell(RunEvent(running.progress.now or running.open_clock().now(), "stopping", words))
     else:
@@ -247,7 +248,7 @@ def worker(
         float, typer.Option("--grace", min=0, help="Seconds to finish turns when stopped.")
     ] = 30.0,
 ) -> None:
-    """Play turns that `arena run` hands out, on any machine that reaches the record, in any number.
+    """Play turns that `arena run` hands out; run any number, on any machine that reaches the record.
 
     Needs a record on PostgreSQL, `run.workers: true`, the same config folder and the models' keys. Call
     limits and budgets hold across all. If one is killed, another takes over its turns.
@@ -293,7 +294,7 @@ async def _serve(config: "Config", record: "Record", at_once: int, grace: float,
     def stopping() -> None:
         if stop.is_set():
             raise KeyboardInterrupt
-        told(f"stopping: turns under way have {grace:g} seconds; press Ctrl-C again to stop at once")
+        told(f"stopping: turns in progress have {grace:g} seconds; press Ctrl-C again to stop at once")
         stop.set()
 
     stop, loop = asyncio.Event(), asyncio.get_running_loop()

@@ -96,7 +96,7 @@ def drawn(progress: RunProgress, found: RunFigures) -> Table:
         ("last round", plain(progress.last_round) or "none yet"),
         ("spent today", f"${found.spent / ONE:,.2f}"),
         ("held", f"{count_text(found.positions, 'position')}, {found.stale:,} of them at stale prices"),
-        *([("workers", "none is there: turns are played here")] if progress.alone else []),
+        *([("workers", "none running: turns are played here")] if progress.alone else []),
         ("done", progress.summary()),
         *(("went wrong", plain(words)) for words in progress.errors),
     ]

@@ -12,12 +12,12 @@ from arena.cli.output import print_json
 def schema(
     _chosen: Options,
     document: Annotated[
-        str, typer.Argument(metavar="view|decision|result", help="Which document.", show_default=False)
+        str, typer.Argument(metavar="view|decision|result", help="The document.", show_default=False)
     ],
 ) -> None:
     """Print the JSON Schema of a view, a decision or a result.
 
-    A view is what an agent is shown, a decision its answer, a result how a market it forecast ended.
+    A view is what an agent is shown, a decision is its answer, and a result is how a market ended.
 
     Example: arena schema decision > decision.schema.json
 

@@ -218,11 +218,11 @@ def score(
     mode: Mode = Modes.exact,
     by: Annotated[ScoreBy | None, typer.Option(help="One table for each category.")] = None,
     rule: Annotated[
-        ScoreRules, typer.Option(help="Whose scores come first and give the order.")
+        ScoreRules, typer.Option(help="Which scores come first and set the order.")
     ] = ScoreRules.skill,
-    against: Annotated[str | None, typer.Option(metavar="NAME", help="Compare everyone with one.")] = None,
+    against: Annotated[str | None, typer.Option(metavar="NAME", help="Compare all with this one.")] = None,
     adjusted: Annotated[
-        bool, typer.Option("--adjusted", help="Brier scores less how hard each one's questions were.")
+        bool, typer.Option("--adjusted", help="Adjust Brier scores for how hard the questions were.")
     ] = False,
     outside: Annotated[
         list[str] | None,
@@ -240,13 +240,13 @@ def score(
 ) -> None:
     """Score anyone's forecasts, without an arena.
 
-    The first line names the columns: question, forecaster, probability (of YES: 0.35 or 35%) and outcome
-    (1 or yes, 0 or no, empty while open); others are renamed by --columns question=TITLE,probability=P.
-    Other columns add skill against the market (market_probability), intervals that allow for questions
-    that move together (event), a verdict (time, resolved), scores over each question's life (time, open,
-    close, scheduled_close) and spot scores (spot). Questions of several options have a line for each; of
-    numbers the columns low, high and cdf, or quantiles q5, q50, …. Whoever forecast less than 80% is not
-    ranked; a file with a mistake is not scored.
+    The first line names the columns: question, forecaster, probability (of YES: 0.35 or 35%) and outcome (1
+    or yes, 0 or no, empty while open); others are renamed by --columns question=TITLE,probability=P. Other
+    columns add skill against the market (market_probability), intervals that allow for questions that move
+    together (event), a verdict (time, resolved), scores over each question's life (time, open, close,
+    scheduled_close) and spot scores (spot). Questions of several options have a line for each; of numbers the
+    columns low, high and cdf, or quantiles q5, q50, …. Forecasters with less than 80% of the questions are
+    not ranked; a file with a mistake is not scored.
 
     Example: arena score forecasts.csv --against ann
 
@@ -300,7 +300,7 @@ def table_of(files: Sequence[Path], named: dict[str, str], bench: BenchSets) -> 
     if bench.questions or bench.resolutions or all(is_bench(text) for _, text in texts):
         return bench_table(texts, bench)
     if len(texts) > 1:
-        hint = "put all forecasts into one file; several are read only of ForecastBench"
+        hint = "put all forecasts into one file; only ForecastBench's may be several"
         raise ArenaError("many_files", f"{len(texts)} files of forecasts are given", hint, status=64)
     return read_forecasts(*texts[0], named)
 
@@ -431,7 +431,7 @@ def tournament(
     """
     if (file is None) == (cohort is None):
         hint = "arena tournament cup.yaml, or arena tournament --cohort 1 --pool 1000"
-        raise ArenaError("no_tournament", "name a file or a cohort, one of them", hint, status=64)
+        raise ArenaError("no_tournament", "name either a file or a cohort", hint, status=64)
     if cohort is not None:
         played = cohort_tournament(chosen, cohort, form or Forms.peer, pool or 0.0, hidden)
     elif file is not None and (pool, form, hidden) == (None, None, None):
@@ -498,7 +498,7 @@ def tournament_data(played: "PlayedTournament", mode: Modes, *, sweep: bool) -> 
     if not found.places:
         notes.append("nothing resolved: no question has an outcome of 0 or 1, so nobody wins anything")
     elif not any(place.share for place in found.places):
-        notes.append("nobody has a take above 0, so nobody wins anything")
+        notes.append("no forecaster has a take above 0, so nobody wins anything")
     data = {
         "form": said.form,
         "mode": found.mode,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 CLOCKS = {
     "pretended": "the rehearsal's: it is {:%Y-%m-%d %H:%M} UTC there",
-    "mixed": "this machine's, but the record is a rehearsal's: --clock FILE judges it by its own",
+    "mixed": "this machine's, but the record is from a rehearsal: use --clock FILE",
 }
 """Whose time it is, where that is not plain."""
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -57,18 +57,18 @@ def _lines(status: "Status") -> Iterator[tuple[str, str]]:
         yield name, _coming(coming, calendar, at)
     yield "last round", _last(status.last)
     late = f", {_length(status.lag)} late" if status.lag else ""
-    yield "rounds", f"{calendar.done:,} of {calendar.due:,} due are done{late}"
+    yield "rounds", f"{calendar.done:,} of {calendar.due:,} due are finished{late}"
     yield "turns", _counted(status.turns) or "none"
     yield "spent", f"{_dollars(status.spend.today)} today, {_dollars(status.spend.month)} this month"
     for limit in status.spend.limits:
         whose = f" ({limit.whose})" if limit.whose else ""
         yield f"per {limit.scope}", f"{_dollars(limit.spent)} of {_dollars(limit.limit)}{whose}"
     calls = status.under_way
-    lost = f"; {calls.lost:,} were lost with their worker, and may cost {_dollars(calls.lost_worst)}"
-    yield "calls", f"{calls.calls:,} under way{lost if calls.lost else ''}"
+    lost = f"; {calls.lost:,} were lost with their worker and may cost {_dollars(calls.lost_worst)}"
+    yield "calls", f"{calls.calls:,} in progress{lost if calls.lost else ''}"
     stale = count_text(held.stale, "stale price")
     yield "positions", f"{held.positions:,} open in {held.markets:,} markets, {stale}"
-    oldest = "" if held.oldest is None else f"; the oldest of those held is from {when(held.oldest, look)}"
+    oldest = "" if held.oldest is None else f"; oldest of an open position {when(held.oldest, look)}"
     yield "prices", f"last read {when(status.looked_at, look)}{oldest}"
     for read in status.catalogues:
         left = left_out_words(read.left_out) or "none left out"
@@ -76,7 +76,7 @@ def _lines(status: "Status") -> Iterator[tuple[str, str]]:
     rejected = ", ".join(f"{x.records:,} {x.venue} {x.kind} {x.code}" for x in status.quarantined)
     yield "quarantine", f"{rejected or 'nothing'} in the last day"
     yield "heads", _heads(status)
-    yield "backup", when(status.backup.ended_at, at) if status.backup else "none by arena run yet"
+    yield "backup", when(status.backup.ended_at, at) if status.backup else "none yet by arena run"
 
 
 def _coming(coming: datetime | None, calendar: "RoundCalendar", at: datetime) -> str:
@@ -84,7 +84,7 @@ def _coming(coming: datetime | None, calendar: "RoundCalendar", at: datetime) ->
     if coming is None:
         return "–"
     if not calendar.live:
-        return f"{minute(coming)} UTC in its own time: arena round plays it"
+        return f"{minute(coming)} UTC, simulated: arena round plays it now"
     if not calendar.cohorts and coming <= at:
         return "now: arena run or arena round starts it"
     return when(coming, at)
@@ -94,7 +94,7 @@ def _heads(status: "Status") -> str:
     """How much of the chain has left the machine, and how long ago."""
     heads = status.heads
     if heads.at is None and heads.failing_since is None:
-        return f"{heads.newest:,}; none has left this machine (heads.file, heads.command)"
+        return f"{heads.newest:,}, none published (set heads.file or heads.command)"
     count = f"{heads.published:,} of {heads.newest:,} published, the last {when(heads.at, status.at)}"
     since = "" if heads.failing_since is None else f"; failing since {when(heads.failing_since, status.at)}"
     return f"{count}{since}{f': {plain(heads.error)}' if heads.error else ''}"
@@ -147,8 +147,8 @@ def _webhook(told: "RecordedIncident") -> str:
 
     if told.told_at is not None:
         return "sent"
-    if told.tries >= MOST_TRIES:
-        return "could not be sent"
+    if told.tries >= MOST_TRIES:  # at once, where there is no webhook
+        return "could not be sent" if told.next_try_at else "no webhook"
     return f"not sent yet, {count_text(told.tries, 'attempt')}" if told.tries else "not sent yet"
 
 
@@ -185,25 +185,25 @@ def status(
     chosen: Options,
     clock: Annotated[
         Path | None,
-        typer.Option("--clock", metavar="FILE", help="For a rehearsal: take the time from its clock."),
+        typer.Option("--clock", metavar="FILE", help="For a rehearsal: use the time of its clock."),
     ] = None,
     incidents: Annotated[
         bool,
-        typer.Option("--incidents", help="List incidents, newest first, and whether the webhook has each."),
+        typer.Option("--incidents", help="List incidents, newest first, and whether each was sent."),
     ] = False,
-    limit: Annotated[int, typer.Option(help="At most so many incidents.", min=1)] = 20,
+    limit: Annotated[int, typer.Option(help="List at most N incidents.", min=1)] = 20,
     test_webhook: Annotated[bool, typer.Option("--test-webhook", help="Test the config's webhook.")] = False,
 ) -> None:
     """Show what to do today, and how the arena stands: what is due, what it cost, what is old or broken.
 
-    Its health is ok; waiting, for something that comes by itself; late with a round; or trouble that
+    Health is ok; waiting, for something that needs no action; late, with a round overdue; or trouble, which
     needs you. The exit status is 0.
 
-    Incidents are failed rounds, budgets, outages, cohorts that end. `arena run` posts each to
-    `watch.webhook` once; one that continues, such as an outage, is ongoing.
+    Incidents are failed rounds, spent budgets, outages and finished cohorts. `arena run` posts each to
+    `watch.webhook` once; one that has not ended, such as an outage, is marked ongoing.
 
-    --test-webhook sends a message whose event is `test`; the exit status is 1 if it did not arrive. The
-    address is never shown whole.
+    --test-webhook sends a message whose event is `test`; the exit status is 1 if it did not arrive. The full
+    address is never shown.
 
     Example: arena status --json
 
@@ -258,11 +258,11 @@ def send_test(chosen: Options) -> None:
     settings = chosen.load()
     webhook = webhook_of(settings.watch, environment(settings.folder, os.environ))
     if webhook is None:
-        hint = "name one: watch.webhook, or watch.webhook_env with the variable that holds its address"
-        raise ArenaError("no_webhook", f"{settings.file} names no webhook", hint)
+        hint = "set watch.webhook, or watch.webhook_env to the variable that holds its address"
+        raise ArenaError("no_webhook", f"{settings.file} has no webhook", hint)
     reply = asyncio.run(send(webhook, test_message(now())))
     if not reply.ok:
-        words = f"the message did not arrive: {webhook.name} {reply.words}"
-        raise ArenaError(f"webhook_{reply.code}", words, "check the address, and what listens there")
+        words = f"the message was not delivered: {webhook.name} {reply.words}"
+        raise ArenaError(f"webhook_{reply.code}", words, "check the address and the service behind it")
     words = f"{webhook.name} accepted the message (status {reply.status}). Next: {program()} run"
     chosen.answer({"ok": True, "webhook": webhook.name, "status": reply.status}, print, words)

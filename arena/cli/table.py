@@ -72,10 +72,11 @@ def exact_at(path: str) -> Callable[[Any], float | None]:
 
 @dataclass(frozen=True, slots=True)
 class TableChoice:
-    """Which columns a user wants: those that fit, all, or some by name."""
+    """Which columns a user wants: those that fit, all, or some by name; a pipe has no width but this one."""
 
     wide: bool = False
     columns: str = ""
+    width: int | None = None
 
     def of(self, every: Sequence[TableColumn]) -> list[TableColumn]:
         """The columns that are wanted, in their order."""
@@ -118,10 +119,11 @@ def print_table(
 ) -> None:
     """A table on standard output; a column that is only a heading takes its place from rows that are tuples.
 
-    Into a pipe go all columns, whole; `total` is one more row, by the names of columns.
+    Into a pipe go all columns, whole, unless the choice has a width; `total` is one more row, by its columns.
     """
     every = [_placed(place, column) for place, column in enumerate(columns)]
     choosing, choice, width = choice is not None, choice or TableChoice(), line_width()
+    width = width or choice.width
     shown = choice.of(every)
     texts = {
         column.name: [*(column.cell(row) for row in rows), *([total.get(column.name, "")] if total else [])]

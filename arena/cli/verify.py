@@ -36,11 +36,10 @@ def verify(
 ) -> None:
     """Check the record against itself: hashes, ledgers, fills, settlements, marks, schedules.
 
-    Later runs verify only what is new, by a note beside the record (FILE.verified; for a server's record,
-    beside the config). The first thousand differences are listed, the rest counted; with any the exit
-    status is 1. A record rewritten with all its hashes still agrees with itself: --heads FILE names the
-    first of the published heads that it differs from. --draws shows that nobody picked the markets of a
-    live round.
+    Later runs verify only what is new, by a note next to the record (FILE.verified; for a database server,
+    next to the config). The first thousand differences are listed and the rest counted; the exit status is
+    then 1. A record rewritten with all its hashes still agrees with itself, so --heads FILE finds the first
+    published head that differs. --draws shows that nobody picked the markets of a live round.
 
     Example: arena verify --database .demo/demo.db
 

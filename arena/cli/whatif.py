@@ -67,8 +67,8 @@ def whatif(
 ) -> None:
     """Replay a record under other rules or with other stakes, and compare the profit.
 
-    Recorded decisions meet the same snapshots and resolutions; only --sizing quarter-kelly bets anew, on
-    the stated probabilities, and sells nothing.
+    Recorded decisions run against the same snapshots and resolutions. Only --sizing quarter-kelly places new
+    bets, from the stated probabilities; it never sells.
 
     Example: arena whatif --fill mid --fee none --cohort 2
 

@@ -23,10 +23,8 @@ def check_keys(config: Config, environ: Mapping[str, str]) -> None:
     models = [agent.name for agent in config.agents if agent.model is not None]
     if models and all(name in missing for name in models):
         keys = " or ".join(dict.fromkeys(missing.values()))
-        hint = (
-            f"set {keys}, here or in .env; or add --baselines: each model then enters once its key is there"
-        )
-        raise ArenaError("no_keys", f"no model of the line-up has its key: {', '.join(models)}", hint)
+        hint = f"set {keys}, here or in .env; or add --baselines: each model then joins once its key is set"
+        raise ArenaError("no_keys", f"no model has its key: {', '.join(models)}", hint)
 
 
 def plan_of(

@@ -110,5 +110,6 @@ def replacement_words(each: Replacement) -> str:
 
 def unproven_hint(names: Sequence[str]) -> str:
     """How agents without one good turn come back."""
-    its, have = ("its block", "has") if len(names) == 1 else ("their blocks", "have")
-    return f"{', '.join(names)} {have} no good turn yet: correct {its} in config.yaml for the next round"
+    its, have = ("its", "has") if len(names) == 1 else ("their", "have")
+    what = f"check {its} server, or correct {its} block in config.yaml, before the next round"
+    return f"{', '.join(names)} {have} no good turn yet: {what}"

@@ -117,7 +117,7 @@ def _text(document: Document, path: Path) -> str:
     except OSError as error:
         words = f"can't be read: {error.strerror}"
         if isinstance(error, FileNotFoundError):
-            words = "there is no such file. `arena init DIR` makes a folder with a config"
+            words = "this file does not exist. `arena init DIR` makes a folder with a config"
         raise _fatal(document, 0, "no file", "a config file", words) from error
     if len(data) > MOST_BYTES:
         raise _fatal(document, 1, f"more than {MOST_BYTES:,} bytes", f"at most {MOST_BYTES:,} bytes")

@@ -97,7 +97,7 @@ def edited(path: Path, blocks: Sequence[Block]) -> "Iterator[EditedConfig]":
             raise ConfigErrors(replace(each, file=str(path)) for each in errors.errors) from errors
         names = [agent.name for agent in config.agents]
         if names != [*(agent.name for agent in before.agents), *(str(block["name"]) for block in blocks)]:
-            raise ArenaError("not_editable", f"{path.name} has a layout that agents can't be added to", HINT)
+            raise ArenaError("not_editable", f"{path.name} has a layout to which agents can't be added", HINT)
         yield EditedConfig(path, data, spare, config)
     finally:
         spare.unlink(missing_ok=True)
@@ -112,7 +112,7 @@ class EditedConfig:
     def keep(self) -> None:
         """Put it in the place of the file, if nobody has changed that meanwhile."""
         if self.path.read_bytes() != self.before:
-            words = f"{self.path.name} was changed meanwhile: it is left as it is now"
+            words = f"{self.path.name} was changed meanwhile, so nothing was written"
             raise ArenaError("changed", words, HINT)
         shutil.copymode(self.path, self.spare)
         self.spare.replace(self.path)

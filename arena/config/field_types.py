@@ -247,7 +247,7 @@ def endpoint(text: object) -> Endpoint:
     except ValueError as error:
         raise not_meant(ENDPOINT) from error
     if _is_public(host):
-        words = f"anybody can reach {host}, and nobody is asked for a password there"
+        words = f"anyone can reach {host}, and there is no password"
         raise not_meant(ENDPOINT, words=f"{words}. Use 127.0.0.1, or an address in a private network")
     return Endpoint(host, int(match[3]))
 

@@ -165,8 +165,10 @@ def _check_tools(document: Document, agents: Mapping[int, AgentConfig], sections
             if (found := named_extension(document, key, name, "tool", get)) is None:
                 continue
             if blind and found.tells_prices:
-                words = f"{name} tells prices, and {agent.name} sees none. Remove it, or set prices: shown"
-                document.add(key, name, "tools that tell no prices", words)
+                words = (
+                    f"{name} shows prices, which {agent.name} must not see. Remove it, or set prices: shown"
+                )
+                document.add(key, name, "tools that show no prices", words)
             if name in SEARCHING_TOOLS and sections.evidence.source == NO_EVIDENCE:
                 words = f"{name} needs a source of articles. Set evidence.from to folder or gdelt"
                 document.add(key, name, "evidence.from: folder or gdelt", words)
@@ -176,7 +178,7 @@ def _check_tools(document: Document, agents: Mapping[int, AgentConfig], sections
         if blind or sections.budget.limits:
             hidden = f"and find prices, which {agent.name} must not see"
             why = hidden if blind else "at a cost that no budget bounds"
-            words = f"{option} lets the provider search by itself, {why}. Remove it, and give it "
+            words = f"{option} lets the provider search on its own, {why}. Remove it, and give it "
             words += "`tools: [search, read]`"
             document.add(("agents", place), option, "tools: [search, read]", words)
 

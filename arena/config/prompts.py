@@ -104,7 +104,7 @@ def _text(document: Document, key: Key, name: str) -> str:
         whole = named_extension(document, key, name, "prompt", lambda: _template(document, name))
     except BadInclude as error:
         words = f"{_shown_path(document, error.file)}:{error.line}: {error.words}"
-        document.add(key, quoted_value(name), "a prompt whose parts are there", words)
+        document.add(key, quoted_value(name), "a prompt whose parts exist", words)
         return ""
     if whole is None:
         return ""

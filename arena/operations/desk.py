@@ -48,7 +48,7 @@ COMPLAINTS = {
     400: ("bad_request", "send HTTP/1.1, and with a body its Content-Length"),
     405: ("bad_method", "read by GET, send a decision by POST"),
     408: ("slow_request", "send the whole request at once"),
-    413: ("too_long", "say less: a reason has 500 characters at most"),
+    413: ("too_long", "shorten it: a reason has at most 500 characters"),
     431: ("too_long", "send fewer headers, and a decision in the body"),
 }
 
@@ -87,7 +87,7 @@ class Desk:
             return error_response(503, error)
         except Exception:
             logging.getLogger(__name__).exception("the desk could not answer %s", request.path)
-            words, hint = "the desk has failed at this request", "try again; the desk's own output says why"
+            words, hint = "the desk failed on this request", "try again; the desk's output says why"
             return error_response(500, ArenaError("broken", words, hint))
 
     def _answer(self, request: HttpRequest) -> bytes:
@@ -113,7 +113,7 @@ class Desk:
             raise DeskRefusal(401, "no_key", "the request has no key", KEY_HINT)
         agent = self.record.read(read_agent_of_key, sha256(key.strip()))
         if agent is None:
-            raise DeskRefusal(401, "wrong_key", "the key is nobody's, or was replaced", KEY_HINT)
+            raise DeskRefusal(401, "wrong_key", "the key is unknown, or was replaced", KEY_HINT)
         return agent
 
     def _take(self, agent: str, request: HttpRequest) -> dict[str, Any]:
@@ -127,7 +127,7 @@ class Desk:
             decision = sound_decision(read_decision(text, view), view)
         except UnreadableDecision as error:
             hint = "send a document as `arena schema decision` has it; the turn is still open"
-            raise DeskRefusal(422, "no_decision", f"this is no decision: {error}", hint) from error
+            raise DeskRefusal(422, "no_decision", f"this is not a decision: {error}", hint) from error
         if preview:
             offers = SnapshotOffers(view.snapshot, view.rules)
             fills, refused = execute_at(offers, decision.bets, decision.sales, view.holdings)
@@ -175,10 +175,10 @@ class Desk:
 
 def _check_open(turn: DeskTurn) -> None:
     if turn.answer is not None:
-        words = f"turn {turn.name} has its answer already, and this is another one"
+        words = f"turn {turn.name} already has a different answer"
         raise DeskRefusal(409, "answered", words, "the first one counts; the next turn opens with its round")
     if turn.over:
-        words = f"turn {turn.name} is over: it took answers until {turn.expires_at.isoformat()}"
+        words = f"turn {turn.name} is over: it accepted answers until {turn.expires_at.isoformat()}"
         raise DeskRefusal(410, "late", words, TURN_HINT)
 
 

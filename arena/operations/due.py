@@ -30,7 +30,7 @@ STEP_WORDS: Mapping[Step, str] = {
     "play": "decides",
     "close": "closes its round",
     "track": "is settled and marked",
-    "settle": "corrections are asked for",
+    "settle": "corrections are read",
 }
 CatchUp = Literal["latest", "all", "none"]
 """Of the starts and rounds that were missed: play the newest, all, or none."""
@@ -111,9 +111,9 @@ class DueSituation:
         return min(looked, default=self.now)
 
     @property
-    def ahead(self) -> datetime:
-        """The first instant at which one may still decide: after now, and not before the last look."""
-        return max(self.now + TICK, self.since)
+    def played_until(self) -> datetime:
+        """Now, or the last look of a season that was played ahead of the clock."""
+        return max([self.now, *(one.snapshot_at for one in self.open if one.snapshot_at is not None)])
 
     @cached_property
     def calendars(self) -> dict[str, Calendar]:
@@ -143,7 +143,8 @@ def due_work(situation: DueSituation) -> DueWork:
     due.sort(key=lambda one: (one.at, one.stored.cohort.number if one.stored else 0))
     now, calendars = situation.now, {"start": situation.plan.starts} | situation.calendars
     start = next_time(situation.plan.starts, now)
-    rounds = (next(schedule_times(one, situation.ahead), None) for one in situation.calendars.values())
+    until = situation.played_until
+    rounds = (next(schedule_times(one, until + TICK), None) for one in situation.calendars.values())
     waits = {f"{one.name} again": one.after for one in due if one.after is not None and one.after > now}
     if situation.look is not None:
         today = now.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -152,7 +153,8 @@ def due_work(situation: DueSituation) -> DueWork:
         waits[CORRECTIONS] = look
     idle = not situation.open and start is None and all(one.step == "settle" for one in due)
     over = idle and situation.look is None
-    next_round = min((at for at in (start, *rounds) if at is not None), default=None)
+    first = next_time(situation.plan.starts, until)
+    next_round = min((at for at in (first, *rounds) if at is not None), default=None)
     return DueWork(tuple(due), {**calendars, **waits}, next_round, tuple(missed), over, idle)
 
 
@@ -201,7 +203,7 @@ def upcoming_work(situation: DueSituation, most: int) -> list[tuple[datetime, st
         found.append(
             (one.at, f"{whose}{STEP_WORDS[one.step]}, {'due now' if one.after is None else 'tried again'}")
         )
-    ahead = max(situation.now, situation.since) + TICK
+    ahead = situation.played_until + TICK
     starts = list(islice(schedule_times(situation.plan.starts, ahead), most))
     walks = (schedule_times(one, ahead) for one in situation.calendars.values())
     for at in sorted({*starts, *(at for times in walks for at in islice(times, most))})[:most]:

@@ -55,7 +55,7 @@ async def keep_pinging(
                     say(f"{address.name} was not pinged: it {reply.words}")
                 was_well = reply.ok
             except ArenaError as error:
-                say(f"a ping could not be noted: {error.message}")
+                say(f"a ping could not be recorded: {error.message}")
         await _within(EVERY, stop)
 
 

@@ -112,7 +112,7 @@ class HttpServer:
             async with asyncio.timeout(self.patience):
                 request = await self._read(reader)
         except TimeoutError:
-            page = self.complain(408, "the request did not come in time")
+            page = self.complain(408, "the request took too long")
         except asyncio.LimitOverrunError:
             page = self.complain(431, "the request is too long")
         except asyncio.IncompleteReadError:
@@ -130,7 +130,7 @@ class HttpServer:
         first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         parts = first.split(" ")
         if len(parts) != 3 or parts[2] not in ("HTTP/1.1", "HTTP/1.0") or not parts[1].startswith("/"):
-            return self.complain(400, "this is no request")
+            return self.complain(400, "this is not a request")
         if parts[0] not in self.methods:
             return self.complain(405, f"the methods here are {', '.join(self.methods)}")
         pairs = (line.partition(":") for line in lines if ":" in line)

@@ -171,7 +171,7 @@ async def publish(context: JobContext, _at: datetime) -> str:
 
     def moved(_done: int, _of: int | None) -> None:
         if context.world.under_way.closed:
-            raise Stopped("publishing was interrupted; the site is as it was")
+            raise Stopped("publishing was interrupted; the site was not changed")
 
     more = ["--prompts"] if config.publish.prompts else []
     drawn = await asyncio.to_thread(draw_pages, "publish", config.database, site, more, moved)
@@ -183,7 +183,7 @@ async def digest(context: JobContext, at: datetime) -> str:
     config, record = context.config, context.record
     first = min((one.cohort.starts_at for one in record.cohorts()), default=at)
     if at - first < WEEK:
-        return "no week has been played yet"
+        return "no full week has been played yet"
 
     def read(connection: Connection) -> Incident:
         status = read_status_by_config(connection, context.world.now(), config)
@@ -266,7 +266,7 @@ async def do_step(due: Due, config: Config, context: JobContext) -> StepOutcome:
     try:
         if due.step == "settle":
             await settle_ended(context.when(context.source, due.at), context.world, context.record)
-            return StepOutcome("corrections were asked for")
+            return StepOutcome("corrections were read")
         if due.stored is not None:
             return await _play_step(due, due.stored, context)
         plan = plan_of(config, due.at, context.record.begun(), None if context.baselines else os.environ)
@@ -316,7 +316,7 @@ async def _play_step(due: Due, stored: StoredCohort, context: JobContext) -> Ste
 def _turns_text(report: RoundReport) -> str:
     """A round's turns in words."""
     if report.waiting:
-        return f"another process plays {', '.join(report.waiting)}"
+        return f"another process is playing {', '.join(report.waiting)}"
     words = [count_text(len(report.turns), "turn")]
     if report.stopped:
         words.append(f"{', '.join(report.stopped)} stopped by the budget")

@@ -57,7 +57,7 @@ class DeskClient:
             fault = answer.json()["error"]
             raise ToolError(f"{fault['message']}. {fault['mend']}")
         except (ValueError, LookupError, TypeError) as error:
-            words = f"{self.http.base_url} answers with status {answer.status_code}, and is no desk"
+            words = f"{self.http.base_url} answers with status {answer.status_code}; it is not a desk"
             raise ToolError(words) from error
 
 

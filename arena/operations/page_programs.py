@@ -39,7 +39,7 @@ def page_command(name: str) -> list[str]:
     """What starts a program of the pages, by its name."""
     found = next(iter(entry_points(group=PAGES, name=name)), None)
     if found is None or find_spec(found.module.partition(".")[0]) is None:
-        hint = "install paper-arena whole; after an update of its source, by `make setup`"
+        hint = "reinstall paper-arena; in a checkout, run `make setup`"
         raise ArenaError("no_dashboard", "the dashboard is not installed", hint)
     start = f"import sys; from {found.module} import {found.attr}; sys.exit({found.attr}())"
     return [sys.executable, "-c", start]

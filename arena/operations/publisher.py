@@ -146,7 +146,9 @@ async def _hand_over(config: Config, lines: str) -> None:
 def _put_off(record: Record, state: Publication, error: Exception, now: datetime) -> str:
     """Note that heads did not leave, and when that is tried again; after long the operator hears of it."""
     known = isinstance(error, PublishError | OSError) and not isinstance(error, TimeoutError)
-    words = one_line(redact_keys(str(error)), LONGEST_ERROR) if known else f"no end within {TIMEOUT:g} s"
+    words = (
+        one_line(redact_keys(str(error)), LONGEST_ERROR) if known else f"not finished within {TIMEOUT:g} s"
+    )
     pause = min(FIRST_PAUSE * 2 ** min(state.tries, 16), LONGEST_PAUSE)
     since = state.failing_since or now
     failed = Publication(state.target, state.number, state.at, state.tries + 1, now + pause, since, words)

@@ -71,8 +71,8 @@ class Run:
     """What a run is given, and what it remembers of itself; all else the record knows.
 
     `unwritten_states` could not be kept, `trouble` is what was told of the record since it last took a note,
-    `busy_until` is how long what another process has in hand is left alone, `passed` are missed rounds that
-    were told of, `last_looks` those after which a cohort was not over.
+    `busy_until` is how long what another process has in hand is left alone, `passed` are missed rounds and
+    `waits_for` the next round that were reported, `last_looks` those after which a cohort was not over.
     """
 
     config: Config
@@ -89,6 +89,7 @@ class Run:
     trouble: str = ""
     busy_until: dict[str, float] = field(default_factory=dict)
     passed: set[MissedRound] = field(default_factory=set)
+    waits_for: datetime | None = None
     last_looks: dict[int, LastLook] = field(default_factory=dict)
     good_step: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -140,7 +141,9 @@ async def _take(run: Run, me: str) -> int | None:
         return await wait_to_lead(run.record, me, run.stop.asked, on_standby, on_error)
     token = run.record.write_unfenced(take_lease, LEADER_LEASE, me, LEASE, is_gone)
     if token is None:
-        raise ArenaError("busy", words, "it does what is due; without --once it would stand by", status=2)
+        raise ArenaError(
+            "busy", words, "it does what is due; without --once, this one would stand by", status=2
+        )
     return token
 
 
@@ -285,9 +288,12 @@ async def _sleep(todo: DueWork, states: Mapping[str, JobState], now: datetime, l
     }
     if todo.idle and lead_run.context.world.pretended:
         jobs = {}  # the hours between two looks bring nothing
+    quiet = not todo.due and not any(state.failures for state in states.values())
+    if quiet and todo.next_round is not None and not lead_run.context.world.pretended:
+        _emit_wait(run, todo.next_round, lead_run.context.source.stamp == "live")
     schedules = {**todo.schedules, **jobs}
     if next_of(schedules, now) is None:
-        _emit(run, "over", "nothing more will be due: `run.marks` is off and no rounds are left")
+        _emit(run, "over", "nothing more is due: `run.marks` is off and no rounds are left")
         return False
     await lead_run.wake.wait(schedules, now, run.stop.asked)
     return True
@@ -399,6 +405,14 @@ def _emit_workers(run: Run, alone: bool) -> None:
     run.progress.alone = alone
     kind, words = ("alone", NO_WORKERS) if alone else ("workers", "workers are running: they play the turns")
     _emit(run, kind, words)
+
+
+def _emit_wait(run: Run, at: datetime, live: bool) -> None:
+    """Say once what is waited for."""
+    if run.waits_for != at:
+        run.waits_for = at
+        at_once = "" if live else "; `arena round` plays it at once"
+        _emit(run, "waiting", f"waiting for the next round, {at:{MINUTE_FORMAT}} UTC{at_once}")
 
 
 def _emit_trouble(run: Run, error: BaseException, anew: bool = False) -> None:

@@ -69,12 +69,16 @@ is over its time; something does not pass by itself."""
 
 @dataclass(frozen=True, slots=True)
 class HealthReason:
-    """Why health is no better than a word; `code` is for programs, `about` names the agent or job."""
+    """Why health is no better than a word; `code` is for programs, `about` names the agent or job.
+
+    `where`, a round or a cohort, is written behind the text.
+    """
 
     word: HealthWord
     code: str
     text: str
     about: str = ""
+    where: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +191,25 @@ def judge_health(status: Status, due: DueRounds) -> Status:
             if late and stored.cohort.stamp == "live":
                 lag = max(lag, status.at - at)
     reasons += [*_waits(status), *_unproven(status)]
+    reasons = merged_reasons(reasons)
     worst_first = sorted(reasons, key=lambda reason: HEALTH_WORDS.index(reason.word), reverse=True)
     return replace(status, reasons=tuple(worst_first), lag=lag)
+
+
+def merged_reasons(reasons: Sequence[HealthReason]) -> list[HealthReason]:
+    """The same reason of several rounds or cohorts in one line.
+
+    >>> late = [HealthReason("late", "late", "not finished", where=f"round {n}") for n in (1, 2)]
+    >>> merged_reasons(late)[0].text
+    'not finished (round 1, round 2)'
+    """
+    found: dict[HealthReason, list[str]] = {}
+    for reason in reasons:
+        found.setdefault(replace(reason, where=""), []).append(reason.where)
+    return [
+        replace(reason, text=f"{reason.text} ({', '.join(where)})" if any(where) else reason.text)
+        for reason, where in found.items()
+    ]
 
 
 def _round_reason(
@@ -199,7 +220,10 @@ def _round_reason(
     if state is not None and state.done:
         return None
     if stored.cohort.stamp != "live":
-        return HealthReason("waiting", "unfinished", f"{which} is not finished")
+        if state is None or state.missing:
+            return HealthReason("waiting", "unfinished", "not finished yet", where=which)
+        words = f"arena round --at {at:%Y-%m-%dT%H:%MZ} tries the failed turns again"
+        return HealthReason("waiting", "failed_turns", words, where=which)
     if state is not None:
         return _begun_round_reason(which, state, status.at)
     if since <= GRACE:
@@ -213,7 +237,7 @@ def _begun_round_reason(which: str, state: RoundState, now: datetime) -> HealthR
     """What there is to say of a live round that has begun and isn't done."""
     since = now - state.taken_at
     if since > PLAY_WINDOW + GRACE:
-        return HealthReason("late", "unfinished", f"{which} is not finished")
+        return HealthReason("late", "unfinished", "not finished yet", where=which)
     if not state.missing:
         failed = count_text(state.turns.get("failed", 0), "turn")
         return HealthReason("waiting", "failed_turns", f"{failed} in {which} failed and will be tried again")
@@ -229,7 +253,10 @@ def _troubles(status: Status) -> Iterator[HealthReason]:
         if told.ended_at is None and told.incident.kind != "cost_unknown":
             word: HealthWord = "waiting" if told.incident.kind == "agent_waiting" else "trouble"
             about = str(told.incident.data.get("agent", ""))
-            yield HealthReason(word, told.incident.kind, told.incident.text, about)
+            data, all_failed = told.incident.data, told.incident.kind == "all_agents_failed"
+            place = f"round {data['round']} of cohort {data['cohort']}" if all_failed else ""
+            text = told.incident.text.removesuffix(f" ({place})")
+            yield HealthReason(word, told.incident.kind, text, about, place)
     for job in status.jobs:
         if job.failures >= FAILURES:
             words = f"the job {job.name} has failed {job.failures} times in a row"
@@ -239,11 +266,14 @@ def _troubles(status: Status) -> Iterator[HealthReason]:
 def _unproven(status: Status) -> Iterator[HealthReason]:
     """Who may still take another block of the config; after so many rounds in vain that is trouble."""
     rounds = Counter(one.cohort for one in status.rounds if one.turns)
+    places: dict[tuple[str, ...], list[int]] = {}
     for number, names in status.unproven.items():
         if names:
-            word: HealthWord = "trouble" if rounds[number] >= FAILURES else "waiting"
-            words = f"in cohort {number} {unproven_hint(names)}"
-            yield HealthReason(word, "no_good_turn", words, min(names))
+            places.setdefault(tuple(names), []).append(number)
+    for whole, numbers in places.items():
+        word: HealthWord = "trouble" if any(rounds[x] >= FAILURES for x in numbers) else "waiting"
+        where = f"cohort {', '.join(map(str, numbers))}"
+        yield HealthReason(word, "no_good_turn", unproven_hint(whole), min(whole), where)
 
 
 def _waits(status: Status) -> Iterator[HealthReason]:
@@ -251,7 +281,7 @@ def _waits(status: Status) -> Iterator[HealthReason]:
     if not status.calendar.cohorts:
         yield HealthReason("waiting", "nothing_begun", "no cohort has started yet")
     if not status.running and any(stored.cohort.stamp == "live" for stored in status.playing):
-        yield HealthReason("waiting", "not_running", "`arena run` is not running: no rounds will start")
+        yield HealthReason("waiting", "not_running", "`arena run` is not running, so no rounds start")
     for stored in status.playing:
         if stored.paused_at is not None:
             yield HealthReason("waiting", "paused", f"cohort {stored.cohort.number} is paused")

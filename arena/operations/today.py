@@ -110,7 +110,7 @@ def _malformed(answers: Sequence[AgentAnswers]) -> Iterator[Task]:
 def _machine(status: Status, around: Surroundings) -> Iterator[Task]:
     """Room, clock and backups."""
     if around.free is not None and around.free < max(LEAST_FREE, 2 * around.size):
-        words = f"{_megabytes(around.free)} are free beside a record of {_megabytes(around.size)}"
+        words = f"{_megabytes(around.free)} are free for a record of {_megabytes(around.size)}"
         yield Task("disk", words, "db prune")
     by_clock = status.clock == "real" and status.calendar.live
     if by_clock and status.looked_at and status.looked_at > status.at + CLOCK_TOLERANCE:

@@ -91,7 +91,7 @@ def incident_message(incident: Incident) -> dict[str, Any]:
 
 def test_message(at: datetime) -> dict[str, Any]:
     """A message that only says that messages arrive."""
-    words = "messages from the arena arrive here"
+    words = "test message from Paper Arena"
     return {
         "version": VERSION,
         "id": "test",
@@ -251,4 +251,4 @@ async def _send_or_say(
         for words in await send_due(record, webhook, now, seconds):
             say(words)
     except ArenaError as error:
-        say(f"messages could not be sent: {error.message}")
+        say(f"could not send messages: {error.message}")

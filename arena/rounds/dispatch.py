@@ -66,7 +66,7 @@ async def dispatch_to_workers(database: str, version: str, on_change: OnAlone) -
 
 @dataclass
 class WorkerPresence:
-    """Whether workers are there. Once they were waited for in vain, nobody waits before one is heard of."""
+    """Whether workers are running. Once they were waited for in vain, nobody waits before one is heard of."""
 
     has_workers: Callable[[], Awaitable[bool]]
     on_change: OnAlone

@@ -164,7 +164,7 @@ def prompt_of(method: AskingMethod, config: Config) -> str:
             return named
     what = " and ".join({"evidence": "articles", "price": "prices"}[end] for end in ends)
     words = f"there is no prompt {name}" if not ends else f"no prompt {name} shows {what}"
-    raise ArenaError("no_prompt", words, "arena prompts shows those there are", status=64)
+    raise ArenaError("no_prompt", words, "arena prompts lists them", status=64)
 
 
 def baselines(record: Record, asked: QuestionSet, taken: Iterable[str]) -> list[AgentConfig]:
@@ -322,7 +322,7 @@ def begin_set(
     evidence = config.evidence.source if method.evidence else NO_EVIDENCE
     if method.evidence and evidence == NO_EVIDENCE:
         hint = "name one in the config: evidence: {from: gdelt}"
-        raise ArenaError("no_evidence", "the config names no source of articles", hint)
+        raise ArenaError("no_evidence", "the config has no source of articles", hint)
     planned, texts = freeze_cohort(config, record.read(next_cohort_number), at)
     cohort = replace(
         planned,

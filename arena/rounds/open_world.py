@@ -151,7 +151,7 @@ class OpenAdapters:
         try:
             return load("markets.venues", cohort.venue, self.config.extensions("venues"))
         except UnknownExtension as error:
-            words = f"cohort {cohort.number} was neither played nor settled: its venue {cohort.venue} is gone"
+            words = f"cohort {cohort.number} was not played or settled: its venue {cohort.venue} is missing"
             hint = f"put {cohort.venue}.py back into {_folder_words(self.config, 'venues')} beside the config"
             raise VenueUnavailable("no_venue", words, hint, cohort.venue) from error
 
@@ -204,7 +204,7 @@ class OpenAdapters:
                 return model.base_url
         address = self.record.read(read_address, cohort.number, entrant.name) or frozen
         if not is_address(address):
-            words = f"nothing says where its server is: put {entrant.name} back into the config"
+            words = f"its server's address is unknown: put {entrant.name} back into the config"
             raise ServerUnknown(f"{entrant.name} can't play any more: {words}, with its base_url")
         return address
 

@@ -73,7 +73,7 @@ class Replay:
         decisions = self.plan.decision_times(self.decides_until)
         if not decisions:
             first, last = f"{self.plan.first:%Y-%m-%d}", f"{self.decides_until:%Y-%m-%d}"
-            message = f"no cohort starts: the first could on {first}, and the last price is played on {last}"
+            message = f"no cohort starts: the first could start on {first}, but the last price is from {last}"
             raise ArenaError("nothing_to_replay", message, "choose other dates with --start and --end")
         newest = decisions[-1]
         weeks = {-((newest - at) // WEEK) for at in self.learnt if newest < at <= self.ends_at}
@@ -180,7 +180,7 @@ def replay_agents(names: Sequence[str], base: Config | None = None) -> tuple[Age
     for agent in agents.values():
         model = model_settings(agent.settings)
         if model is not None and (option := own_search(model)):
-            message = f"{agent.name} can't play a replay: by {option} its provider searches as of today"
+            message = f"{agent.name} can't play a replay: with {option} its provider searches today's web"
             raise ArenaError("own_search", message, "remove it, and give it tools: [search, read]")
         missing = [name for name in agent.of if name not in agents]
         if missing:

@@ -89,7 +89,7 @@ def season_times(plan: Plan, most: int | None) -> list[datetime]:
     """The first so many decision times, or all of a plan that ends."""
     if most is None and plan.count is None:
         hint = "give --rounds, or set cohorts.count in the config"
-        raise ArenaError("endless", "this config starts cohorts without end", hint)
+        raise ArenaError("endless", "this config never stops starting cohorts", hint)
     until = None if most is None else plan.first + most * max(WEEK, plan.decide.every)
     return plan.decision_times(until)[:most]
 
@@ -215,7 +215,7 @@ def next_decision_time(
         weeks = max(1, -((played - newest) // WEEK))
         following = played + weeks * WEEK if still_open else look
     if following is None:
-        raise ArenaError("over", "every round has been played", "arena leaderboard shows how it went")
+        raise ArenaError("over", "every round has been played", "arena leaderboard shows the results")
     return following
 
 
@@ -251,10 +251,10 @@ def check_decision_time(
     if not decides and not settles and (look is None or at < look):
         near = plan.next_after(at)
         hint = f"the next decision is on {near:{MINUTE_FORMAT}}" if near else "every round is over by then"
-        raise ArenaError("no_round", f"nobody decides on {at:{MINUTE_FORMAT}}", hint)
+        raise ArenaError("no_round", f"no cohort decides on {at:{MINUTE_FORMAT}}", hint)
     if live and at > now:
         words = f"{at:{MINUTE_FORMAT}} is in the future"
-        raise ArenaError("not_due", words, "a live round is played at its time")
+        raise ArenaError("not_due", words, "a live round is played at its own time")
     times = {round.at for stored in cohorts for round in record.read(read_rounds, stored.id)}
     late = (live and now - at > PLAY_WINDOW) or (newest is not None and at < newest)
     if late and at not in times:

@@ -162,7 +162,7 @@ async def settle_ended(at: datetime, world: World, record: Record) -> None:
 def next_look(
     record: Record, cohorts: Sequence[StoredCohort], world_is_live: bool, within: timedelta
 ) -> datetime | None:
-    """When corrections are asked for again, where no cohort goes on; None once none may come."""
+    """When corrections are read again, where no cohort goes on; None once none may come."""
     if any(stored.ended_at is None for stored in cohorts):
         return None
     return record.read(next_correction_look, world_is_live, within)

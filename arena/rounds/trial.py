@@ -213,7 +213,7 @@ async def fresh_setting(agent: TrialAgent, at: datetime, world: World, record: D
         raise venue_error(cause) if isinstance(cause, VenueError) else error from error
     if not snapshot.shown:
         venue = agent.stored.cohort.venue
-        hint = "try another time with --at, or see what there is: arena markets list"
+        hint = "try another time with --at, or see arena markets list"
         raise ArenaError("nothing_shown", f"{venue} has no market to show at {at:%Y-%m-%d %H:%M} UTC", hint)
     round = StoredRound(0, 1, at, 0, False)
     record.write(add_snapshot, agent.stored.id, agent.stored.cohort.number, snapshot, round.number)

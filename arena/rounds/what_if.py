@@ -48,7 +48,7 @@ def change_in_words(change: Change, own: Sequence[Rules]) -> str:
     """
     parts = [_difference(name, change, own) for name in Rules.model_fields if name != "name"]
     parts = [part for part in (*parts, _stakes(change)) if part]
-    return f"Changed: {'; '.join(parts)}." if parts else "Nothing was changed."
+    return f"Changed: {'; '.join(parts)}." if parts else "Nothing changed."
 
 
 def _difference(name: str, change: Change, own: Sequence[Rules]) -> str:
@@ -79,7 +79,7 @@ def _stakes(change: Change) -> str:
         case "flat":
             return f"every bet {dollars(change.stake)}"
         case "quarter-kelly":
-            return "bets placed anew, a quarter of the Kelly stake on what was stated, and no sales"
+            return "new bets at a quarter of the Kelly stake on the stated probabilities, and no sales"
 
 
 OnProgress = Callable[[int, int], None]
@@ -134,7 +134,7 @@ def what_if(
     moved(whole, whole)
     if rows and all(row.changed is None for row in rows):
         who = "no agent has" if agent is None else f"{agent} never"
-        words = f"{who} stated a probability, so there is nothing to bet on"
+        words = f"{who} stated a probability, so nothing to bet on"
         raise ArenaError("nothing_stated", words, "--sizing flat needs no probabilities")
     return WhatIfReport(change_in_words(change, [stored.cohort.rules for stored in chosen]), tuple(rows))
 

@@ -35,7 +35,7 @@ class OtherVersion(ArenaError):
     """Who wants a turn played is of another version than this worker."""
 
     def __init__(self, theirs: str):
-        words = f"arena run is paper-arena {theirs}, this worker is {code_version()}: it plays nothing"
+        words = f"arena run is paper-arena {theirs}, this worker is {code_version()}: it plays no turns"
         super().__init__("other_version", words, "install the same version on both, then restart the worker")
 
 
@@ -136,8 +136,8 @@ async def play_job(job: TurnJob, world: World, record: Record) -> str:
     rounds = record.read(read_rounds, stored.id) if stored else []
     round = next((each for each in rounds if each.number == job.round), None)
     if stored is None or round is None or round.done or job.agent not in stored.entrant_ids:
-        return "not played: it is not in this record, or is over"
+        return "not played: it is not in this record, or over"
     if is_late(stored.cohort, record.read(read_taken_at, stored.id, round.at) or round.at, world.now()):
-        return "not played: it is too late"
+        return "not played: too late"
     turns = [turn async for turn in play_turns(stored, round, world, record, False, job.again, {job.agent})]
-    return turns[0].decision.status if turns else "not played: it is done, or another worker has it"
+    return turns[0].decision.status if turns else "not played: done, or taken by another worker"

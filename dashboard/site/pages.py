@@ -14,19 +14,20 @@ from arena.scores.profiles.calibrations import CALIBRATIONS
 from arena.scores.profiles.detailed_profile import PROFILE
 from dashboard.board import (
     METACULUS_SAID,
+    RATINGS,
     UNRANKED,
     board_table,
     columns_of,
-    founding,
     headline,
     market_table,
     metaculus_table,
     money_table,
     progress,
+    ratings,
     short_board,
     stamps,
 )
-from dashboard.html import bold, columns, folded, lines, pills, points, tiles
+from dashboard.html import bold, columns, folded, lines, pills, points, quiet, tiles
 from dashboard.pages import Address
 from dashboard.record import (
     LeaderboardLine,
@@ -49,11 +50,6 @@ Draw = Callable[[Address], Iterator[str | Markup]]
 
 TRADES = 100
 """So many trades of a market are listed."""
-
-
-def quiet(text: str | Markup) -> Markup:
-    """A line in grey."""
-    return Markup('<p class="quiet">{}</p>').format(text)
 
 
 def home(
@@ -125,8 +121,8 @@ def one_cohort(
         ranked = [line for line in every if line.is_on_board]
         yield short_board(ranked, known, equity, colours, page.board.value.bar, more, address)
         yield from _unranked(every, known, address)
-        table, said = founding(every, [page.line])
-        yield folded("Scores of the founding text", table + quiet(lines(said)))
+        table, said = ratings(every, [page.line])
+        yield folded(RATINGS, table + quiet(lines(said)))
         if page.board.value.metaculus:
             table = metaculus_table(page.board.value.metaculus, known.names, address)
             yield folded("By Metaculus's scores", table + quiet(METACULUS_SAID))

@@ -18,7 +18,7 @@ ASSETS = PACKAGE / "assets"
 SHUT = "default-src 'none'; base-uri 'none'; form-action 'none'"
 SITE_POLICY = f"{SHUT}; style-src 'self'; script-src 'self'"
 BAR = (
-    ("Arena", "index.html"),
+    ("Leaderboard", "index.html"),
     ("Cohorts", "cohorts.html"),
     ("Agents", "agents.html"),
     ("Markets", "markets.html"),

@@ -18,7 +18,7 @@ from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard, read_leaderboard
 from arena.scores.profiles.calibrations import ForecasterCalibration, agent_calibrations, price_calibration
 from dashboard.board import (
-    FOUNDING_NOTE,
+    IMPLIED_NOTE,
     UNRANKED,
     board_table,
     cohort_label,
@@ -28,7 +28,7 @@ from dashboard.board import (
     stamps,
     with_bar,
 )
-from dashboard.html import HALVES, REST, Line, box, calibration_chart, columns, line_chart, scatter
+from dashboard.html import HALVES, REST, Line, box, calibration_chart, columns, line_chart, quiet, scatter
 from dashboard.pages import Address
 from dashboard.record import CohortLine, PnlPoint, SeasonOverview, leaderboard_lines, read_season
 from dashboard.site.shell import one_file
@@ -112,19 +112,19 @@ def _curves(connection: Connection, stored: StoredCohort, line: CohortLine) -> R
 def report_page(facts: ReportFacts, at: datetime) -> str:
     """The whole of a report, as it was made at an instant."""
     which = f"Cohort {facts.cohort}" if facts.cohort is not None else count(len(facts.lines), "cohort")
-    top = Markup("<h1>Paper Arena · {}</h1>").format(which) + _paragraph("quiet", f"Made {moment(at)}.")
+    top = Markup("<h1>Paper Arena · {}</h1>").format(which) + quiet(f"Made {moment(at)}.")
     return one_file(f"Paper Arena · {which}", top + Markup("\n").join(standings(facts, lambda _: None)))
 
 
 def standings(facts: ReportFacts, address: Address) -> Iterator[Markup]:
     """The sentence, the tables, and the charts, in the order of the dashboard."""
     newest, noise = facts.lines[-1], facts.ranking.noise
-    yield _paragraph("quiet", f"{cohort_label(newest)}: {progress(newest)}.")
-    yield from (_paragraph("stamp", said) for said in stamps(facts.lines))
-    yield _paragraph("sentence", with_true_minus(facts.ranking.sentence))
+    yield quiet(f"{cohort_label(newest)}: {progress(newest)}.")
+    yield from (Markup('<p class="stamp">{}</p>').format(said) for said in stamps(facts.lines))
+    yield Markup('<p class="sentence">{}</p>').format(with_true_minus(facts.ranking.sentence))
     if noise:
         said = f"Twins, which have the same settings, lie {noise:.4f} apart: that much is noise."
-        yield _paragraph("quiet", said)
+        yield quiet(said)
     lines = leaderboard_lines(facts.ranking)
     shown = with_bar(COLUMNS, facts.ranking.bar)
     for title, of, some in (
@@ -134,17 +134,13 @@ def standings(facts: ReportFacts, address: Address) -> Iterator[Markup]:
         if some:
             yield heading(title)
             yield board_table(f"{title}: one row an agent", of, some, facts.season.names, address)
-    yield _paragraph("quiet", f"* {FOUNDING_NOTE}")
+    yield quiet(f"* {IMPLIED_NOTE}")
     yield from _charts(facts)
 
 
 def heading(text: str) -> Markup:
     """The heading of a part of a page."""
     return Markup("<h2>{}</h2>").format(text)
-
-
-def _paragraph(look: str, text: str) -> Markup:
-    return Markup('<p class="{}">{}</p>').format(look, text)
 
 
 def _charts(facts: ReportFacts) -> Iterator[Markup]:

@@ -45,12 +45,13 @@ from arena.scores.rules.reliability.calibration_slices import CalibrationSlice a
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
 from dashboard.board import (
     METACULUS_SAID,
+    RATINGS,
     calibration_words,
     intervals,
     metaculus_table,
     place,
     says_and_happens,
-    show_founding,
+    show_ratings,
     stamps,
 )
 from dashboard.html import (
@@ -69,6 +70,7 @@ from dashboard.html import (
     luck_band,
     number,
     picture,
+    quiet,
     sparkline,
     step,
     tag,
@@ -262,8 +264,8 @@ def show(source: RecordSource) -> None:
         st.subheader("Cohort by cohort", anchor=False)
         put(cohort_by_cohort(page.stays, found), "cohorts")
         if line is not None:
-            with st.expander("Scores of the founding text"):
-                show_founding([line], cohorts)
+            with st.expander(RATINGS):
+                show_ratings([line], cohorts)
         board = kept(source, read_leaderboard_page).board
         scores = () if board is None else [x for x in board.value.metaculus if x.agent in (name, COMMUNITY)]
         if any(one.agent == name for one in scores):
@@ -295,7 +297,7 @@ def chips(name: str, page: AgentPage, lines: Sequence[LeaderboardLine], known: S
     line = line_of_agent(lines, name)
     about = f"{known.about(name)} · in {count(len(page.stays), 'cohort')}"
     if line is None or line.row.kind == MARKET or not line.is_on_board:
-        return Markup('<p class="quiet">{}</p>').format(about)
+        return quiet(about)
     row = line.row
     ranked = sum(one.row.ranked and one.row.kind != MARKET for one in lines)
     rank = f"rank {place(row)} of {ranked}" if row.place_best and not row.reason else "no rank yet"
@@ -367,12 +369,14 @@ def figures(
     look: str,
 ) -> list[Tile]:
     """Skill, profit, calibration and cost: what matters most."""
-    gain = None if found is None else found.profile.gain
+    gain = found.profile.gain if found else None
+    value, low, high = (gain.skill, gain.low, gain.high) if gain else (None, None, None)
+    if line and not found:
+        value, low, high = line.row.skill, line.row.skill_low, line.row.skill_high
     known = [stay.pnl for stay in page.stays if stay.pnl is not None]
-    skill = "–" if gain is None or gain.skill is None else written(gain.skill, "%+.4f")
-    span = "skill: Brier points against the price"
-    if gain is not None and gain.low is not None and gain.high is not None:
-        span = f"skill, 95% CI {written(gain.low, '%+.4f')} to {written(gain.high, '%+.4f')}"
+    skill, span = "–" if value is None else written(value, "%+.4f"), "skill: Brier points against the price"
+    if low is not None and high is not None:
+        span = f"skill, 95% CI {written(low, '%+.4f')} to {written(high, '%+.4f')}"
     pnl = sum(known) / ONE
     told, below = calibration_words(line.brief if line else None)
     forecasts = sum(stay.forecasts for stay in page.stays)
@@ -409,7 +413,7 @@ def equity(points: Sequence[PnlPoint], found: DetailedProfile | None, look: str)
     money = None if found is None else found.profile.money
     line = [(point.at.timestamp(), point.dollars) for point in points]
     if not line:
-        return box("Profit and loss", Markup('<p class="quiet">{}</p>').format(NOT_VALUED))
+        return box("Profit and loss", below=NOT_VALUED)
     luck = None if money is None else money.luck
     end = written(line[-1][1], "short")
     band = luck_band(line, luck)
@@ -449,8 +453,7 @@ def calibration(found: DetailedProfile | None, look: str) -> Markup:
     title = "Calibration: what it says, what happens"
     diagram = None if found is None else found.profile.calibration
     if diagram is None or not diagram.points:
-        why = "being computed" if found is None else UNANSWERED
-        return box(title, Markup('<p class="quiet">{}</p>').format(why))
+        return box(title, below="being computed" if found is None else UNANSWERED)
     resolved = sum(part.forecasts for part in found.calibrated.get("cohort", ())) if found else 0
     said = f"Its {says_and_happens(diagram, resolved)}. "
     band = "Shaded: where 90 of 100 calibrated forecasters would lie."
@@ -947,7 +950,7 @@ def _split(found: ProfitSplit) -> None:
 
 def _told(money: ProfitOrigin) -> list[str]:
     """How much of the edge came true, and the largest drawdown."""
-    said = [f"Total P/L {gained(money.split.pnl)}."]
+    said = list[str]()
     if not isnan(money.proven.share):
         share, error = money.proven.share, money.proven.error
         events = count(money.proven.events, "event")

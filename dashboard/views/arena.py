@@ -26,6 +26,7 @@ from dashboard.html import (
     columns,
     line_chart,
     luck_band,
+    quiet,
     quotes,
     shortened,
     tiles,
@@ -125,7 +126,7 @@ def _disputes(connection: Connection, far: list[FarForecast]) -> tuple[Dispute, 
     return tuple([*firsts, *(one for one in found if one not in firsts)][:DISPUTED])
 
 
-TITLE = "Arena"
+TITLE = "Leaderboard"
 NEEDS_A_COHORT = True
 HEADED = True
 ORDER = 1
@@ -169,7 +170,7 @@ def show(record: RecordSource) -> None:
     equity = {name: [point.percent for point in points] for name, points in curves.items()}
     put(short_board(chosen, known, equity, colours, board.value.bar), "board")
     with st.container(horizontal=True, gap="medium"):
-        link("All columns, parts of the season, CSV", "leaderboard")
+        link("Full leaderboard: all columns, parts of the season, CSV", "leaderboard")
     show_unranked([line for line in shown.lines if not line.is_on_board], known.names)
 
 
@@ -272,7 +273,7 @@ def race(
     scale = points[-1].percent / points[-1].dollars if points and points[-1].dollars else 0.0
     band = luck_band(_percents(points), luck if scale > 0 else None, scale)
     if not drawn:
-        return Markup('<p class="quiet">The race starts with the first round: “arena round” plays it.</p>')
+        return quiet("The race starts when the first round is over: “arena round” plays it.")
     says = f"Profit or loss of {count(len(drawn), 'agent')} in percent of their bankrolls, over time"
     note = (
         f"shaded: what luck alone makes of {shortened(first, 24)}’s bets, 95 seasons in 100" if band else ""
@@ -287,10 +288,8 @@ def _percents(points: Sequence[PnlPoint]) -> list[tuple[float, float]]:
 def decisions(found: NewestDecisions, address: Address = in_app) -> Markup:
     """What was decided last, with a reason each, and the largest disagreements with the market."""
     made = zip(found.trades, found.outcomes, strict=True)
-    trades = quotes(_trade(trade, ended, address) for trade, ended in made) or Markup(
-        '<p class="quiet">Nobody has traded yet.</p>'
-    )
-    parts = [box("Largest recent trades", trades)]
+    trades = quotes(_trade(trade, ended, address) for trade, ended in made)
+    parts = [box("Largest recent trades", trades, "" if trades else "Nobody has traded yet.")]
     if found.disputes:
         disputes = quotes(_dispute(dispute, address) for dispute in found.disputes)
         parts.append(box("Furthest from the market", disputes))
@@ -301,7 +300,7 @@ def _trade(trade: ExplainedTrade, ended: str | None, address: Address) -> Quotat
     did = "bought" if trade.action == "buy" else "sold"
     price = cents(round(trade.amount / trade.shares * 100) * 10_000) if trade.shares else "–"
     seen = "" if trade.mid is None else f", price {cents(trade.mid)}"
-    seen += f"; ended {ended}" if ended else ""
+    seen += f"; result: {ended}" if ended else ""
     return Quotation(
         who=trade.agent,
         did=f"{did} {trade.side} at {price}, {dollars(round(trade.amount, -6))}",
@@ -314,7 +313,7 @@ def _trade(trade: ExplainedTrade, ended: str | None, address: Address) -> Quotat
 def _dispute(found: Dispute, address: Address) -> Quotation:
     forecast, market = found.forecast, found.market
     ended = outcome(market.ended, market.payout)
-    now = f"price {cents(forecast.mid)}; ended {ended}" if ended else f"price now {cents(found.price)}"
+    now = f"price {cents(forecast.mid)}; result: {ended}" if ended else f"price now {cents(found.price)}"
     return Quotation(
         who=forecast.agent,
         did=f"says {_percent(forecast.probability)}, {now}",

@@ -28,6 +28,7 @@ from arena.scores.profiles.calibrations import CALIBRATIONS, CohortCalibrations,
 from dashboard.board import (
     MEANT,
     METACULUS_SAID,
+    RATINGS,
     READINGS,
     columns_of,
     leading,
@@ -35,8 +36,8 @@ from dashboard.board import (
     progress,
     says_and_happens,
     short_board,
-    show_founding,
     show_money,
+    show_ratings,
     show_unranked,
     stamps,
 )
@@ -53,6 +54,7 @@ from dashboard.html import (
     luck_band,
     pills,
     points,
+    quiet,
     words,
 )
 from dashboard.pages import Address, choice, in_app, link, put, way
@@ -174,7 +176,7 @@ WRITTEN = {"dollars": ("short", "short"), "percent": ("%+.0f%", "%+.1f%")}
 RANGES = {"1d": "1D", "1w": "1W", "1m": "1M", "3m": "3M", "all": "All"}
 
 FIRST, SHOWN = "first three", "cohort that is shown"
-PLAYING = "•"
+PLAYING = " •"
 NAMED = 3
 """So many agents are coloured, those that made most, unless one is highlighted."""
 
@@ -231,13 +233,17 @@ def cohort_pills(offered: CohortReturns, chosen: int, address: Address = in_app)
         )
         for one in offered.cohorts
     ]
-    return pills(found, f"Cohorts, with the return of all accounts together ({PLAYING} still playing)")
+    dotted = any(one.is_playing and one.percent is not None for one in offered.cohorts)
+    return pills(
+        found,
+        f"Cohorts, with the return of all accounts together{f' ({PLAYING[1:]} still playing)' * dotted}",
+    )
 
 
 def _return_words(one: CohortReturn) -> str:
     if one.percent is None:
         return "playing" if one.is_playing else "–"
-    return f"{arrow_of(one.percent)}{written(abs(one.percent), '%.0f%')}{f' {PLAYING}' * one.is_playing}"
+    return f"{arrow_of(one.percent)}{written(abs(one.percent), '%.0f%')}{PLAYING * one.is_playing}"
 
 
 def heading(number: int, curves: Curves, over: bool = False) -> str:
@@ -247,6 +253,8 @@ def heading(number: int, curves: Curves, over: bool = False) -> str:
     >>> at = datetime(2026, 1, 4)
     >>> heading(3, {}), heading(3, {"ann": [PnlPoint("ann", at, -2.0, -0.1)]})
     ('Cohort 3: no account has been valued yet.', 'Cohort 3: nobody has made money yet.')
+    >>> heading(3, {"ann": [PnlPoint("ann", at, -2.0, -0.1)]}, over=True)
+    'Cohort 3: nobody made money.'
     """
     ends = sorted(((points[-1].dollars, name) for name, points in curves.items()), reverse=True)
     if not ends:
@@ -254,9 +262,9 @@ def heading(number: int, curves: Curves, over: bool = False) -> str:
     (most, name), rest = ends[0], [end for end, _ in ends[1:]]
     ahead = most - rest[0] if rest else most
     if most < 0:
-        return f"Cohort {number}: nobody has made money yet."
+        return f"Cohort {number}: nobody {'made money' if over else 'has made money yet'}."
     if ahead < 0.005:
-        return f"Cohort {number}: nobody leads."
+        return f"Cohort {number}: nobody {'won' if over else 'leads'}."
     if not rest:
         return f"Cohort {number}: {name}."
     by = f"finished first, {whole(ahead)} ahead" if over else f"leads by {whole(ahead)}"
@@ -319,9 +327,7 @@ def money_chart(curves: Curves, colours: Mapping[str, str], unit: str, known: Se
         for name, points in drawn.items()
     ]
     if not shown:
-        return Markup(
-            '<p class="quiet">No account has been valued yet: the first round starts the curves.</p>'
-        )
+        return quiet("No account has been valued yet: the first round starts the curves.")
     first = next((name for name in colours if name in drawn), "")
     band = luck_band(drawn[first]) if first else ()
     return line_chart(shown, "Profit or loss of each agent over time", axis, band, frames=HALVES)
@@ -344,17 +350,14 @@ def calibration_box(
     """How well those that are coloured are calibrated, and in words."""
     title = "Calibration: what it says, what happens"
     if entry is None:
-        return box(
-            title, Markup('<p class="quiet">{}</p>').format(cache_note(None, "Calibration and its bands"))
-        )
+        return box(title, below=cache_note(None, "Calibration and its bands"))
     of_all: tuple[ForecasterCalibration, ...] = getattr(entry.value, reading)
     agents = [agent for agent in of_all if agent.agent in colours and agent.scored]
     if not agents:
         made = any(agent.made for agent in of_all)
         nobody = "Nobody has answered yet." if reading == "stated" else "Nobody has bet yet."
         why = "No market has resolved yet." if made else nobody
-        said = f"{why} Calibration needs forecasts with an outcome."
-        return box(title, Markup('<p class="quiet">{}</p>').format(said))
+        return box(title, below=f"{why} Calibration needs forecasts with an outcome.")
     agents.sort(key=lambda agent: list(colours).index(agent.agent))
     curves = [(agent.agent, agent.diagram, colours[agent.agent]) for agent in agents]
     market = entry.value.market
@@ -379,8 +382,8 @@ def _standings(page: CohortPage, known: SeasonOverview, curves: Curves, colours:
     put(short_board(ranked, known, equity, colours, page.board.value.bar, more), "standings")
     show_unranked([line for line in every if not line.is_on_board], known.names)
     link("All columns, CSV", "leaderboard", cohort=page.line.number)
-    with st.expander("Scores of the founding text"):
-        show_founding(every, [page.line])
+    with st.expander(RATINGS):
+        show_ratings(every, [page.line])
     if page.board.value.metaculus:
         with st.expander("By Metaculus's scores"):
             put(metaculus_table(page.board.value.metaculus, known.names), "Metaculus's scores")

@@ -21,6 +21,7 @@ from dashboard.html import (
     columns_chart,
     gap_chart,
     number,
+    shortened,
     tiles,
     words,
 )
@@ -198,7 +199,7 @@ def _columns(duel: Duel) -> dict[str, HtmlColumn]:
 
 def _head(agent: str) -> str:
     """The head of a column, which is no Markdown: what is marked as meant literally would show its marks."""
-    return f"{agent if len(agent) <= WIDEST else f'{agent[: WIDEST - 1]}…'} %"
+    return f"{shortened(agent, WIDEST)} %"
 
 
 def _others(every: Sequence[DuelDetails], a: str, b: str) -> None:

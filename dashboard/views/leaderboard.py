@@ -10,7 +10,7 @@ from arena.scores.comparisons import MARKET
 from arena.scores.slices import SLICES, Slice
 from dashboard.board import (
     COLUMNS,
-    FOUNDING_NOTE,
+    IMPLIED_NOTE,
     MEANT,
     OF_ALL,
     PART_COLUMNS,
@@ -46,12 +46,12 @@ from dashboard.record import (
 )
 from portfolio.rules import SEED
 
-TITLE = "Leaderboard"
+TITLE = "Full leaderboard"
 NEEDS_A_COHORT = True
 ORDER = None
 
 BY_SEED = (
-    "Played by the founding text's rules, so the board may be put in order of implied Brier or profit. The "
+    "Played by the rules “seed”, so the board may be put in order of implied Brier or profit. The "
     "verdict is on stated skill: a stake also depends on the price and on the cash at hand."
 )
 ALL = "all"
@@ -114,7 +114,7 @@ def _whole(shown: LeaderboardPage, known: SeasonOverview, chosen: str) -> None:
     columns = with_bar(wanted, shown.board.value.bar) if shown.board else wanted
     if ranked := [line for line in lines if line.is_on_board]:
         _table(ranked, columns, known.names)
-        st.caption(f"\\* {FOUNDING_NOTE}")
+        st.caption(f"\\* {IMPLIED_NOTE}")
     show_unranked([line for line in lines if not line.is_on_board], known.names)
     if not lines:
         st.info("No agent has such a name. Clear the search to see all.", icon=":material/search_off:")

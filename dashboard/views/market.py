@@ -286,14 +286,14 @@ def market_head(
         left.append(box(f"Over time, cohort {cohort}" if cohort else "Over time", drawn, _about_chart(found)))
     else:
         said = "Nobody has read a price of this market yet; the next arena round or arena run does."
-        left.append(box("Over time", Markup('<p class="quiet">{}</p>').format(said)))
+        left.append(box("Over time", below=said))
     if stated:
         title = "What agents said last" if page.ends else "What agents say"
         strip_ = _strip_of(stated, known, price, middle)
         right = [box(title, strip_, _about_strip(stated, kinds, cohort)), _reasons(stated, price, address)]
     else:
         said = "No agent has stated a probability yet; the next arena round may put it before them."
-        right = [box("What agents say", Markup('<p class="quiet">{}</p>').format(said))]
+        right = [box("What agents say", below=said)]
     return columns(Markup().join(left), Markup().join(right), look="lead whole")
 
 
@@ -393,8 +393,7 @@ def _reasons(stated: Sequence[LastForecast], price: int | None, address: Address
     order = sorted(stated, key=lambda one: -abs(one.probability - (price or 0)))
     found = [_quotation(one, price, address) for one in order if one.reason]
     if not found:
-        said = "No agent has given a reason for this market."
-        return box("Reasons", Markup('<p class="quiet">{}</p>').format(said))
+        return box("Reasons", below="No agent has given a reason for this market.")
     inside = quotes(found[:QUOTED])
     if len(found) > QUOTED:
         inside += folded(count(len(found) - QUOTED, "more reason"), quotes(found[QUOTED:]))

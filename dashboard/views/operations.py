@@ -207,7 +207,7 @@ def turn_map(outcomes: Sequence[TurnOutcome], agents: Sequence[str]) -> Markup:
         if any(one.agent == agent for one in outcomes)
     ]
     if not rows:
-        return box("Turns", Markup('<p class="quiet">No turn has ended yet: “arena round” plays one.</p>'))
+        return box("Turns", below="No turn has ended yet: “arena round” plays one.")
     found = Counter(one.status for one in outcomes)
     said = ", ".join(f"{found[status]:,} {status}" for status in found)
     chart = heat_map(rows, [str(cohort) for cohort, _ in places], f"Turns of each agent by round: {said}")
@@ -290,8 +290,8 @@ def show_failed(turns: Sequence[FailedTurn]) -> None:
         st.caption("No failed turns.")
         return
     st.caption(
-        f"The newest, at most {FAILED}. Failed: no answer came, and it counts for nothing. Malformed: what "
-        "came could not be read, and counts as holding."
+        f"The newest, at most {FAILED}. Failed: no answer came: it counts as unanswered. Malformed: what "
+        "came could not be read: it counts as skips."
     )
     data: dict[str, Any] = {
         "Decided": [turn.at for turn in turns],

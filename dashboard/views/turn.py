@@ -292,7 +292,7 @@ def show_turn(record: RecordSource, page: TurnPage) -> None:
     if turn.status not in ("played", "partly"):
         st.caption(MEANT[turn.status])
     put(tiles(figures(page, ", simulated" if season(record).is_simulated else "")), "tiles")
-    if turn.note:
+    if turn.note and turn.note not in [failure.note for failure in page.failures]:
         st.markdown(f"**Note:** {plain(turn.note, most=5_000)}")
     for failure in page.failures:
         when = f", {moment(failure.at)}" if failure.at else ""
@@ -346,7 +346,7 @@ def _quotation(claim: Claim, fill: Fill | None) -> Quotation:
     if fill is not None:
         did += f"; {'bought' if fill.action == 'buy' else 'sold'} {fill.side} for {dollars(fill.amount)}"
     ended = outcome(claim.ended, claim.payout)
-    where = f"resolved {ended}" if ended else "not resolved yet"
+    where = f"result: {ended}" if ended else "not resolved yet"
     href = way("market", market=claim.seen.id).href
     return Quotation(flat(claim.seen.question), did, flat(claim.said.reason), where, href)
 
@@ -615,8 +615,6 @@ def cost_of(attempts: Sequence[CallAttempt]) -> str:
     """What all of these calls cost together; unknown if one of them is."""
     costs = [attempt.cost for attempt in attempts]
     known = [cost for cost in costs if cost is not None]
-    if not attempts:
-        return "–"
     return "unknown" if len(known) < len(costs) else usd(sum(known))
 
 

@@ -17,7 +17,7 @@ def test_the_leaderboard_is_there_and_its_cohort_can_be_chosen_and_linked_to(
     served: Served, watched: Watched, record: Path
 ) -> None:
     page = watched.page
-    open_at(page, f"{served.address}/leaderboard", "Leaderboard")
+    open_at(page, f"{served.address}/leaderboard", "Full leaderboard")
     assert rows_of(page)[0] == read(str(record), None)["leaderboard"][0]["agent"]
     sentence = page.get_by_text("Too early to rank")
     expect(sentence).to_be_visible()
@@ -30,7 +30,7 @@ def test_the_leaderboard_is_there_and_its_cohort_can_be_chosen_and_linked_to(
     page.reload()
     expect(page.get_by_role("combobox").first).to_have_value(re.compile("Cohort 1 "), timeout=PATIENCE)
     expect(sentence).to_have_text(said, timeout=PATIENCE)
-    open_at(page, f"{served.address}/leaderboard?cohort=1", "Leaderboard")  # its name, typed by hand
+    open_at(page, f"{served.address}/leaderboard?cohort=1", "Full leaderboard")  # its name, typed by hand
     expect(sentence).to_have_text(said)
 
 
@@ -54,7 +54,7 @@ def test_the_cohort_page_comes_back_by_its_link(served: Served, watched: Watched
 
 def test_the_table_can_be_taken_home(served: Served, watched: Watched) -> None:
     page = watched.page
-    open_at(page, f"{served.address}/leaderboard?cohort=2", "Leaderboard")
+    open_at(page, f"{served.address}/leaderboard?cohort=2", "Full leaderboard")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download CSV").click()
     assert download.value.suggested_filename == "leaderboard-2.csv"
@@ -84,7 +84,7 @@ def test_what_would_be_planted_on_a_page_is_refused_by_the_browser(
     served: Served, context: BrowserContext
 ) -> None:
     watched = in_look(context, 1440, "light")
-    open_at(watched.page, served.address, "Arena")
+    open_at(watched.page, served.address, "Leaderboard")
     assert watched.errors == []
     for directive, *element in PLANTED:
         assert watched.page.evaluate(PLANT, element) == directive

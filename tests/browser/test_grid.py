@@ -57,7 +57,7 @@ def test_nothing_sticks_out_or_goes_wrong(
 
 def test_every_page_is_reached_from_the_bar(serve: Callable[[str], Served], watched: Watched) -> None:
     page, dashboard = watched.page, serve("all_failed")
-    open_at(page, dashboard.address, "Arena")
+    open_at(page, dashboard.address, "Leaderboard")
     named = [view for view in VIEWS if load("dashboard.views", view).ORDER is not None]
     for view in (*named[1:], named[0]):
         title = load("dashboard.views", view).TITLE

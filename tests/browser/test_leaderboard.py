@@ -18,7 +18,7 @@ def test_it_is_searched_and_read_in_another_way_and_comes_back_by_its_link(
     served: Served, watched: Watched, record: Path
 ) -> None:
     page = watched.page
-    open_at(page, f"{served.address}/leaderboard", "Leaderboard")
+    open_at(page, f"{served.address}/leaderboard", "Full leaderboard")
     with open_read_only(str(record)) as engine, reading(engine) as connection:
         assert rows_of(page) == [row.agent for row in compute_leaderboard(connection).rows]
     page.get_by_text("Implied", exact=True).click()
@@ -28,14 +28,14 @@ def test_it_is_searched_and_read_in_another_way_and_comes_back_by_its_link(
     expect(page).to_have_url(re.compile("search=ORA"))
     settled(page)
     expect(names_of(page)).to_have_text(["oracle"], timeout=PATIENCE)
-    open_at(page, page.url, "Leaderboard")
+    open_at(page, page.url, "Full leaderboard")
     assert rows_of(page) == ["oracle"]
     expect(page.get_by_text("Score against return")).to_be_visible()
 
 
 def test_a_row_leads_to_its_agent_and_back_leads_back(served: Served, watched: Watched) -> None:
     page = watched.page
-    open_at(page, f"{served.address}/leaderboard", "Leaderboard")
+    open_at(page, f"{served.address}/leaderboard", "Full leaderboard")
     follow(page, 0, leads=rf"/agent\?agent={rows_of(page)[0]}$")
     back(page)
     expect(page).to_have_title("Leaderboard · Paper Arena", timeout=PATIENCE)
@@ -66,7 +66,7 @@ def test_a_click_that_the_server_never_hears_of_leads_on_all_the_same(
 
     lines, deaf = list[WebSocketRoute](), list[bool]()
     page.route_web_socket("**/_stcore/stream*", line)
-    open_at(page, f"{served.address}/leaderboard", "Leaderboard")
+    open_at(page, f"{served.address}/leaderboard", "Full leaderboard")
     deaf.append(True)
     follow(page, 0, leads=rf"/agent\?agent={rows_of(page)[0]}$")
     settled(page)

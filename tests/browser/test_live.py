@@ -63,8 +63,9 @@ def test_a_page_opened_before_the_first_round_wakes_up(
     growing: Path, tmp_path: Path, watched: Watched
 ) -> None:
     page = watched.page
+    (tmp_path / "arena.db").touch()
     with serving(tmp_path / "arena.db") as dashboard:
-        open_at(page, dashboard.address, "Arena")
+        open_at(page, dashboard.address, "Leaderboard")
         expect(page.get_by_text("The record can't be shown")).to_be_visible()
         copy = tmp_path / "copy.db"
         shutil.copy(growing, copy)

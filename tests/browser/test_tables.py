@@ -97,7 +97,7 @@ def test_rows_are_put_in_order_and_put_back_and_enter_on_a_link_opens_it(
     served: Served, screen: Watched
 ) -> None:
     page = screen.page
-    open_at(page, f"{served.address}/leaderboard", "Leaderboard")
+    open_at(page, f"{served.address}/leaderboard", "Full leaderboard")
     before = rows_of(page)
     name = page.locator(".table").first.get_by_role("button", name="Agent")
     name.click()

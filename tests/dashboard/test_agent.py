@@ -167,7 +167,6 @@ def test_the_parts_of_the_profit_add_up_to_it(
     assert math.isclose(sum(table["Amount"][:-1]), table["Amount"].iloc[-1], abs_tol=1e-6)
     (row,) = [row for row in read_scores(connection) if row.agent == "oracle"]
     assert math.isclose(table["Amount"].iloc[-1], row.pnl or 0.0, abs_tol=0.01)
-    assert f"Total P/L +\\${row.pnl:,.2f}." in words(page)
 
 
 def test_the_forecasts_show_their_parts_a_histogram_and_cards(

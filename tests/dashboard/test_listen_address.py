@@ -66,6 +66,10 @@ def test_the_command_refuses_and_says_how_it_can_be_done() -> None:
     assert "arena dashboard --help" in refused.stderr
 
 
+def test_a_record_that_is_not_there_is_no_page_but_an_error() -> None:
+    assert "no record at nothing.db" in command().stderr
+
+
 @pytest.mark.parametrize("host", ["", "*", "no such host", "unix:///tmp/x", "a..b"])
 def test_what_is_no_host_is_refused_as_such(host: str) -> None:
     with pytest.raises(ArenaError, match="no host that is known"):
@@ -79,7 +83,7 @@ def test_a_machine_knows_itself_by_several_names() -> None:
 
 
 def test_an_address_of_another_machine_is_not_taken_for_a_port_in_use() -> None:
-    with pytest.raises(ArenaError, match=r"192\.0\.2\.7 is not of this machine"):
+    with pytest.raises(ArenaError, match=r"192\.0\.2\.7 is no address of this machine"):
         listen_address("192.0.2.7", 8501, behind_proxy=True, public=None)
 
 

@@ -165,6 +165,15 @@ def test_one_more_round_writes_what_it_changed_and_ends_as_from_nothing(tmp_path
     assert grown.files() == fresh.files()
 
 
+def test_by_hand_scores_are_brought_up_to_date_before_they_are_published(tmp_path: Path) -> None:
+    for times in (3, 4):
+        record = play(tmp_path, PLAYERS, times=times)
+        done = arena(tmp_path, "publish", "site", "--database", str(record))
+        assert done.returncode == 0, done.stderr
+    said = "".join(page.text for page in PublishedSite(tmp_path / "site").pages().values())
+    assert "being computed" not in said
+
+
 def test_what_no_longer_belongs_goes_and_what_is_not_ours_stays(
     copied: PublishedSite, first_round: Path
 ) -> None:

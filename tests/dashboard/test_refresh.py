@@ -61,7 +61,7 @@ def test_an_open_dashboard_works_out_what_is_stale_or_says_once_why_scores_are_o
         kept = LEADERBOARD.read(connection)
     assert kept is not None
     assert len(kept.value.rows) == 5
-    assert "scores are not computed here" in said
+    assert "scores are not recomputed here" in said
     assert "can only be read" in said
 
 

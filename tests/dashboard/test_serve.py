@@ -37,6 +37,7 @@ def test_no_package_is_asked_for_components(spared: bool, monkeypatch: pytest.Mo
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells what a process has loaded")
 def test_answers_wait_for_no_acknowledgement(tmp_path: Path) -> None:
     """uvloop sends each answer at once; asyncio's loop leaves Streamlit's socket to collect small ones."""
+    (tmp_path / "none.db").touch()
     with serving(tmp_path / "none.db") as served:
         for _ in range(100):
             if "/uvloop/" in served.libraries():

@@ -21,7 +21,7 @@ def test_told_to_end_it_ends_and_leaves_nobody_at_the_port(season: Path, by: sig
     with serving(season) as dashboard:
         said = dashboard.end(by)
         assert dashboard.process.returncode == 0
-        assert said.strip() == "Dashboard ended."
+        assert said.strip() == "Dashboard stopped."
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection((HOST, dashboard.port), timeout=5)
 
@@ -45,7 +45,7 @@ def test_a_port_that_is_taken_is_passed_over(capsys: pytest.CaptureFixture[str])
         taken.bind((HOST, a_free_port()))
         taken.listen()
         port = taken.getsockname()[1]
-        assert f"Port {port} is taken, so it is {free_port(port)}.\n" == capsys.readouterr().err
+        assert f"Port {port} is taken; using {free_port(port)}.\n" == capsys.readouterr().err
 
 
 def test_who_is_told_to_end_ends_the_server_though_the_interrupt_be_lost() -> None:

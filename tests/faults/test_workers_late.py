@@ -82,7 +82,7 @@ def test_a_turn_that_failed_is_played_no_more_once_its_round_was_closed(database
         asyncio.run(play_round(stored, 1, worker(record, "c", Down()), record))
         record.write_unfenced(renew_claims, 1, {1: 1}, OVER)
         outcome = asyncio.run(play_job(JOB, worker(record, "a", Slow()), record))
-        assert outcome == "not played: it is done, or another worker has it"
+        assert outcome == "not played: done, or taken by another worker"
         token = record.write(claim_turns, 1, [1], "a.invalid/1/x", LONG, lambda _: True)[1]
         again = TurnUnderClaim(1, token, Turn("ann", 10_000_000_000, Decision()))
         assert record.add_turns(1, (1, 1), [again], "test") == set()

@@ -75,7 +75,7 @@ def test_before_anything_was_played_the_config_is_listed_and_no_file_is_made(
     assert (found["kelly"]["of"], found["kelly"]["price"], found["kelly"]["record"]) == ("eve", None, None)
     shown = said(tmp_path, "agents", "show", "eve")
     assert (shown["record"], [stay["cohort"] for stay in shown["cohorts"]]) == (None, ["next"])
-    assert "Nobody has played yet" in run(tmp_path, "agents", "list").stdout
+    assert "No agent has played yet" in run(tmp_path, "agents", "list").stdout
     assert "It has not played yet" in run(tmp_path, "agents", "show", "eve").stdout
     assert [path.name for path in tmp_path.iterdir()] == ["config.yaml"]
 

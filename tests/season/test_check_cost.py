@@ -90,7 +90,7 @@ def test_a_model_that_cannot_answer_with_its_settings_is_an_error_with_a_hint(tm
         ("cannot_answer", "a"), ("may_not_answer", "b"), ("may_not_answer", "b"),
     ]  # fmt: skip
     assert (
-        "Error     a: an answer takes 898 tokens at the least, and max_tokens is 300"
+        "Error     a: an answer takes at least 898 tokens, and max_tokens is 300"
         in arena(tmp_path, "check").stdout
     )
     thinking = found["cost"]["agents"][1]["round"]

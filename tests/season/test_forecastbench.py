@@ -338,7 +338,7 @@ def test_the_papers_crowd_there_and_back(tmp_path: Path, provider: FaultyProvide
         (["--prompt", "bet"], "asks for bets"),
         (["--prompt", "nothing"], "there is no prompt nothing"),
         (["--prompt", "zero_shot", "--evidence"], "no prompt zero_shot shows articles"),
-        (["--evidence"], "names no source of articles"),
+        (["--evidence"], "has no source of articles"),
         ([], "nothing was asked"),
     ],
 )

@@ -50,7 +50,7 @@ def test_where_no_model_has_a_key_a_cohort_starts_only_if_asked_for(
     refused = arena_json(folder, *words, status=1)["error"]
     assert (refused["code"], refused["message"]) == (
         "no_keys",
-        "no model of the line-up has its key: ann, bob",
+        "no model has its key: ann, bob",
     )
     assert "ANN_KEY or BOB_KEY" in refused["mend"]
     assert arena_json(folder, "check")["next_command"] == "round --baselines"

@@ -45,7 +45,7 @@ def test_two_are_compared_line_by_line(tmp_path: Path) -> None:
     write(tmp_path, "One\nThree\n", "b.md")
     found = arena_json(tmp_path, "prompts", "b.md", "--against", "a.md")
     assert found["diff"][-2:] == ["-Two", "+Three"]
-    assert arena(tmp_path, "prompts", "a.md", "--against", "a.md").stdout == "They are the same.\n"
+    assert arena(tmp_path, "prompts", "a.md", "--against", "a.md").stdout == "They are identical.\n"
 
 
 def test_what_is_not_there_or_torn_is_told(tmp_path: Path) -> None:

@@ -45,10 +45,11 @@ def test_an_agent_without_a_good_turn_takes_its_corrected_block(tmp_path: Path, 
     write(tmp_path, url)
     said = arena(tmp_path, "round", **KEY)
     assert said.returncode == 2
-    hint = "ann has no good turn yet: correct its block in config.yaml for the next round"
+    hint = "ann has no good turn yet: check its server, or correct its block in config.yaml, before the next"
+    hint = f"{hint} round"
     assert f"  {hint}\n" in said.stdout
     assert "arena cohorts end" not in said.stdout
-    assert f"in cohort 1 {hint}" in [x["text"] for x in arena_json(tmp_path, "status", **KEY)["reasons"]]
+    assert f"{hint} (cohort 1)" in [x["text"] for x in arena_json(tmp_path, "status", **KEY)["reasons"]]
     assert f"In cohort 1 {hint}." in arena(tmp_path, "check", **KEY).stdout
     write(tmp_path, url, ann=url, tokens=9_000, prompt="superforecaster_odds")
     assert arena_json(tmp_path, "check", **KEY)["unproven"] == [

@@ -122,7 +122,7 @@ def test_playing_it_again_says_that_it_is_done(season: Any, folder: Path) -> Non
     assert lasting(again) == lasting(season)
     assert again["new_turns"] == 0
     said = arena(folder, "replay", "spring")
-    assert "All of it had been played before; nothing was played again." in said.stdout
+    assert "It was already complete; nothing was played again." in said.stdout
     assert "replay: not evidence of skill" in said.stdout
     assert f"State hash {season['state_hash']}" in said.stdout
 

@@ -66,7 +66,7 @@ def test_a_model_that_cannot_be_reached_fails_says_so_and_holds_up_nobody(folder
     said = arena(folder, "round")
     assert said.returncode == 2
     assert "eve failed; arena round --at 2026-01-04T00:00Z tries again\n" in said.stdout
-    assert "eve has no good turn yet: correct its block in config.yaml for the next round" in said.stdout
+    assert "eve has no good turn yet: check its server, or correct its block" in said.stdout
     again = arena_json(folder, "round", "--at", "2026-01-04T00:00Z", status=2)
     assert [turn["agent"] for turn in again["rounds"][0]["turns"]] == ["eve"]
     board = arena_json(folder, "leaderboard")["leaderboard"]
@@ -77,7 +77,7 @@ def test_a_model_that_cannot_be_reached_fails_says_so_and_holds_up_nobody(folder
 def test_a_time_at_which_nobody_decides_is_refused_with_the_next_one(folder: Path) -> None:
     refused = arena(folder, "round", "--at", "2026-01-05")
     assert refused.returncode == 1
-    assert "nobody decides on 2026-01-05" in refused.stderr
+    assert "no cohort decides on 2026-01-05" in refused.stderr
     assert "2026-01-11" in refused.stderr
 
 

@@ -227,7 +227,7 @@ def test_it_tells_in_lines_and_at_the_end_how_much_it_did(tmp_path: Path) -> Non
     assert set(more) - set(told) == {"marks", "boards"}
 
 
-ENDS = [("round", 130, "stopped; 1 turn done, and kept\n→ arena round goes on where it stopped"),
+ENDS = [("round", 130, "stopped; 1 turn done, and kept\n→ arena round continues it"),
         ("run --clock clock", 0, "Stopped: 0 rounds, 1 turn, 0 jobs done.\nNext: ")]  # fmt: skip
 
 
@@ -261,7 +261,7 @@ def test_ctrl_c_twice_at_once_ends_without_a_traceback(
     for _ in range(2):
         run.signal(signal.SIGINT)
         sleep(pause)
-    hint = "→ arena round goes on where it stopped; a call that was under way may be charged"
+    hint = "→ arena round continues it; a call in progress may still be charged"
     assert (run.wait(), run.said()) == (130, f"stopped; 1 turn done, and kept\n{hint}\n")
     assert content(folder)["differences"] == []
 
@@ -282,7 +282,7 @@ def test_a_rehearsal_does_not_touch_the_arenas_own_record(tmp_path: Path) -> Non
     folder = a_folder(tmp_path, SEASON)
     refused = arena(folder, "run", "--clock", "clock")
     assert refused.returncode == 1
-    assert "would be written into this arena's own record" in refused.stderr
+    assert "would write to this arena's own record" in refused.stderr
     assert "--database rehearsal.db" in refused.stderr
     assert not (folder / "arena.db").exists()
 
@@ -294,7 +294,7 @@ def test_the_status_of_a_rehearsal_says_whose_clock_it_goes_by(tmp_path: Path) -
         ran = arena(folder, "run", "--once", "--clock", "clock", *here, ARENA_DEMO_PROVIDER=url)
     assert ran.stdout.endswith("arena leaderboard --database rehearsal.db\n")
     assert arena_json(folder, "status", *here)["clock"] == "mixed"
-    assert "--clock FILE judges it by its own" in arena(folder, "status", *here).stdout
+    assert "use --clock FILE" in arena(folder, "status", *here).stdout
     found = arena_json(folder, "status", "--clock", "clock", *here)
     assert (found["clock"], found["at"]) == ("pretended", "2026-01-04T00:00:00+00:00")
     arena_json(folder, "round", "--database", "real.db", ARENA_DEMO_PROVIDER=url, status=2)

@@ -38,7 +38,7 @@ def test_failing_until_the_news_is_out_is_seen_and_gains_nothing(tmp_path: Path)
     (tmp_path / "news_is_out").touch()
     assert arena(tmp_path, "round", "--at", "2026-01-04T00:00Z").returncode == 0
     board = arena(tmp_path, "leaderboard").stdout
-    assert "Turns tried again after a failure: waits 1." in board
+    assert "Turns retried after a failure: waits 1." in board
     while arena(tmp_path, "round").returncode == 0:
         pass  # until all has ended
     arena_json(tmp_path, "export", "x")

@@ -123,11 +123,11 @@ def round_incidents(one: RoundEnd, at: datetime, newest: bool) -> list[Incident]
     which, name = f"round {one.number} of cohort {one.cohort}", f"{one.cohort}/{one.number}"
     failed, incidents = place | {"agents": list(one.failed[:MOST_LISTED])}, []
     if one.failed and one.done:
-        late = " or were late" if "late" in one.statuses.values() else ""
-        words = f"{which} ended without {_name_list(one.failed)}, who failed{late}"
+        late = " or late" if "late" in one.statuses.values() else ""
+        words = f"{which} ended with failed{late} turns: {_name_list(one.failed)}"
         incidents.append(Incident("round_failed", name, at, words, failed | {"reason": "turns_failed"}))
     if one.all_failed and newest:
-        words = f"every agent with a model failed in {which}: {_name_list(one.failed)}"
+        words = f"every agent with a model failed: {_name_list(one.failed)} ({which})"
         incidents.append(Incident("all_agents_failed", name, at, words, failed))
     if stopped := one.stopped:
         data = place | {"agents": list(stopped)[:MOST_LISTED], "message": next(iter(stopped.values()))}
@@ -142,11 +142,11 @@ def agent_incident(kind: IncidentKind, agent: str, words: str, one: RoundEnd, at
     return Incident(kind, f"{agent}@{timestamp_text(one.at)}", at, words, data)
 
 
-FAILING, UNPRICED = "all its turns of late have failed", "a call was answered, and nobody knows what it cost"
+FAILING, UNPRICED = "all its recent turns failed", "a call was answered at an unknown price"
 OVER: Mapping[IncidentKind, tuple[IncidentKind, str]] = {
     "agent_waiting": ("agent_entered", "has entered"),
     "agent_failing": ("agent_recovered", "plays again"),
-    "cost_unknown": ("cost_known", "has calls with a price again"),
+    "cost_unknown": ("cost_known", "has calls with a known price again"),
 }
 """What is told of an agent once that is over."""
 
@@ -194,7 +194,7 @@ def records_rejected(reads: Sequence[CatalogueRead], at: datetime) -> Incident |
     share = newest.rejected_share
     if newest.rejected < REJECTED_LEAST or share <= max(REJECTED_SHARE, REJECTED_TIMES * usual):
         return None
-    count = f"{count_text(newest.rejected, 'record')} that make no sense"
+    count = f"{count_text(newest.rejected, 'record')} that could not be used"
     words = f"{newest.venue} sent {count}, {share:.1%} of its catalogue; {usual:.1%} is usual"
     data = {"venue": newest.venue, "rejected": newest.rejected, "markets": newest.markets}
     data |= {"share": round(share, 4), "usual": round(usual, 4)}
@@ -219,7 +219,7 @@ def heads_unpublished(at: datetime, since: datetime, left: int, error: str) -> I
 
 def site_unpublished(at: datetime, trouble: CodedError) -> Incident:
     """That the web site could not be brought up to the record."""
-    words = f"the web site could not be published: {trouble.message}"
+    words = f"could not publish the web site: {trouble.message}"
     data = {"since": at.isoformat(), "reason": trouble.code, "message": trouble.message}
     return Incident("site_unpublished", f"site@{timestamp_text(at)}", at, words, data)
 
@@ -233,7 +233,7 @@ def ping_failed(at: datetime, address: str, why: str) -> Incident:
 def cohort_finished(cohort: int, at: datetime, rounds: int, agents: int) -> Incident:
     """That a cohort has ended."""
     count = "1 round was" if rounds == 1 else f"{rounds} rounds were"
-    words = f"cohort {cohort} has finished: {count} played, and no positions are open"
+    words = f"cohort {cohort} has finished: {count} played, no open positions"
     data = {"cohort": cohort, "rounds": rounds, "agents": agents}
     return Incident("cohort_finished", str(cohort), at, words, data)
 

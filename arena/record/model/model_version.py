@@ -96,5 +96,5 @@ def change_sentence(change: ModelChange) -> str:
         return f"{change.name} now reports another model: {change.after}, before {change.before} ({since})"
     return (
         f"{change.name}: {change.model} has another fingerprint: {change.after}, before {change.before} "
-        f"({since}); it may just be another server"
+        f"({since}); possibly just another server"
     )

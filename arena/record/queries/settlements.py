@@ -28,7 +28,7 @@ from portfolio.money import worth
 from portfolio.value import price_of
 
 CORRECTIONS = "corrections"
-"""In place of a job's name: until when corrections were asked for, while no cohort goes on."""
+"""In place of a job's name: until when corrections were read, while no cohort goes on."""
 WAS_SHOWN = exists().where(clause(SnapshotItemRow.market_id == ResolutionRow.market_id))
 NEWEST_LEARNT = func.max(ResolutionRow.learnt_at)
 LAST_LEARNT = select(NEWEST_LEARNT, func.max(ResolutionRow.known_at)).where(WAS_SHOWN)

@@ -70,7 +70,7 @@ def test_options_choose_venue_models_and_money(tmp_path: Path) -> None:
 
 def test_a_simulated_arena_plays_at_once_in_the_folder_one_is_in(tmp_path: Path) -> None:
     made = arena("init", "--yes", "--venue", "simulator", cwd=tmp_path)
-    assert "made up: demo models are free" in made.stdout
+    assert "fictitious: demo models are free" in made.stdout
     assert made.returncode == 0, made.stderr
     assert "cd " not in made.stdout
     checked = arena("check", cwd=tmp_path)
@@ -95,7 +95,7 @@ def test_in_a_terminal_it_asks_three_things(tmp_path: Path) -> None:
     shown = typed(tmp_path, "kalsi\n", "kalshi\n", "demo/sharp\n", "\n", "52\n", "n\n")
     for words in (
         "there is no venue 'kalsi'",
-        "demo/sharp knows nothing of real markets",
+        "demo/sharp can't forecast real markets",
         "or simulator (offline) [polymarket]",
         "Keys found: GEMINI_API_KEY",
         "[gemini/gemini-3.8-flash]",
@@ -149,7 +149,7 @@ def test_it_overwrites_nothing(tmp_path: Path) -> None:
     [
         ("anthropc/claude-sonnet-5", "there is no provider anthropc. Did you mean anthropic?"),
         ("anthropic/claude-sonet-5", "did you mean anthropic/claude-sonnet-5?"),
-        ("demo/sharp", "demo/sharp knows nothing of real markets"),
+        ("demo/sharp", "demo/sharp can't forecast real markets"),
         ("openai/a, b", "is no model"),
         ("openrouter/nobody/new", "add it to config.yaml later, with its `price`"),
     ],

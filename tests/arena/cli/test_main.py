@@ -88,7 +88,7 @@ def test_another_package_called_agents_is_noticed(tmp_path: Path, flag: list[str
     done = arena("check", *flag, cwd=tmp_path, env={"PYTHONPATH": f"{other.parent}:{ROOT}"})
     said = json.loads(done.stdout)["error"]["message"] if flag else done.stderr
     assert done.returncode == 1
-    assert said.splitlines()[0] == f"another package named agents is installed here ({other})"
+    assert said.splitlines()[0] == f"another package named agents is installed ({other})"
     assert flag or "→ install paper-arena in an environment of its own: uv tool install paper-arena" in said
 
 

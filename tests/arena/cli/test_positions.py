@@ -132,13 +132,13 @@ def test_only_what_is_open(weeks: Weeks) -> None:
     assert answer["total"] | {"agents": 1, "lots": 1, "held": 1, "stale": 1} == answer["total"]
     assert answer["total"]["pnl"] == -6.236154
     assert said(weeks(5), "--open")["positions"] == []
-    assert "Nothing is held." in run(weeks(5), "--open").stdout
+    assert "No open positions." in run(weeks(5), "--open").stdout
 
 
 def test_who_never_bet_has_a_line_among_the_agents(weeks: Weeks) -> None:
     idle = next(row for row in said(weeks(1), "--by", "agent")["positions"] if row["agent"] == "eve")
     assert (idle["lots"], idle["pnl"]) == (0, 0)
-    assert "Nothing was ever bought." in run(weeks(1), "--agent", "eve").stdout
+    assert "No positions yet." in run(weeks(1), "--agent", "eve").stdout
 
 
 def test_the_table(weeks: Weeks) -> None:
@@ -179,7 +179,7 @@ def test_a_record_in_which_nobody_has_played(tmp_path: Path) -> None:
     Record.open(str(tmp_path / "record.db")).close()
     answer = run(tmp_path / "record.db", "--json")
     assert answer.exit_code == 1
-    assert json.loads(answer.stdout)["error"]["message"] == "nobody has played here yet"
+    assert json.loads(answer.stdout)["error"]["message"] == "no agent has played yet"
 
 
 def test_a_cohort_that_has_not_been_marked(weeks: Weeks, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_a_record_with_everything_in_it_is_played_again_to_the_last_hash(record:
     for row in answer["agents"]:
         for key in ("pnl", "filled", "refused"):
             assert row[key] == row[f"{key}_then"]
-    assert answer["changed"] == "Nothing was changed."
+    assert answer["changed"] == "Nothing changed."
     assert {row["code"]: row["refused"] for row in answer["refusals"]} == {
         row["code"]: row["refused_then"] for row in answer["refusals"]
     }

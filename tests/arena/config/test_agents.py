@@ -312,11 +312,11 @@ def test_a_providers_own_search_is_refused_without_prices_and_with_a_budget(
 ) -> None:
     price = "price: {input: 1, output: 1}"
     (blind,) = mistakes(tmp_path, with_agents(f"{{model: {model}, name: a, prices: hidden, {price}}}"))
-    assert "lets the provider search by itself, and find prices, which a must not see" in blind.message
+    assert "lets the provider search on its own, and find prices, which a must not see" in blind.message
     lineup = with_agents(f"{{model: {model}, name: a, {price}}}")
     assert load(write(tmp_path, lineup)).agents[0].name == "a"
     dear = mistakes(tmp_path, "budget: {day: 5}\n" + lineup.replace("name: a,", "name: a, max_cost: 1,"))
-    assert "lets the provider search by itself, at a cost that no budget bounds" in dear[0].message
+    assert "lets the provider search on its own, at a cost that no budget bounds" in dear[0].message
 
 
 @pytest.mark.parametrize(

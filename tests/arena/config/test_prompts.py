@@ -66,7 +66,7 @@ def test_a_part_is_put_in_and_its_mistakes_are_told_by_its_own_file_and_line(tmp
         ("1\n{% include 'mine.md' %}", 'mine.md:2: "mine.md" includes itself'),
         ("{% include '../secret.md' %}", 'mine.md:1: "../secret.md" can\'t be included: it lies outside'),
         ("{% include 'absent' %}", 'mine.md:1: "absent" can\'t be included: there is no such file'),
-        ("{% include '../_fence' %}", "there is no such file"),
+        ("{% include '../_fence' %}", "this file does not exist"),
         ("Hello {% include '_fence' %}", 'mine.md:1: another file is only put in by {% include "NAME" %}'),
         ("{% include now %}", "mine.md:1: another file is only put in"),
         ("{% extends 'bet' %}", "mine.md:1: another file is only put in"),

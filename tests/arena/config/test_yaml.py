@@ -48,7 +48,7 @@ def test_a_bomb_of_aliases_is_refused_before_it_grows(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_said_so(tmp_path: Path) -> None:
-    with pytest.raises(ConfigErrors, match=r"none.yaml: there is no such file. `arena init DIR` makes"):
+    with pytest.raises(ConfigErrors, match=r"none.yaml: this file does not exist. `arena init DIR` makes"):
         load(tmp_path / "none.yaml")
     with pytest.raises(ConfigErrors, match=r": can't be read: Is a directory$"):
         load(tmp_path)

@@ -77,6 +77,8 @@ def test_a_cohort_starts_and_decides_at_its_times_and_in_between_nothing_is_due(
     assert steps(due_work(at_work(NOW, course(cohort())))) == [("cohort 1", "play", 0)]
     between = due_work(at_work(NOW + DAY, course(cohort(), played(1))))
     assert (between.due, between.next_round) == ((), NOW + WEEK)
+    ahead = course(cohort(real=False), *map(played, (1, 2, 3)))
+    assert due_work(at_work(NOW + DAY, ahead, real=False)).next_round == NOW + 3 * WEEK
     assert next_of(between.schedules, NOW + DAY) == NOW + WEEK
     assert steps(due_work(at_work(NOW + WEEK, course(cohort(), played(1))))) == [("cohort 1", "play", 7)]
 

@@ -302,7 +302,7 @@ def test_a_config_says_where(tmp_path: Path) -> None:
         )
     for public in ("0.0.0.0:8780", "'[::]:8780'", "8.8.8.8:80"):
         (mistake,) = mistakes(tmp_path, SMALL + f"watch: {{health: {public}}}\n")
-        assert "nobody is asked for a password" in mistake.message
+        assert "there is no password" in mistake.message
     for wrong in ("8780", "127.0.0.1", "127.0.0.1:0", "h:99999", "'::1:80'", "'[h]:80'", "false", "'a b:1'"):
         (mistake,) = mistakes(tmp_path, SMALL + f"watch: {{health: {wrong}}}\n")
         assert mistake.key == "watch.health"

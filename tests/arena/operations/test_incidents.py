@@ -250,7 +250,7 @@ def test_a_rising_share_of_rejected_records_is_told_until_it_is_usual(record: Re
     assert told(record) == [("records_rejected", since, True)]
     [one] = record.read(read_recent_incidents, 1)
     assert one.incident.text == (
-        "sky sent 20 records that make no sense, 20.0% of its catalogue; 1.2% is usual"
+        "sky sent 20 records that could not be used, 20.0% of its catalogue; 1.2% is usual"
     )
     read(4, 60)
     read(5, 2)

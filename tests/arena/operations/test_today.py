@@ -64,7 +64,7 @@ def test_each_thing_names_its_command() -> None:
         "round 1 is late": "run",
         "A_KEY is not set: bob, cy will not play": "check",
         "claude: 12 of 40 answers malformed": "agents show claude",
-        "1.5 GB are free beside a record of 1.0 GB": "db prune",
+        "1.5 GB are free for a record of 1.0 GB": "db prune",
     }
 
 
@@ -112,7 +112,7 @@ def test_once_a_week_the_webhook_hears_of_it(record: Record, tmp_path: Path) -> 
     asyncio.run(play_round(stored, 1, world, record))
     told = load(write(tmp_path, SMALL + "watch: {webhook: 'https://hooks.example/T'}\n"))
     context = JobContext(told, world, record, VenueSource("sky", "live"), LittleVenue())
-    assert asyncio.run(digest(context, NOW + DAY)) == "no week has been played yet"
+    assert asyncio.run(digest(context, NOW + DAY)) == "no full week has been played yet"
     said = asyncio.run(digest(context, NOW + 8 * DAY))
     assert asyncio.run(digest(context, NOW + 8 * DAY)) == said  # done twice, it is told once
     with reading(record.engine) as connection:

@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
+from arena.cli.status import incident_line
 from arena.config.sections import WatchSection
 from arena.errors import ArenaError
 from arena.operations.incidents import note_rounds, note_venue
@@ -319,6 +320,7 @@ def test_without_a_webhook_messages_are_let_go(record: Record) -> None:
     with serving(Receiver()) as receiver:
         assert tell_all(record, receiver.url) == []
     assert (said, receiver.got) == ([], [])
+    assert "no webhook" in incident_line(record.read(read_recent_incidents, 1)[0])
 
 
 def test_a_record_that_can_not_be_used_is_said_and_stops_nothing(tmp_path: Path) -> None:
@@ -334,7 +336,7 @@ def test_a_record_that_can_not_be_used_is_said_and_stops_nothing(tmp_path: Path)
     Path(record.engine.url.database or "").write_bytes(b"no record at all, but a text of some length" * 99)
     asyncio.run(play())
     assert len(said) == 1
-    assert "messages could not be sent" in said[0]
+    assert "could not send messages" in said[0]
 
 
 NOBODY = "Nothing is resolved yet, so nobody leads."

@@ -48,7 +48,7 @@ def test_servers_that_take_turns_are_one_change_a_day_that_came_often() -> None:
     first = model_changes(rows)[0]
     assert (first.first_at, first.last_at) == (NOW + timedelta(hours=1), NOW + timedelta(hours=3))
     assert "3 times until 2026-01-04 15:00" in change_sentence(first)
-    assert "it may just be another server" in change_sentence(first)
+    assert "possibly just another server" in change_sentence(first)
 
 
 def test_what_a_provider_does_not_say_is_no_change() -> None:
