@@ -597,7 +597,8 @@ def short_board(
 ) -> Markup:
     """The short board: how good, how sure, what it earned, whether it means what it says, what it cost.
 
-    `more` are columns in place of the last two, which are known of all cohorts together alone.
+    `more` are columns in place of the last two, which are known of all cohorts together alone. The market
+    alone is no board.
     """
     rows = [line.row for line in lines]
     scale = cell_scale(
@@ -655,9 +656,9 @@ def short_board(
     others = [row.agent for row in rows if row.kind != MARKET]
     drawn = sum(name in equity for name in others)
     is_judged = any(row.skill_low is not None for row in rows if row.kind != MARKET)
-    said = ORDER * is_judged + PROOF.format(times_text(bar)) * bool(others)
+    said = ORDER * is_judged + PROOF.format(times_text(bar))
     said += "" if drawn in (0, len(others)) else f" Equity is drawn for the first {drawn}."
-    return table + quiet(said)
+    return table + quiet(said) if others else Markup("")
 
 
 def _skill(line: LeaderboardLine, look: str, scale: Scale) -> HtmlCell:

@@ -389,7 +389,6 @@ def _text(value: Any, column: HtmlColumn) -> Markup:
 
 
 def _is_empty(value: Any) -> bool:
-    """Whether there is nothing to be read."""
     if isinstance(value, HtmlCell):
         return value.shown in ("", EMPTY) and not value.below
     return value is None or value == "" or value != value
@@ -878,7 +877,8 @@ def scatter(spots: Sequence[tuple[str, float, float, str]], says: str, x_unit: s
 def _scatter(
     frame: Frame, spots: Sequence[tuple[str, float, float, str]], x_unit: str, y_unit: str
 ) -> Markup:
-    x, y = _around([*(x for _, x, _, _ in spots)]), _around([0.0, *(y for _, _, y, _ in spots)])
+    right_of = [0.0] * ("+" in x_unit)  # a Brier score is never near 0, and nothing is on its other side
+    x, y = _around(right_of + [x for _, x, _, _ in spots]), _around([0.0, *(y for _, _, y, _ in spots)])
     across, up = frame.scales(x, y)
     zero = Markup('<path class="base" d="M{} 12V{}"/>').format(across.at(0), frame.height - 26)
     parts = [_level(frame, up.at(value), written(value, y_unit), value == 0) for value in ticks(*y)] + [zero]

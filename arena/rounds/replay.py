@@ -23,7 +23,6 @@ from arena.config.sections import (
     CohortsSection,
     EvidenceSection,
     MarketsSection,
-    RulesBlock,
 )
 from arena.errors import ArenaError
 from arena.record.model.calendar import WEEK
@@ -136,7 +135,10 @@ def _config(
     """The config of the replay: that of the arena with another venue, and rules for records without books."""
     cohorts = CohortsSection() if base is None else base.cohorts
     begins = cohorts.start.on_or_after(first).date()
-    rules_block = _rules(cohorts.rules_block)
+    # Rules for live markets, which have books, give way to those for records without. No time passes, so the
+    # snapshot's prices count.
+    without_books = {"start_from": "replay"} if cohorts.rules_block.start_from == "realistic" else {}
+    rules_block = cohorts.rules_block.model_copy(update=without_books | {"fill_at": None})
     days = max(Settings().price_days, -(-rules_block.rules.max_quote_age // DAY_SECONDS))
     return Config(
         file=MISSING_CONFIG if base is None else base.file,
@@ -156,15 +158,6 @@ def _config(
         evidence_settings=NothingToSet() if base is None else base.evidence_settings,
         hash="" if base is None else base.hash,
     )
-
-
-def _rules(block: RulesBlock) -> RulesBlock:
-    """The config's rules. Those of live markets, which have books, give way to those for records without.
-
-    No time passes, so the snapshot's prices count.
-    """
-    without_books = {"start_from": "replay"} if block.start_from == "realistic" else {}
-    return block.model_copy(update=without_books | {"fill_at": None})
 
 
 def _with_recorded_data(freeze: FreezeCohort, bundle: Bundle) -> FreezeCohort:

@@ -163,9 +163,9 @@ def show(record: RecordSource) -> None:
     if board is None:
         show_money(shown.money, known.names)
         return
-    there = {known.group(line.row.agent) for line in ranked}
+    there = {known.group(line.row.agent) for line in ranked if line.row.kind != MARKET}
     options = {key: label for key, label in GROUPS.items() if key == "all" or key in there}
-    group = choice("Agents", "show", options, "all")
+    group = choice("Agents", "show", options, "all") if len(there) > 1 else "all"
     chosen = [line for line in ranked if group in ("all", known.group(line.row.agent))]
     equity = {name: [point.percent for point in points] for name, points in curves.items()}
     put(short_board(chosen, known, equity, colours, board.value.bar), "board")

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from arena.scores.comparisons import duel_sentences, events_needed_text, p_value_text
+from arena.scores.comparisons import MARKET, duel_sentences, events_needed_text, p_value_text
 from arena.scores.profiles.duels import DUELS, DecidingMarket, DuelDetails
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.weeks import ENOUGH_WEEKS
@@ -26,7 +26,7 @@ from dashboard.html import (
     words,
 )
 from dashboard.pages import choice, go, listing, put, show_cached, way
-from dashboard.record import RecordSource, by_leaderboard, kept, season
+from dashboard.record import RecordSource, by_leaderboard, kept, read_leaderboard_page, season
 from dashboard.words import code, count, plain, with_true_minus, written
 
 TITLE = "Duel"
@@ -66,13 +66,17 @@ def show(record: RecordSource) -> None:
     top = st.container()
     a, b = _two(by_leaderboard(record))
     every = show_cached(kept(record, DUELS.read, a), LATER)
-    found = next((one for one in every or () if one.duel.b == b), None)
+    rows = [line.row for line in kept(record, read_leaderboard_page).lines if line.row.kind != MARKET]
+    silent = [code(row.agent) for row in rows if row.agent in (a, b) and not row.answered]
+    found = None if silent else next((one for one in every or () if one.duel.b == b), None)
     top.title(plain(heading(a, b, found)), anchor=False)
     if every is None:
         return
     st.caption(" ".join(stamps(known.cohorts)))
     if found is None:
-        st.info(f"{code(a)} and {code(b)} have no forecast in common yet.", icon=":material/hourglass_empty:")
+        common = f"{code(a)} and {code(b)} have no forecast in common yet."
+        why = f"Nothing to compare: there is no answer of {' and '.join(silent)}." if silent else common
+        st.info(why, icon=":material/hourglass_empty:")
     else:
         looks = [known.colours([a, b])[name] for name in (a, b)]
         _verdict(found, looks)
@@ -81,7 +85,7 @@ def show(record: RecordSource) -> None:
             st.caption(plain(with_true_minus(" ".join(spent) + invented)))
         _spread(found, looks)
         _deciders(found)
-    if every:
+    if every and code(a) not in silent:
         _others(every, a, b)
 
 

@@ -312,7 +312,9 @@ def show_spending(page: OperationsPage, budgets: Sequence[BudgetUse]) -> None:
     for budget in budgets:
         st.progress(budget.used, _of_budget(budget))
     if not budgets:
-        st.caption(_no_budget())
+        no_config = "Budgets are not known: this dashboard has no config that it can read."
+        no_budget = "No budget is set: `budget` in the config limits what calls may cost."
+        st.caption(no_config if known_config()[0] is None else no_budget)
     if any(spent for _, spent in page.daily):
         days = [(at.timestamp(), spent / ONE) for at, spent in page.daily]
         cost = Line("", days, "c1", written(days[-1][1], "dollar"))
@@ -327,13 +329,6 @@ def show_spending(page: OperationsPage, budgets: Sequence[BudgetUse]) -> None:
             "A call $": number("Per call", "dollar", worst),
         }
         listing(_by_agent(page.spenders), "Spending by agent", columns)
-
-
-def _no_budget() -> str:
-    config, _ = known_config()
-    if config is None:
-        return "Budgets are not known: this dashboard has no config that it can read."
-    return "No budget is set: `budget` in the config limits what calls may cost."
 
 
 def _of_budget(budget: BudgetUse) -> str:

@@ -38,7 +38,7 @@ def test_a_row_leads_to_its_agent_and_back_leads_back(served: Served, watched: W
     open_at(page, f"{served.address}/leaderboard", "Full leaderboard")
     follow(page, 0, leads=rf"/agent\?agent={rows_of(page)[0]}$")
     back(page)
-    expect(page).to_have_title("Leaderboard · Paper Arena", timeout=PATIENCE)
+    expect(page).to_have_title("Full leaderboard · Paper Arena", timeout=PATIENCE)
     settled(page)
     page.wait_for_timeout(1_000)
     assert "/agent" not in page.url

@@ -139,6 +139,8 @@ def test_who_is_not_ranked_has_the_reason_in_place_of_its_skill(
     assert tiles(page)[0][1] == "–"
     assert "Evidence" not in headings(page)
     assert part == "record" or "It has answered nothing that has resolved" in words(page)
+    duel = opened("duel", shared("all_failed", tmp_path_factory), monkeypatch, a="ann", b="bob")
+    assert "Nothing to compare: there is no answer of `ann` and `bob`." in words(duel)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -64,9 +64,6 @@ def test_the_command_refuses_and_says_how_it_can_be_done() -> None:
     assert "0.0.0.0" in refused.stderr
     assert "--behind-proxy" in refused.stderr
     assert "arena dashboard --help" in refused.stderr
-
-
-def test_a_record_that_is_not_there_is_no_page_but_an_error() -> None:
     assert "no record at nothing.db" in command().stderr
 
 

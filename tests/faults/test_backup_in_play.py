@@ -11,12 +11,12 @@ import pytest
 from arena.record.files import copy as copying
 from arena.record.files.backup import backup_to
 from arena.record.files.integrity import RecordContent, examine_file
-from arena.record.hashes import state_hash
 from arena.record.record import Record
-from arena.record.schema.database import connect, open_read_only, reading
+from arena.record.schema.database import connect
 from arena.verify.content import verified_content
 from tests.faults.little import write_config
 from tests.program.command_line import ROOT, environment
+from tests.rows import state_of
 
 
 def wait_for_more(log: Path, writer: "subprocess.Popen[str]") -> None:
@@ -37,8 +37,7 @@ def test_every_backup_made_in_play_is_a_state_that_was_committed(
     monkeypatch.setattr(copying, "PAGES", 16)
     Record.open(str(tmp_path / "season.db")).close()
     log = tmp_path / "committed"
-    with open_read_only(str(tmp_path / "season.db")) as engine, reading(engine) as connection:
-        log.write_text(f"{state_hash(connection)}\n", "utf-8")
+    log.write_text(f"{state_of(tmp_path / 'season.db')}\n", "utf-8")
     words = [sys.executable, "-m", "tests.faults.little", str(tmp_path), str(log)]
     found, written_meanwhile = list[RecordContent](), 0
     with subprocess.Popen(words, cwd=ROOT, env=environment(), stdin=subprocess.PIPE, text=True) as writer:

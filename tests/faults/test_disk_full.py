@@ -21,9 +21,11 @@ from tests.program.forked import LONGEST_FILE
 from tests.program.running import loaded
 from tests.provider.replies import GOOD, Asked, says
 from tests.provider.server import FaultyProvider, faulty
+from tests.rows import rows_in
 from tests.serving import Reply
 
 KB = 1_024
+ANSWERS = "SELECT count(*) FROM call WHERE error_code IS NULL"
 WORDS = {
     "disk_full": "the disk is full: cannot write {}",
     "disk_error": "the disk failed at {}",
@@ -176,7 +178,7 @@ def test_of_a_disk_that_is_full_when_answers_come_no_paid_one_is_lost(tmp_path: 
         full = loaded().run(tmp_path, words, environment())
         assert full.returncode in (0, 1), "whether there is room for all else too"
         assert "Traceback" not in full.stderr
-        kept, asked = stored_answers(database), len(there.log)
+        kept, asked = rows_in(database, ANSWERS)[0][0], len(there.log)
         freed()
         done = loaded().run(tmp_path, words, environment())
         assert (done.returncode, kept, len(there.log)) == (0, asked, 4)
@@ -191,7 +193,7 @@ def test_arena_run_says_that_the_disk_is_full_and_with_room_again_ends_as_if_it_
         told = full.stdout + full.stderr
         assert (full.returncode == 0, "Traceback" in told) == (False, False), told
         assert "disk is full" in told or "there is no space to store an answer" in told, told
-        kept, asked = stored_answers(database), len(there.log)
+        kept, asked = rows_in(database, ANSWERS)[0][0], len(there.log)
         assert kept == asked < 12
         freed()
         with closing(sqlite3.connect(database)) as record, record:
@@ -201,10 +203,3 @@ def test_arena_run_says_that_the_disk_is_full_and_with_room_again_ends_as_if_it_
             assert done.returncode == 0, done.stdout + done.stderr
         assert len(there.log) == 12 + 12, "each question was asked once"
         assert hash_of(database) == hash_of(tmp_path / "whole.db")
-
-
-def stored_answers(database: Path) -> int:
-    """How many answers are kept."""
-    with closing(sqlite3.connect(database)) as record:
-        count: int = record.execute("SELECT count(*) FROM call WHERE error_code IS NULL").fetchone()[0]
-    return count

@@ -1,7 +1,5 @@
 """Corrections that come up to a month late are paid by every rule, also to cohorts that have ended."""
 
-import sqlite3
-from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ import pytest
 from tests.oracles.settled import profits, rows, unpaid, win_rates
 from tests.program.rehearsal import SUNDAY, clock_at, rehearse
 from tests.program.running import AGREES, agents_of, arena, arena_json
+from tests.rows import rows_in
 
 CONFIG = """\
 seed: 11
@@ -86,8 +85,7 @@ def test_money_and_scores_go_by_one_version_at_every_moment(
     while (done := arena(tmp_path, "round", "--json")).returncode == 0:
         if thorough:
             _agrees(tmp_path, "x")
-        with closing(sqlite3.connect(tmp_path / "arena.db")) as record:
-            [newest] = record.execute("SELECT substr(max(at), 1, 10) FROM snapshot").fetchone()
+        [(newest,)] = rows_in(tmp_path / "arena.db", "SELECT substr(max(at), 1, 10) FROM snapshot")
         if newest not in days:
             arena_json(tmp_path, "markets", "sync", "--at", f"{newest}T23:00Z")
             days.append(newest)

@@ -9,11 +9,10 @@ import pytest
 
 from arena.config import load
 from arena.config.errors import ConfigErrors
-from arena.record.hashes import state_hash
-from arena.record.schema.database import open_read_only, reading
 from markets.hashes import canonical, digest
 from tests.program.running import arena
 from tests.provider.server import faulty
+from tests.rows import rows_in, state_of
 
 CANARY = "c4nary-0f-4ddr3sses"
 CONFIG = """\
@@ -26,6 +25,8 @@ agents:
   - kind: market
 {agents}
 """
+TURNS = """SELECT round.number, entrant.name, turn.verdict, turn.note FROM turn
+    JOIN round ON round.id = turn.round_id JOIN entrant ON entrant.id = turn.entrant_id ORDER BY 1, 2"""
 AGENT = '  - {{name: {name}, model: openai/plays, base_url: "{url}"}}\n'
 PLACES = {
     "agents[1].base_url": "agents: [{{kind: market}}, {{name: a, model: openai/x, base_url: '{}'}}]",
@@ -92,19 +93,6 @@ def write(folder: Path, *agents: tuple[str, str]) -> Path:
     return folder
 
 
-def turns(folder: Path) -> list[tuple[int, str, str, str]]:
-    with closing(sqlite3.connect(folder / "arena.db")) as record:
-        return record.execute(
-            "SELECT round.number, entrant.name, turn.verdict, turn.note FROM turn JOIN round ON round.id ="
-            " turn.round_id JOIN entrant ON entrant.id = turn.entrant_id ORDER BY 1, 2"
-        ).fetchall()
-
-
-def state(folder: Path) -> str:
-    with open_read_only(str(folder / "arena.db")) as engine, reading(engine) as connection:
-        return state_hash(connection)
-
-
 def test_a_moved_server_is_followed_by_a_running_cohort_and_no_address_is_in_a_hash(tmp_path: Path) -> None:
     with ExitStack() as stack:
         first, second = (stack.enter_context(faulty()) for _ in range(2))
@@ -117,16 +105,15 @@ def test_a_moved_server_is_followed_by_a_running_cohort_and_no_address_is_in_a_h
         for _ in range(2):
             assert arena(stayed, "round").returncode == 0
         assert first_calls == 3
-        assert {verdict for _, _, verdict, _ in turns(moved)} == {"played"}
-        assert turns(moved) == turns(stayed)
-        assert state(moved) == state(stayed)
+        assert {verdict for _, _, verdict, _ in rows_in(moved / "arena.db", TURNS)} == {"played"}
+        assert rows_in(moved / "arena.db", TURNS) == rows_in(stayed / "arena.db", TURNS)
+        assert state_of(moved / "arena.db") == state_of(stayed / "arena.db")
         data = (moved / "arena.db").read_bytes()
         assert b'"base_url":"server 1"' in data
     write(moved, ("a", "http://127.0.0.1:9/v1"))
     assert arena(moved, "round").returncode == 2
-    failed = {
-        name: note for number, name, verdict, note in turns(moved) if number == 3 and verdict == "failed"
-    }
+    third = [row for row in rows_in(moved / "arena.db", TURNS) if row[0] == 3]
+    failed = {name: note for _, name, verdict, note in third if verdict == "failed"}
     assert "asked at http://127.0.0.1:9/v1" in failed["a"]
     assert first.url in failed["b"]
 

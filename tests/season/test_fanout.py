@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.program.running import arena_json
 from tests.provider.server import faulty
+from tests.rows import rows_in
 
 CONFIG = """\
 markets: {{venue: simulator, show: 12, simulator: {{start: 2026-01-04, weeks: 8, markets: 60, events: 20}}}}
@@ -26,11 +27,8 @@ def a_season(folder: Path, at_once: int) -> str:
     folder.mkdir()
     (folder / "config.yaml").write_text(CONFIG.format(at_once=at_once), "utf-8")
     found = arena_json(folder, "demo", "--headless", "--config", "config.yaml", "--database", "season.db")
-    with closing(sqlite3.connect(folder / "season.db")) as record:
-        calls = record.execute(
-            "SELECT stage, sample, count(*) FROM call GROUP BY 1, 2 ORDER BY 1, 2"
-        ).fetchall()
-    assert calls == [
+    calls = "SELECT stage, sample, count(*) FROM call GROUP BY 1, 2 ORDER BY 1, 2"
+    assert rows_in(folder / "season.db", calls) == [
         ("blind", 1, 2),
         ("blind", 2, 2),
         ("final", 1, 2 * 6),

@@ -14,6 +14,7 @@ import pytest
 
 from tests.bundles import simulated
 from tests.program.running import AGREES, agents_of, arena, arena_json, loaded
+from tests.rows import rows_in
 
 DEMO_FIELDS = {
     "database", "seed", "seconds", "state_hash", "cohorts", "rounds", "turns", "entries", "calls",
@@ -65,19 +66,17 @@ def lasting(found: dict[str, Any]) -> dict[str, Any]:
 
 def decided(database: Path, until: str) -> list[tuple[Any, ...]]:
     """Every snapshot and turn up to a day, by their hashes."""
-    with closing(sqlite3.connect(database)) as connection:
-        turns = """SELECT cohort.number, round.number, entrant.name, turn.hash, snapshot.hash
-            FROM turn JOIN round ON round.id = turn.round_id JOIN cohort ON cohort.id = round.cohort_id
-            JOIN entrant ON entrant.id = turn.entrant_id JOIN snapshot ON snapshot.id = round.snapshot_id
-            WHERE substr(round.at, 1, 10) <= ? ORDER BY 1, 2, 3"""
-        return connection.execute(turns, (until,)).fetchall()
+    turns = """SELECT cohort.number, round.number, entrant.name, turn.hash, snapshot.hash
+        FROM turn JOIN round ON round.id = turn.round_id JOIN cohort ON cohort.id = round.cohort_id
+        JOIN entrant ON entrant.id = turn.entrant_id JOIN snapshot ON snapshot.id = round.snapshot_id
+        WHERE substr(round.at, 1, 10) <= ? ORDER BY 1, 2, 3"""
+    return rows_in(database, turns, until)
 
 
 def entrants(database: Path) -> list[str]:
     """The line-up of the first cohort."""
-    with closing(sqlite3.connect(database)) as connection:
-        rows = connection.execute("SELECT name FROM entrant WHERE cohort_id = 1 ORDER BY position")
-        return [name for (name,) in rows]
+    rows = rows_in(database, "SELECT name FROM entrant WHERE cohort_id = 1 ORDER BY position")
+    return [name for (name,) in rows]
 
 
 def test_it_says_what_the_demo_says_and_what_it_is_worth(season: Any) -> None:
@@ -162,8 +161,7 @@ def test_the_days_bound_what_is_played_and_more_of_it_can_be_played_later(
     assert part["start"] == "2026-01-18T00:00:00+00:00"
     assert part["end"] == "2026-02-01T00:00:00+00:00"
     assert entrants(tmp_path / "part.db") == ["random", "market"]
-    with closing(sqlite3.connect(tmp_path / "part.db")) as connection:
-        (latest,) = connection.execute("SELECT max(known_at) FROM resolution").fetchone()
+    [(latest,)] = rows_in(tmp_path / "part.db", "SELECT max(known_at) FROM resolution")
     assert latest < "2026-02-01"
     before = decided(tmp_path / "part.db", "2026-02-01")
     more = arena_json(tmp_path, *words, "--agents", "random,market")
@@ -177,8 +175,7 @@ def test_the_cohorts_rules_and_agents_of_a_config_play(folder: Path, tmp_path: P
     found = arena_json(tmp_path, "replay", str(folder / "spring"), "--end", "2026-01-20")
     assert found["seed"] == 7
     assert entrants(tmp_path / "replay-spring.db") == ["third", "kelly", "random"]
-    with closing(sqlite3.connect(tmp_path / "replay-spring.db")) as connection:
-        cohort = json.loads(connection.execute("SELECT frozen FROM cohort").fetchone()[0])
+    cohort = json.loads(rows_in(tmp_path / "replay-spring.db", "SELECT frozen FROM cohort")[0][0])
     assert (cohort["rounds"], cohort["bankroll"], cohort["venue"]) == (3, 5_000_000_000, "recorded")
     assert (cohort["rules"]["fill"], cohort["rules"]["min_bet"]) == ("spread", 20_000_000)
     mixed = ["--end", "2026-01-12", "--agents", "market,third,constant", "--database", "mixed.db"]

@@ -86,12 +86,12 @@ def test_a_season_on_the_clock_is_the_one_that_the_demo_plays(tmp_path: Path) ->
 def test_a_failing_model_takes_no_time_on_a_pretended_clock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither does its provider, which asks to be left alone for two minutes each time."""
+    """Neither does its provider, which asks to be left alone for half an hour each time."""
     started = asyncio.run
     monkeypatch.setattr(asyncio, "run", lambda main: started(asyncio.wait_for(main, 100)))
     monkeypatch.setattr("arena.calls.recorded_ask.RETRY_WAITS", (3_600.0, 3_600.0))
     with faulty() as provider:
-        provider.script("eve", fails(429, retry_after="120"))
+        provider.script("eve", fails(429, retry_after="1800"))
         eve = f'  - {{name: eve, model: openai/eve, base_url: "{provider.url}"}}\n'
         an_arena(tmp_path, agents=eve, rounds=1, count=1)
         rehearse(tmp_path)

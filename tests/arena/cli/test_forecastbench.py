@@ -19,6 +19,7 @@ from arena.cli.main import Commands, arena
 from arena.record.schema.database import open_read_only, reading
 from arena.verify import verify
 from tests.arena.scores.files.test_forecastbench import QUESTIONS, forecast, submission
+from tests.rows import rows_in
 from tests.serving import Reply, Request, Server, serving
 
 app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
@@ -385,8 +386,7 @@ def over_http(folder: Path, replies: dict[str, list[Reply]], *given: object) -> 
     """What a command answers that reads from a server, and how many files the record has then."""
     with serving(Published(replies)) as server:
         done = run(*given, "--from", f"{server.url}/datasets", "--database", folder / "arena.db")
-    with closing(sqlite3.connect(folder / "arena.db")) as database:
-        return done, database.execute("SELECT count(*) FROM benchmark_file").fetchone()[0]
+    return done, rows_in(folder / "arena.db", "SELECT count(*) FROM benchmark_file")[0][0]
 
 
 def test_published_files_come_over_the_network(tmp_path: Path) -> None:

@@ -19,9 +19,7 @@ from arena.exports.dictionary import EVERYWHERE, data_page
 from arena.exports.fact_tables import FACTS
 from arena.exports.manifest import NAME, read_manifest
 from arena.exports.table import ExportTable
-from arena.record.hashes import state_hash
 from arena.record.record import Record
-from arena.record.schema.database import open_read_only, reading
 from arena.record.schema.statements import insert_lines
 from arena.record.schema.tables import METADATA
 from arena.record.schema.world import MarketRow, QuoteRow
@@ -31,6 +29,7 @@ from markets.hashes import digest
 from tests.arena.exports.bent_exports import contents, exported, lines, nothing_is_left
 from tests.builders import NOW
 from tests.records.full_record import AT_WORK, PROMPT, build
+from tests.rows import state_of
 
 
 @pytest.fixture(scope="module")
@@ -115,8 +114,7 @@ def test_the_manifest_has_every_file_with_its_rows(season: Path, built: Path) ->
     assert manifest.files["turns.csv"].rows == len(lines(season / "turns.csv")) == 15
     assert manifest.made_at == "2026-03-01T12:00:00.000000Z"
     assert (manifest.form, manifest.whole, manifest.prompts, manifest.schema) == ("csv", True, True, "0009")
-    with open_read_only(str(built)) as engine, reading(engine) as connection:
-        assert manifest.state_hash == state_hash(connection)
+    assert manifest.state_hash == state_of(built)
     frozen = {row["cohort"]: row["hash"] for row in lines(season / "cohorts.csv")}
     assert manifest.cohorts == frozen
 

@@ -12,18 +12,13 @@ from arena.errors import ArenaError
 from arena.record.files.backup import Backup, backup, backup_to, is_backup
 from arena.record.files.copy import atomic_file
 from arena.record.files.integrity import examine_file
-from arena.record.hashes import state_hash
-from arena.record.schema.database import connect, newest_schema_version, open_read_only, reading
+from arena.record.schema.database import connect, newest_schema_version, open_read_only
 from arena.verify.content import verified_content
 from tests.arena.record.downgraded import of_version
 from tests.builders import NOW
+from tests.rows import state_of
 
 HOUR = timedelta(hours=1)
-
-
-def hash_of(path: Path) -> str:
-    with open_read_only(str(path), older=True) as engine, reading(engine) as connection:
-        return state_hash(connection)
 
 
 def backed_up(record: Path, folder: Path, hours: int = 0, keep: int = 3) -> Backup:
@@ -41,7 +36,7 @@ def test_a_backup_is_one_file_that_says_what_is_in_it(built: Path, tmp_path: Pat
     assert names(made.path.parent) == [made.path.name]
     assert made.size == made.path.stat().st_size
     assert made.content.schema == newest_schema_version()
-    assert made.content.state_hash == hash_of(built) == hash_of(made.path)
+    assert made.content.state_hash == state_of(built) == state_of(made.path)
     assert (made.content.counts["cohorts"], made.content.counts["turns"]) == (2, 15)
     assert examine_file(made.path, verified_content) == made.content
     assert is_backup(made.path)
@@ -175,7 +170,7 @@ def test_a_record_of_an_older_schema_is_backed_up_as_it_is(
     older = Path(of_version(built, str(tmp_path / "older.db"), older_version))
     made = backed_up(older, tmp_path / "to")
     assert made.content.schema == older_version
-    assert made.content.state_hash == hash_of(built)
+    assert made.content.state_hash == state_of(built)
     assert names(tmp_path / "to") == [made.path.name]
     with pytest.raises(ArenaError, match="an older arena") as caught:
         connect(made.path, read_only=True)

@@ -7,12 +7,12 @@ import pytest
 from sqlalchemy import Integer
 
 from arena.record.hashes import state_hash
-from arena.record.schema.database import open_read_only, reading
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.tables import METADATA
 from tests.arena.verify.test_verify import rows_of
 from tests.records.full_record import AT_WORK, build, build_anew
 from tests.records.tampered import TamperedRecord
+from tests.rows import state_of
 
 TABLES = METADATA.tables
 
@@ -82,8 +82,7 @@ def hash_of(record: Path | TamperedRecord) -> str:
     """The state hash of the record in a file, or in memory."""
     if isinstance(record, TamperedRecord):
         return state_hash(record.connection)
-    with open_read_only(str(record)) as engine, reading(engine) as connection:
-        return state_hash(connection)
+    return state_of(record)
 
 
 @pytest.fixture(scope="module")

@@ -25,6 +25,7 @@ from tests.arena.verify.test_verify import differences
 from tests.builders import NOW
 from tests.records.full_record import SUN, build, week
 from tests.records.tampering import tamper, unguarded
+from tests.rows import rows_in
 
 INSTANT = re.compile(r"'(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)\+00'")
 BOOK = '{"asks":[[420000,1000000],[430000,2000000]],"bids":[]}'
@@ -171,8 +172,7 @@ def test_places_that_do_not_fit_together_are_named_beside_the_broken_seal(
     ],
 )
 def test_a_price_has_one_hash_however_its_book_is_written(book: str, copy: Path) -> None:
-    with closing(sqlite3.connect(copy)) as base:
-        market, at, volume = base.execute("SELECT market_id, at, volume FROM quote WHERE id = 9").fetchone()
+    [(market, at, volume)] = rows_in(copy, "SELECT market_id, at, volume FROM quote WHERE id = 9")
     said = {"market_id": market, "bid": None, "ask": 5, "mid": None, "last": 0, "volume": volume}
     read = json.loads(book)
     sides = {side: [{"price": price, "shares": shares} for price, shares in read[side]] for side in read}

@@ -14,29 +14,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arena.scores.rules._columns import Floats
-
 NO_INFORMATION = 0.5
 MOST_IMPUTED = 0.05
-ERAS = ("today", "paper")
-
-
-def impute(forecast: ArrayLike, market: ArrayLike, crowd: ArrayLike, era: str = "today") -> Floats:
-    """The forecasts with every NaN filled; `market` marks market questions, on which alone `crowd` is used.
-
-    >>> impute([0.9, np.nan, np.nan], [True, True, False], [0.7, 0.7, np.nan]).tolist()
-    [0.9, 0.5, 0.5]
-    >>> impute([0.9, np.nan, np.nan], [True, True, False], [0.7, 0.7, np.nan], "paper").tolist()
-    [0.9, 0.7, 0.5]
-    """
-    if era not in ERAS:
-        raise ValueError(f"era {era!r}: it is one of {', '.join(ERAS)}")
-    values = np.atleast_1d(np.asarray(forecast, dtype=np.float64))
-    from_crowd = np.isnan(values) & np.asarray(market, dtype=np.bool_) & (era == "paper")
-    filled: Floats = np.where(np.isnan(values), np.where(from_crowd, crowd, NO_INFORMATION), values)
-    if np.isnan(filled).any():
-        raise ValueError(f"row {np.flatnonzero(np.isnan(filled))[0]}, column crowd: none to impute")
-    return filled
 
 
 def too_much(forecast: ArrayLike, market: ArrayLike) -> bool:

@@ -11,7 +11,7 @@
 - Direction: score lower, `better` higher; p small speaks for the best.
 - Range: 0 to 1, all of them.
 - Edge cases: questions that haven't resolved count with the market's price for an outcome. Everybody must
-  have answered every question (see `impute`), else it is an error. The best has neither p nor `better`;
+  have answered every question (see `imputation`), else it is an error. The best has neither p nor `better`;
   of forecasters with the same score the first by name is the best. `against` names another than the best
   to compare with. A type with one question has no
   interval.
@@ -69,9 +69,7 @@ def paper_leaderboard(
         absent = np.argwhere(np.isnan(part.brier))
         if absent.size:
             who, what = absent[0].tolist()
-            raise ValueError(
-                f"{part.forecasters[who]!r} has no forecast on {part.questions[what]!r}, see impute"
-            )
+            raise ValueError(f"{part.forecasters[who]!r} has no forecast on {part.questions[what]!r}")
     means = both(dataset.brier.mean(axis=1), market.brier.mean(axis=1))
     half, clustered = _half_width(dataset, market), _half_width(dataset, market, by_cluster=True)
     best = int(means[2].argmin()) if against is None else dataset.forecasters.index(against)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from arena.scores.rules.forecastbench import intervals
 from arena.scores.rules.forecastbench.brier_index import index
 from arena.scores.rules.forecastbench.difficulty_sample import sample
-from arena.scores.rules.forecastbench.imputation import impute, too_much
+from arena.scores.rules.forecastbench.imputation import too_much
 from arena.scores.rules.forecastbench.leaderboard import forecastbench_leaderboard
 from arena.scores.rules.forecastbench.panel import Panel, panel
 from arena.scores.rules.forecastbench.peer import peer
@@ -92,16 +92,6 @@ def test_skill_is_the_mean_distance_to_the_naive_one(seed: int) -> None:
 def test_skill_needs_the_naive_one_on_every_question() -> None:
     with pytest.raises(ValueError, match="question 'q001': 'a' didn't answer it"):
         skill(a_panel({"a": [0.5, None], "b": [0.1, 0.2]}, [0, 1]), "a")
-
-
-def test_imputation_of_both_eras() -> None:
-    said, market, price = [0.9, math.nan, math.nan], [True, True, False], [0.7, 0.8, math.nan]
-    assert impute(said, market, price).tolist() == [0.9, 0.5, 0.5]
-    assert impute(said, market, price, "paper").tolist() == [0.9, 0.8, 0.5]
-    with pytest.raises(ValueError, match="row 1, column crowd"):
-        impute(said, market, [math.nan] * 3, "paper")
-    with pytest.raises(ValueError, match="era 'then': it is one of today, paper"):
-        impute(said, market, price, "then")
 
 
 @pytest.mark.parametrize(
