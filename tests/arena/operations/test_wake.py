@@ -181,11 +181,11 @@ def test_arena_run_is_woken_by_the_scheduler_until_a_failing_job_is_done(tmp_pat
 
     def tell(event: RunEvent) -> None:
         events.append(event.kind)
-        if event.kind == "job":
+        if event.kind == "waiting":
             running.stop.signal()
 
     running = Run(load(tmp_path / "config.yaml"), record, SystemClock, tell)
     with patch.dict(JOB_FUNCTIONS, marks=marks), patch.object(schedule, "FIRST_PAUSE", SECOND / 20):
         asyncio.run(asyncio.wait_for(run(running), WAITS))
     record.close()
-    assert events == ["started", "failed", "failed", "job"]
+    assert events == ["started", "failed", "failed", "job", "waiting"]
