@@ -93,7 +93,7 @@ def dashboard(
         bool,
         typer.Option(
             "--behind-proxy",
-            help="Only a proxy with encryption and a password reaches it; take exactly --port.",
+            help="Only a proxy with encryption and a password reaches it; --port is exact.",
         ),
     ] = False,
     public: Annotated[

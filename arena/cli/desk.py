@@ -37,7 +37,7 @@ def desk(
     port: Annotated[int, typer.Option(help="The port, or the next free one.")] = PORT,
     behind_proxy: Annotated[
         bool,
-        typer.Option("--behind-proxy", help="Only a proxy that encrypts reaches it; take exactly --port."),
+        typer.Option("--behind-proxy", help="Only a proxy that encrypts reaches it; --port is exact."),
     ] = False,
 ) -> None:
     """Let outside agents take their turns over HTTP, until Ctrl-C.

@@ -435,7 +435,7 @@ def test_facts_that_were_changed_together_with_the_manifest_are_found(season: Pa
 
     bend(season, "forecasts.csv", lie)
     seal(season)
-    assert refused(season, new, "the state hash", "and the export says").code == "other_hash"
+    assert refused(season, new, "the state hash", "but the export says").code == "other_hash"
 
 
 def test_marks_that_were_changed_together_with_the_manifest_are_found(season: Path, new: Path) -> None:
