@@ -58,7 +58,7 @@ def run(
     """Run the arena until stopped: start cohorts, play rounds, read prices, settle and mark, on schedule.
 
     You can stop, kill or restart it at any time; restart it after changing the config. A second `arena run`
-    on the same record takes over if the first one dies. Anything that is down is retried and delays nothing
+    on the same record takes over when the first is gone. Anything that is down is retried and delays nothing
     else.
 
     On Ctrl-C or SIGTERM, calls in progress get `run.grace` seconds to finish; a second Ctrl-C stops at once.
