@@ -92,7 +92,7 @@ def test_by_its_own_rules_a_season_is_the_same_ledger(record: Record) -> None:
     assert kinds == {"deposit", "buy", "sell", "settle", "reverse"}
     before = hash_of(record)
     found = report(record)
-    assert found.sentence == "Nothing was changed."
+    assert found.sentence == "Nothing changed."
     assert [(x.agent, x.exact, x.played == x.changed) for x in found.rows] == [
         (name, True, True) for name in ("ann", "tom", "kim")
     ]
