@@ -4,6 +4,7 @@ import json
 import shutil
 import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -76,7 +77,8 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
 
     async def cancelled_by_press() -> T:
         task = cast("asyncio.Task[T]", asyncio.current_task())
-        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, task.cancel)
+        if threading.current_thread() is threading.main_thread():  # no other hears of signals
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, task.cancel)
         return await work
 
     try:
