@@ -42,12 +42,16 @@ def chat_options(
         "reasoning_effort": settings.reasoning,
         "seed": prompt.seed if seeded else None,
     }
+    messages = [step_message(m) or {"role": m.role, "content": m.content} for m in prompt.messages]
+    if is_marked(prompt, provider):  # others keep by themselves what questions share
+        text = {"type": "text", "text": messages[-1]["content"], "cache_control": CACHE_MARK}
+        messages[-1]["content"] = [text]
     options: dict[str, Any] = {
         **settings.extra,
         **{name: value for name, value in optional.items() if value is not None},
         **(_tools(prompt) if prompt.tools else wanted_form(prompt, settings, rung)),
         "model": settings.model,
-        "messages": _messages(prompt, provider),
+        "messages": messages,
         "timeout": CLIENT_TIMEOUT,
         "max_retries": 0,
         "num_retries": 0,
@@ -90,15 +94,6 @@ def wanted_form(prompt: Prompt, settings: ModelSettings, rung: Rung) -> dict[str
     if settings.base_url is None or not settings.model.startswith(OPENAI) or not isinstance(body, dict):
         return {"response_format": form}
     return {"extra_body": {**body, "response_format": form}}
-
-
-def _messages(prompt: Prompt, provider: str | None) -> list[dict[str, Any]]:
-    """The messages; Anthropic is told to keep what other questions share, which others do by themselves."""
-    messages = [step_message(m) or {"role": m.role, "content": m.content} for m in prompt.messages]
-    if is_marked(prompt, provider):
-        text = {"type": "text", "text": messages[-1]["content"], "cache_control": CACHE_MARK}
-        messages[-1]["content"] = [text]
-    return messages
 
 
 def is_marked(prompt: Prompt, provider: str | None) -> bool:

@@ -45,7 +45,11 @@ from portfolio.rules import BOOK, DEPTH_UNKNOWN, UNLIMITED
 
 def read_accounts(connection: Connection, cohort: int | None = None) -> list[AccountSummary]:
     """Every entrant of every cohort, in line-up order, with its money, its calls and its turns."""
-    costs, turns, sold = _call_costs(connection), _turn_counts(connection), _sale_counts(connection)
+    turns: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    ways = (TurnRow.entrant_id, TurnRow.status)
+    for row in connection.execute(select(*ways, func.count().label("turns")).group_by(*ways)):
+        turns[row.entrant_id][row.verdict] = row.turns
+    costs, sold = _call_costs(connection), _sale_counts(connection)
     depths, tools = read_depths(connection), _tools(connection)
     retried = dict(connection.execute(RETRIED).all())
     return [
@@ -132,15 +136,6 @@ def _sale_counts(connection: Connection) -> dict[int, int]:
     query = select(TurnRow.entrant_id, func.count()).select_from(joined(TurnRow, FillRow))
     query = query.where(FillRow.action == "sell").group_by(TurnRow.entrant_id)
     return dict(connection.execute(query).all())
-
-
-def _turn_counts(connection: Connection) -> dict[int, dict[str, int]]:
-    """How many turns of each entrant ended in which way."""
-    counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    ways = (TurnRow.entrant_id, TurnRow.status)
-    for row in connection.execute(select(*ways, func.count().label("turns")).group_by(*ways)):
-        counts[row.entrant_id][row.verdict] = row.turns
-    return counts
 
 
 COHORT_ID: BindParameter[int] = bindparam("cohort_id")

@@ -23,7 +23,6 @@ from numpy.typing import ArrayLike
 
 from arena.scores.rules._columns import Floats
 from arena.scores.rules.metaculus._timeline import (
-    StandingSums,
     Steps,
     integrate,
     integrate_by_step,
@@ -59,8 +58,10 @@ def score(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact
 def _exact(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
     low, high = scored_spans(question, forecasts, "exact")
     standing = standing_sums(forecasts, forecasts.base)
-    inside = integrate(question, _among(standing), low, high)
-    outside = integrate(question, _against(standing), low, high)
+    level = standing.chance / np.maximum(standing.count, 1)
+    among = Steps(standing.time, level, _without_one(standing.count))  # takes the forecaster out of it
+    against = Steps(standing.time, level, (standing.count > 0).astype(np.float64))
+    inside, outside = (integrate(question, steps, low, high) for steps in (among, against))
     weight, level = (np.where(forecasts.base, one, other) for one, other in zip(inside, outside, strict=True))
     values = forecasts.points * (np.log(forecasts.chance) * weight - level)
     return ForecastScores("exact", values, (high - low) / question.life, weight)
@@ -98,17 +99,6 @@ def _site_spot(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastSco
     values = forecasts.points * steps.weight[last] * (np.log(forecasts.chance) - steps.level[last])
     share = standing.astype(np.float64)
     return ForecastScores("metaculus", np.where(standing, values, 0.0), share, share)
-
-
-def _among(standing: StandingSums) -> Steps:
-    """For one of the base: the mean of all N, and N/(N − 1), which takes the forecaster out of it."""
-    return Steps(standing.time, standing.chance / np.maximum(standing.count, 1), _without_one(standing.count))
-
-
-def _against(standing: StandingSums) -> Steps:
-    """For one outside the base: the mean of the base."""
-    level = standing.chance / np.maximum(standing.count, 1)
-    return Steps(standing.time, level, (standing.count > 0).astype(np.float64))
 
 
 def _site_steps(forecasts: Forecasts) -> Steps:
