@@ -324,7 +324,7 @@ def test_what_can_not_be_is_said_before_anything_is_asked(tmp_path: Path, venue:
     manifest.unlink()
     assert read_past_error(tmp_path, file)["code"] == "not_empty"
     said = arena(tmp_path, "history", "polymarket", "late", "--since", "2031-01-01", "--config", str(file))
-    assert (said.returncode, "there is no time" in said.stderr) == (1, True)
+    assert (said.returncode, "is an empty period" in said.stderr) == (1, True)
 
 
 def test_a_price_a_closed_market_has_for_half_days_only_is_taken(tmp_path: Path, venue: VenueServer) -> None:
