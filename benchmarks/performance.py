@@ -81,10 +81,18 @@ PROMISES = (
 SLOW = ("replay", "dashboard", "scoring", "store")
 """What takes many minutes."""
 REASONS = {
+    "marks on disk": "30 times plain sqlite3 in the same run",
+    "bootstrap, 10,000 × 200 × 500": "depends on how fast numpy multiplies matrices on the processor",
     "verify, a tenth of a year": "every row is hashed again; with nothing new it takes 2 s",
     "200 calls of 1 s, 50 at once": "by the clock, so whatever else the machine does counts",
     "a replayed year, by CPU": "writing the record takes a third, reading it a sixth, exact money a quarter",
     "our own share of a call": "each call is reserved and kept in a transaction of its own",
+    "catalogue of 10,000 markets": "each market is checked, and its page and prices are hashed",
+    "questions of pages, a million marks": "two of twenty; they take as long at 10,000 marks",
+    "first page in a browser": "1.5 times a page of Streamlit's own in the same run",
+    "a search among 100,000 texts": "only for five of the commonest words together",
+    "`arena --help`": "loading Typer and the signatures of all commands",
+    "`arena leaderboard`, the demo": "loading SQLModel, pydantic and numpy is two thirds of it",
 }
 """Why a promise is missed, where it is known."""
 
