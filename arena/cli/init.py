@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from functools import partial
 from getpass import getuser
 from pathlib import Path
 from shlex import quote
@@ -160,12 +159,13 @@ def choose(
     if not models and asking:
         keys = [names[0] for names in KEYS.values() if any(environ.get(name) for name in names)]
         print(f"Keys found: {', '.join(keys) or 'none; add them to .env later'}")
-        words, refused = "Models, as PROVIDER/MODEL", partial(models_fault, venue)
-        models = tuple(answered(words, " ".join(usual), refused).split())
+        words, place = "Models, as PROVIDER/MODEL", venue
+        typed = answered(words, " ".join(usual), lambda names: models_fault(names.split(), place))
+        models = tuple(typed.split())
     if budget is None and not set(models or usual) <= set(DEMO_MODELS):
         budget = typer.prompt("Dollars a month for all of them", 20.0, type=float) if asking else 20.0
     models = tuple(dict.fromkeys(models or usual))
-    if found := models_fault(venue, models):
+    if found := models_fault(models, venue):
         raise ArenaError("unknown_model", *found)
     return Wanted(venue, models, budget)
 
@@ -177,10 +177,9 @@ def answered(words: str, usual: str, fault_of: Callable[[str], tuple[str, str] |
     return answer
 
 
-def models_fault(venue: str, models: str | Iterable[str]) -> tuple[str, str] | None:
-    """Why one of the models can't play on a venue, with a hint; typed, they have spaces between them."""
-    names = models.split() if isinstance(models, str) else models
-    return next(filter(None, (fault(name, venue) for name in names)), None)
+def models_fault(models: Iterable[str], venue: str) -> tuple[str, str] | None:
+    """Why one of the models can't play on a venue, with a hint; None where all can."""
+    return next(filter(None, (fault(name, venue) for name in models)), None)
 
 
 def fault(model: str, venue: str) -> tuple[str, str] | None:

@@ -250,13 +250,14 @@ def _begun_round_reason(which: str, state: RoundState, now: datetime) -> HealthR
 def _troubles(status: Status) -> Iterator[HealthReason]:
     """What does not pass by itself: an agent only waits for its key, all else is trouble but for a price."""
     for told in status.incidents:
-        if told.ended_at is None and told.incident.kind != "cost_unknown":
-            word: HealthWord = "waiting" if told.incident.kind == "agent_waiting" else "trouble"
-            about = str(told.incident.data.get("agent", ""))
-            data, all_failed = told.incident.data, told.incident.kind == "all_agents_failed"
-            place = f"round {data['round']} of cohort {data['cohort']}" if all_failed else ""
-            text = told.incident.text.removesuffix(f" ({place})")
-            yield HealthReason(word, told.incident.kind, text, about, place)
+        incident = told.incident
+        if told.ended_at is None and incident.kind != "cost_unknown":
+            word: HealthWord = "waiting" if incident.kind == "agent_waiting" else "trouble"
+            text, data, where = incident.text, incident.data, ""
+            if incident.kind == "all_agents_failed":  # its text names one round, a merged line names all
+                where = f"round {data['round']} of cohort {data['cohort']}"
+                text = text.removesuffix(f" ({where})")
+            yield HealthReason(word, incident.kind, text, str(data.get("agent", "")), where)
     for job in status.jobs:
         if job.failures >= FAILURES:
             words = f"the job {job.name} has failed {job.failures} times in a row"

@@ -131,16 +131,8 @@ async def play_turns(
             async with at_work(tasks, world):
                 async for ended in ended_in_order(tasks):
                     ended_claims, claims = claims[: len(ended)], claims[len(ended) :]
-                    for claim in ended_claims:  # what a failed turn has given back must not be renewed
-                        held.pop(claim.entrant_id, None)
-                    claimed = [
-                        TurnUnderClaim(claim.entrant_id, claim.token, turn, world.now())
-                        for claim, turn in zip(ended_claims, ended, strict=True)
-                    ]
-                    place = stored.cohort.number, round.number
-                    written = record.add_turns(round.id, place, claimed, world.code_version)
-                    for turn in [each.turn for each in claimed if each.entrant_id in written]:
-                        yield turn  # of one that was taken over, the other one's counts
+                    for turn in write_turns(ended, ended_claims, held, stored, round, world, record):
+                        yield turn
 
 
 @asynccontextmanager
@@ -439,3 +431,25 @@ async def decide_turn(claim: ClaimedTurn) -> Decision:
         return Decision(status="late", note=printable(str(late)))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: it must not stop the others
         return Decision(status="failed", note=printable(redact_keys(unexpected_error_text(error))))
+
+
+def write_turns(
+    turns: Sequence[Turn],
+    claims: Sequence[ClaimedTurn],
+    held: dict[int, int],
+    stored: StoredCohort,
+    round: StoredRound,
+    world: World,
+    record: Record,
+) -> list[Turn]:
+    """Put turns in the record. Those that were taken over meanwhile are left out: the other one's counts.
+
+    They are not `held` any more: a claim that a failed turn has given back must not be renewed.
+    """
+    claimed = list[TurnUnderClaim]()
+    for claim, turn in zip(claims, turns, strict=True):
+        held.pop(claim.entrant_id, None)
+        claimed.append(TurnUnderClaim(claim.entrant_id, claim.token, turn, world.now()))
+    place = stored.cohort.number, round.number
+    written = record.add_turns(round.id, place, claimed, world.code_version)
+    return [each.turn for each in claimed if each.entrant_id in written]

@@ -134,7 +134,7 @@ def what_if(
     moved(whole, whole)
     if rows and all(row.changed is None for row in rows):
         who = "no agent has" if agent is None else f"{agent} never"
-        words = f"{who} stated a probability, so nothing to bet on"
+        words = f"{who} stated a probability, so there is nothing to bet on"
         raise ArenaError("nothing_stated", words, "--sizing flat needs no probabilities")
     return WhatIfReport(change_in_words(change, [stored.cohort.rules for stored in chosen]), tuple(rows))
 

@@ -290,8 +290,8 @@ def show_failed(turns: Sequence[FailedTurn]) -> None:
         st.caption("No failed turns.")
         return
     st.caption(
-        f"The newest, at most {FAILED}. Failed: no answer came: it counts as unanswered. Malformed: what "
-        "came could not be read: it counts as skips."
+        f"The newest, at most {FAILED}. Failed turns got no answer and count as unanswered. Malformed "
+        "answers could not be read and count as skips."
     )
     data: dict[str, Any] = {
         "Decided": [turn.at for turn in turns],

@@ -38,7 +38,8 @@ class TableRow(SQLModel, registry=registry()):
     __table_args__: ClassVar[Any] = STRICT
 
     @declared_attr.directive
-    def __tablename__(cls) -> str:  # noqa: N805 - so SQLAlchemy asks for it
+    @classmethod
+    def __tablename__(cls) -> str:
         return re.sub("(?<!^)(?=[A-Z])", "_", cls.__name__.removesuffix("Row")).lower()
 
 

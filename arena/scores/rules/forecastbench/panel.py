@@ -69,11 +69,7 @@ def panel(
     >>> panel(["a", "b", "a"], ["x", "x", "y"], [0.5, 1.0, 0.0], [1, 1, 0]).brier.tolist()
     [[0.25, 0.0], [0.0, nan]]
     """
-    values = np.atleast_1d(np.asarray(outcome, dtype=np.float64))
-    wrong = np.flatnonzero(~((values >= 0) & (values <= 1)))
-    if wrong.size:
-        raise ValueError(f"row {wrong[0]}, column outcome: {values[wrong[0]]} is not from 0 to 1")
-    p, o = check_probabilities(forecast), values
+    p, o = check_probabilities(forecast), _fractions(outcome)
     flags = np.asarray(fits, dtype=np.bool_)
     flags = flags if flags.ndim else np.full(p.size, flags)
     labels = [one for one in (stratum, cluster, family) if one is not None]
@@ -82,14 +78,7 @@ def panel(
     titles, what = _numbered(question)
     if len(names) * len(titles) > MOST_CELLS:
         raise ValueError(f"{len(names)} forecasters × {len(titles)} questions are too many for one table")
-    cells = who * (int(what.max(initial=0)) + 1) + what
-    order = np.argsort(cells, kind="stable")
-    again = np.flatnonzero(np.diff(cells[order]) == 0)
-    if again.size:
-        first, second = sorted(order[again[0] : again[0] + 2].tolist())
-        raise ValueError(
-            f"rows {first} and {second}: {forecaster[first]!r} forecast {question[first]!r} twice, keep one"
-        )
+    _once(who, what, forecaster, question)
     brier = np.full((len(names), len(titles)), np.nan)
     brier[who, what] = (p - o) ** 2
     fit = np.zeros(brier.shape, dtype=np.bool_)
@@ -118,6 +107,14 @@ def _labels(what: Ints, column: Sequence[str] | None, question: Sequence[str], n
     return _of_question(what, rows, question, name).astype(np.int64)
 
 
+def _fractions(outcome: ArrayLike) -> Floats:
+    values = np.atleast_1d(np.asarray(outcome, dtype=np.float64))
+    wrong = np.flatnonzero(~((values >= 0) & (values <= 1)))
+    if wrong.size:
+        raise ValueError(f"row {wrong[0]}, column outcome: {values[wrong[0]]} is not from 0 to 1")
+    return values
+
+
 def _numbered(column: Sequence[str], allowed: Sequence[str] | None = None) -> tuple[tuple[str, ...], Ints]:
     """The labels, sorted unless they are given, and each row's place among them."""
     labels = tuple(allowed) if allowed is not None else tuple(sorted(set(column)))
@@ -126,6 +123,17 @@ def _numbered(column: Sequence[str], allowed: Sequence[str] | None = None) -> tu
     if unknown is not None:
         raise ValueError(f"row {unknown}, column forecaster: {column[unknown]!r} is not among {labels}")
     return labels, np.fromiter((places[label] for label in column), dtype=np.int64, count=len(column))
+
+
+def _once(who: Ints, what: Ints, forecaster: Sequence[str], question: Sequence[str]) -> None:
+    cells = who * (int(what.max(initial=0)) + 1) + what
+    order = np.argsort(cells, kind="stable")
+    again = np.flatnonzero(np.diff(cells[order]) == 0)
+    if again.size:
+        first, second = sorted(order[again[0] : again[0] + 2].tolist())
+        raise ValueError(
+            f"rows {first} and {second}: {forecaster[first]!r} forecast {question[first]!r} twice, keep one"
+        )
 
 
 def _of_question(what: Ints, column: Floats, question: Sequence[str], name: str) -> Floats:
