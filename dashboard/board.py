@@ -652,7 +652,7 @@ def short_board(
     shown |= {column.key: HtmlColumn(column.label, column.help, column.format) for column in more}
     kinds = dict(known.agents)
     hrefs = [address(way("agent", agent=name)) if name in kinds else None for name in agents]
-    table = html_table(data, shown, "Leaderboard: one row an agent", hrefs, sortable=True)
+    table = html_table(data, shown, "Leaderboard: one row an agent", hrefs)
     others = [row.agent for row in rows if row.kind != MARKET]
     drawn = sum(name in equity for name in others)
     is_judged = any(row.skill_low is not None for row in rows if row.kind != MARKET)
@@ -711,7 +711,7 @@ def ratings(lines: Sequence[LeaderboardLine], cohorts: Sequence[CohortLine]) -> 
     """The same as markup: the table, and what has to be said of it."""
     data = {"agent": [line.row.agent for line in lines]} | cells(lines, RATED)
     says = f"{RATINGS}, a row an agent"
-    table = html_table(data, config(RATED), says, sortable=True)
+    table = html_table(data, config(RATED), says)
     said = ["Brier skill is the share of the reference's error that is gone: above 0 beats it."]
     said += [BASE] if any(line.rules.base != SEED.base for line in cohorts) else []
     return table, said
@@ -757,7 +757,7 @@ def metaculus_table(
         for key, value in zip(METACULUS, (*row, f"{one.questions:,} of {one.asked:,}"), strict=True):
             data[key].append(value)
     hrefs = agent_hrefs([one.agent for one in scores], known, address)
-    return html_table(data, METACULUS, "Metaculus's scores, a row an agent", hrefs, sortable=True)
+    return html_table(data, METACULUS, "Metaculus's scores, a row an agent", hrefs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -810,7 +810,7 @@ def money_table(
     }
     shown = config(columns_of("pnl", "return_pct", "cohorts", "kind"))
     hrefs = agent_hrefs([row.agent for row in rows], known, address)
-    return html_table(data, shown, "What each agent has gained", hrefs, sortable=True)
+    return html_table(data, shown, "What each agent has gained", hrefs)
 
 
 def show_unranked(lines: Sequence[LeaderboardLine], known: Container[str]) -> None:
@@ -835,7 +835,7 @@ def board_table(
         data[key] = values
         if key == "skill":
             data["bar"] = bars([line.row for line in lines])
-    return html_table(data, config(columns), says, agent_hrefs(names, known, address), sortable=True)
+    return html_table(data, config(columns), says, agent_hrefs(names, known, address))
 
 
 def agent_hrefs(names: Sequence[str], known: Container[str], address: Address = in_app) -> list[str | None]:
@@ -877,7 +877,7 @@ def market_table(
     markets = (line.market for line in lines)
     data |= venue_cells(venue_page(x.id, x.event_id, x.slug, x.event_slug) for x in markets)
     hrefs = [address(way("market", market=line.market.id)) for line in lines]
-    return html_table(data, MARKET_COLUMNS, "Markets: one row each", hrefs, sortable=True)
+    return html_table(data, MARKET_COLUMNS, "Markets: one row each", hrefs)
 
 
 def _row(line: MarketLine) -> dict[str, object]:

@@ -484,7 +484,7 @@ def cohort_by_cohort(
     """Its record, a row a cohort, the newest first."""
     newest = list(reversed(stays))
     hrefs = [address(way("cohort", cohort=stay.cohort)) for stay in newest]
-    return html_table(_table(newest, found), COLUMNS, "Its record, a row a cohort", hrefs, sortable=True)
+    return html_table(_table(newest, found), COLUMNS, "Its record, a row a cohort", hrefs)
 
 
 def _table(stays: Sequence[AgentCohort], found: DetailedProfile | None) -> dict[str, list[object]]:
@@ -1013,7 +1013,7 @@ def holdings_table(found: Sequence[Holding], address: Address = in_app) -> Marku
     """A row a position, which leads to its market."""
     hrefs = [address(way("market", market=one.position.market_id)) for one in found]
     told = HELD | {"venue": words("Venue")}
-    return html_table(_positions(found), told, "Open positions", hrefs, sortable=True)
+    return html_table(_positions(found), told, "Open positions", hrefs)
 
 
 def _positions(found: Sequence[Holding]) -> dict[str, list[Any]]:

@@ -410,7 +410,7 @@ def line_up(cohort: Cohort, address: Address = in_app) -> Markup:
     }
     hrefs = [address(way("agent", agent=entrant.name)) for entrant in entrants]
     told = {"Settings": words("Settings", long=True)}
-    return html_table(data, told, "Line-up of the cohort", hrefs, sortable=True)
+    return html_table(data, told, "Line-up of the cohort", hrefs)
 
 
 def _changed(page: CohortPage) -> None:

@@ -506,7 +506,7 @@ def positions_table(held: Sequence[MarketPosition], address: Address = in_app) -
     left_out = ("entry",) if any(position.lot.shares for position in rows) else OF_HELD
     table = {key: [row[key] for row in data] for key in POSITIONS if key not in left_out}
     hrefs = [address(way("agent", agent=row.agent)) for row in rows]
-    return html_table(table, POSITIONS, "Positions: one row each", hrefs, sortable=True)
+    return html_table(table, POSITIONS, "Positions: one row each", hrefs)
 
 
 def about_positions(held: Sequence[MarketPosition]) -> str:
@@ -575,7 +575,7 @@ def trades_table(dealt: Sequence[MarketTrade], address: Address = in_app) -> Mar
     ]
     hrefs = [address(way("turn", cohort=deal.cohort, round=deal.round, agent=deal.agent)) for deal in dealt]
     table = {key: [row[key] for row in data] for key in TRADES}
-    return html_table(table, TRADES, "Trades: one row each", hrefs, sortable=True)
+    return html_table(table, TRADES, "Trades: one row each", hrefs)
 
 
 def _ends(page: MarketPage) -> None:

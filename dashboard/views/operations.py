@@ -30,7 +30,6 @@ from arena.record.write.operations import MOST_TRIES, read_recent_incidents
 from arena.record.write.quarantine import StoredQuarantine, read_quarantine
 from dashboard.html import (
     LONG,
-    HeatRow,
     Line,
     Tile,
     box,
@@ -193,19 +192,16 @@ def turn_map(outcomes: Sequence[TurnOutcome], agents: Sequence[str]) -> Markup:
     """How each agent's turns ended in each of the newest rounds."""
     places = list(dict.fromkeys((one.cohort, one.round) for one in outcomes))
     ended = {(one.agent, one.cohort, one.round): one.status for one in outcomes}
-    rows = [
-        HeatRow(
-            agent,
-            [
-                (status, f"{agent}, cohort {cohort}, round {round}: {status}")
-                if (status := ended.get((agent, cohort, round)))
-                else None
-                for cohort, round in places
-            ],
-        )
+    rows = {
+        agent: [
+            (status, f"{agent}, cohort {cohort}, round {round}: {status}")
+            if (status := ended.get((agent, cohort, round)))
+            else None
+            for cohort, round in places
+        ]
         for agent in agents
         if any(one.agent == agent for one in outcomes)
-    ]
+    }
     if not rows:
         return box("Turns", below="No turn has ended yet: “arena round” plays one.")
     found = Counter(one.status for one in outcomes)
