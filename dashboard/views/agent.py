@@ -99,6 +99,7 @@ from dashboard.words import (
     gained,
     in_dollars,
     moment,
+    percent,
     plain,
     settings_of,
     written,
@@ -129,12 +130,8 @@ class AgentCohort:
     answers: tuple[CallSums, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AgentPage:
-    """An agent over all its cohorts, oldest first."""
-
-    name: str
-    stays: tuple[AgentCohort, ...]
+Stays = Sequence[AgentCohort]
+"""An agent over all its cohorts, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,22 +156,12 @@ def evidence_of(entry: CacheEntry[Comparisons] | None, name: str) -> AgentEviden
     return AgentEvidence(standing, entry.value.bar, entry.value.evidence.get(name, ()))
 
 
-def read_agent_page(connection: Connection, name: str) -> AgentPage:
+def read_agent_page(connection: Connection, name: str) -> tuple[AgentCohort, ...]:
     """All that the record itself says of an agent."""
     chosen = [stored for stored in read_cohorts(connection) if name in stored.entrant_ids]
-    last = [(span.entrant_id, span.last_at) for span in read_account_spans(connection, _ids(chosen, name))]
+    ids = [stored.entrant_ids[name] for stored in chosen]
+    last = [(span.entrant_id, span.last_at) for span in read_account_spans(connection, ids)]
     newest = {one.entrant_id: one.total for one in read_equity_at(connection, last)}
-    return AgentPage(name, _stays(connection, name, chosen, newest))
-
-
-def _ids(chosen: Sequence[StoredCohort], name: str) -> list[int]:
-    return [stored.entrant_ids[name] for stored in chosen]
-
-
-def _stays(
-    connection: Connection, name: str, chosen: Sequence[StoredCohort], newest: dict[int, int]
-) -> tuple[AgentCohort, ...]:
-    ids = _ids(chosen, name)
     statuses, actions = read_status_counts(connection, ids), read_action_counts(connection, ids)
     refused, stages = read_rejection_counts(connection, ids), read_stage_counts(connection, ids)
     answers = read_call_sums(connection, ids)
@@ -242,27 +229,27 @@ def show(source: RecordSource) -> None:
         st.warning(f"The record has no agent {code(asked)}.", icon=":material/search_off:")
     title = st.container()
     name = choice("Agent", "agent", names, next(iter(names)), "list")
-    page, entry = kept(source, read_agent_page, name), kept(source, PROFILE.read, name)
+    stays, entry = kept(source, read_agent_page, name), kept(source, PROFILE.read, name)
     found = show_cached(entry, LATER)
     lines = kept(source, read_leaderboard_page).lines
     line = line_of_agent(lines, name)
     evidence = kept(source, read_agent_evidence, name)
     points = kept(source, read_summed_curves, [name])[name]
     title.title(plain(name), anchor=False)
-    put(chips(name, page, lines, known), "chips")
-    st.markdown(escaped(said_of(page, found, line, evidence)))
-    numbers = {stay.cohort for stay in page.stays}
+    put(chips(name, stays, lines, known), "chips")
+    st.markdown(escaped(said_of(stays, found, line, evidence)))
+    numbers = {stay.cohort for stay in stays}
     cohorts = [line for line in known.cohorts if line.number in numbers]
     st.caption(" ".join(stamps(cohorts)))
     look = known.colours([name])[name]
-    put(tiles(figures(page, found, line, points, known.is_simulated, look)), "figures")
+    put(tiles(figures(stays, found, line, points, known.is_simulated, look)), "figures")
     put(columns(equity(points, found, look), calibration(found, look)), "charts")
     part = choice("Part", "part", TABS, "record")
 
     def record() -> None:
         put(evidence_chart(evidence, look), "evidence")
         st.subheader("Cohort by cohort", anchor=False)
-        put(cohort_by_cohort(page.stays, found), "cohorts")
+        put(cohort_by_cohort(stays, found), "cohorts")
         if line is not None:
             with st.expander(RATINGS):
                 show_ratings([line], cohorts)
@@ -277,7 +264,7 @@ def show(source: RecordSource) -> None:
         "record": record,
         "forecasts": lambda: _forecasts(source, found, name, look),
         "money": lambda: _money(source, found, name),
-        "setup": lambda: _setup(source, page, known.is_simulated),
+        "setup": lambda: _setup(source, stays, known.is_simulated),
     }
     drawn[part]()
     with st.container(horizontal=True, gap="medium"):
@@ -292,10 +279,10 @@ def line_of_agent(lines: Sequence[LeaderboardLine], name: str) -> LeaderboardLin
     return next((line for line in lines if line.row.agent == name), None)
 
 
-def chips(name: str, page: AgentPage, lines: Sequence[LeaderboardLine], known: SeasonOverview) -> Markup:
+def chips(name: str, stays: Stays, lines: Sequence[LeaderboardLine], known: SeasonOverview) -> Markup:
     """Its rank and among how many, its verdict, and what it is."""
     line = line_of_agent(lines, name)
-    about = f"{known.about(name)} · in {count(len(page.stays), 'cohort')}"
+    about = f"{known.about(name)} · in {count(len(stays), 'cohort')}"
     if line is None or line.row.kind == MARKET or not line.is_on_board:
         return quiet(about)
     row = line.row
@@ -307,7 +294,7 @@ def chips(name: str, page: AgentPage, lines: Sequence[LeaderboardLine], known: S
 
 
 def said_of(
-    page: AgentPage,
+    stays: Stays,
     found: DetailedProfile | None,
     line: LeaderboardLine | None,
     evidence: AgentEvidence | None,
@@ -317,10 +304,10 @@ def said_of(
         return f"**Not ranked**: {line.row.why_not}, so nothing is said of its skill."
     if found is None:
         return ""
-    return " ".join([verdict(found.profile.gain, page.stays), *(conclusions(evidence) if evidence else ())])
+    return " ".join([verdict(found.profile.gain, stays), *(conclusions(evidence) if evidence else ())])
 
 
-def verdict(gain: Gain | None, stays: Sequence[AgentCohort] = ()) -> str:
+def verdict(gain: Gain | None, stays: Stays = ()) -> str:
     """Whether it forecasts better than the price, and how far chance may account for it.
 
     >>> verdict(None)
@@ -361,7 +348,7 @@ def conclusions(found: AgentEvidence) -> list[str]:
 
 
 def figures(
-    page: AgentPage,
+    stays: Stays,
     found: DetailedProfile | None,
     line: LeaderboardLine | None,
     points: Sequence[PnlPoint],
@@ -373,14 +360,14 @@ def figures(
     value, low, high = (gain.skill, gain.low, gain.high) if gain else (None, None, None)
     if line and not found:
         value, low, high = line.row.skill, line.row.skill_low, line.row.skill_high
-    known = [stay.pnl for stay in page.stays if stay.pnl is not None]
+    known = [stay.pnl for stay in stays if stay.pnl is not None]
     skill, span = "–" if value is None else written(value, "%+.4f"), "skill: Brier points against the price"
     if low is not None and high is not None:
         span = f"skill, 95% CI {written(low, '%+.4f')} to {written(high, '%+.4f')}"
     pnl = sum(known) / ONE
     told, below = calibration_words(line.brief if line else None)
-    forecasts = sum(stay.forecasts for stay in page.stays)
-    calls = sum(one.calls for stay in page.stays for one in stay.answers)
+    forecasts = sum(stay.forecasts for stay in stays)
+    calls = sum(one.calls for stay in stays for one in stay.answers)
     simulated = " (simulated)" if is_simulated else ""
     return [
         Tile(skill, span, "Market Brier minus its own, on the same forecasts; above 0 beats the price."),
@@ -399,7 +386,7 @@ def figures(
             "The side that it gave 70% or more: what it said of it on average, and how often it came true.",
         ),
         Tile(
-            cost(page.stays),
+            cost(stays),
             f"cost of {count(forecasts, 'forecast')} stated{simulated}"
             if calls
             else f"{count(forecasts, 'forecast')} stated; it calls no model",
@@ -478,16 +465,14 @@ def evidence_chart(found: AgentEvidence | None, look: str) -> Markup:
     return box("Evidence", chart, said)
 
 
-def cohort_by_cohort(
-    stays: Sequence[AgentCohort], found: DetailedProfile | None, address: Address = in_app
-) -> Markup:
+def cohort_by_cohort(stays: Stays, found: DetailedProfile | None, address: Address = in_app) -> Markup:
     """Its record, a row a cohort, the newest first."""
     newest = list(reversed(stays))
     hrefs = [address(way("cohort", cohort=stay.cohort)) for stay in newest]
     return html_table(_table(newest, found), COLUMNS, "Its record, a row a cohort", hrefs)
 
 
-def _table(stays: Sequence[AgentCohort], found: DetailedProfile | None) -> dict[str, list[object]]:
+def _table(stays: Stays, found: DetailedProfile | None) -> dict[str, list[object]]:
     ranked = found.slices.get("cohort", ()) if found is not None and found.profile.gain is not None else ()
     gains = {one.slice: one.gain for one in ranked}
     parts = {} if found is None else {one.label: one.parts for one in found.calibrated.get("cohort", ())}
@@ -525,10 +510,10 @@ def _money(source: RecordSource, found: DetailedProfile | None, name: str) -> No
     show_holdings(kept(source, read_holdings, name))
 
 
-def _setup(source: RecordSource, page: AgentPage, is_simulated: bool) -> None:
-    costs(page, is_simulated)
-    failures(page)
-    set_up(page, kept(source, read_prompts, list(page.stays[-1].setup.prompts.values())))
+def _setup(source: RecordSource, stays: Stays, is_simulated: bool) -> None:
+    costs(stays, is_simulated)
+    failures(stays)
+    set_up(stays, kept(source, read_prompts, list(stays[-1].setup.prompts.values())))
 
 
 TURNS = {
@@ -543,43 +528,48 @@ TURNS = {
 """Turns that did not go as they should, in words."""
 
 
-def cost(stays: Sequence[AgentCohort]) -> str:
+def cost(stays: Stays) -> str:
     """What calls cost in dollars; with what is unknown of it said."""
     answers = [one for stay in stays for one in stay.answers]
     known = in_dollars(sum(one.cost for one in answers) / ONE)
     return f"{known} or more" if any(one.unknown for one in answers) else known
 
 
-def costs(page: AgentPage, is_simulated: bool) -> None:
+def costs(stays: Stays, is_simulated: bool) -> None:
     """What its calls cost, for each forecast and in tokens."""
     st.subheader("Cost", anchor=False)
-    answers = [one for stay in page.stays for one in stay.answers]
+    answers = [one for stay in stays for one in stay.answers]
     if not answers:
         st.info("It calls no model, so it costs nothing.", icon=":material/check:")
         return
     spent, unknown = sum(one.cost for one in answers), sum(one.unknown for one in answers)
-    forecasts = sum(stay.forecasts for stay in page.stays)
+    forecasts = sum(stay.forecasts for stay in stays)
     each = in_dollars(spent / ONE / forecasts) if forecasts and not unknown else "–"
-    with st.container(horizontal=True, gap="medium"):
-        for label, value, said in (
-            ("Cost", cost(page.stays), "What all its calls cost, failed ones too."),
-            ("Per forecast", each, "All of it, spread over the probabilities that it stated."),
-            ("Calls", f"{sum(one.calls for one in answers):,}", "Attempts to get an answer."),
-            ("Tokens in", f"{sum(one.tokens_in for one in answers):,}", "Of prompts."),
-            ("Tokens out", f"{sum(one.tokens_out for one in answers):,}", "Of answers, thinking included."),
-        ):
-            st.metric(label, value, help=said, width="content")
+    _metrics(
+        ("Cost", cost(stays), "What all its calls cost, failed ones too."),
+        ("Per forecast", each, "All of it, spread over the probabilities that it stated."),
+        ("Calls", f"{sum(one.calls for one in answers):,}", "Attempts to get an answer."),
+        ("Tokens in", f"{sum(one.tokens_in for one in answers):,}", "Of prompts."),
+        ("Tokens out", f"{sum(one.tokens_out for one in answers):,}", "Of answers, thinking included."),
+    )
     if is_simulated:
         st.caption("These dollars are simulated, as is all of this season.")
     if unknown:
         st.caption(f"The cost of {count(unknown, 'call')} is unknown: `price` in the config says it.")
 
 
-def failures(page: AgentPage) -> None:
+def _metrics(*shown: tuple[str, str, str]) -> None:
+    """Figures beside each other: what each is of, its value, and what it says."""
+    with st.container(horizontal=True, gap="medium"):
+        for label, value, said in shown:
+            st.metric(label, value, help=said, width="content")
+
+
+def failures(stays: Stays) -> None:
     """What went wrong, by kind: turns, calls, orders."""
     st.subheader("Failures", anchor=False)
-    rows = list(_failures(page.stays))
-    turns = sum(sum(stay.statuses.values()) for stay in page.stays)
+    rows = list(_failures(stays))
+    turns = sum(sum(stay.statuses.values()) for stay in stays)
     if not rows:
         st.info(f"None in {count(turns, 'turn')}.", icon=":material/check:")
         return
@@ -595,7 +585,7 @@ def failures(page: AgentPage) -> None:
     )
 
 
-def _failures(stays: Sequence[AgentCohort]) -> list[tuple[str, str, int]]:
+def _failures(stays: Stays) -> list[tuple[str, str, int]]:
     """What went wrong, its code, and how often: the most frequent of each first."""
     turns, calls, wishes = Counter[str](), Counter[str](), Counter[str]()
     for stay in stays:
@@ -609,19 +599,19 @@ def _failures(stays: Sequence[AgentCohort]) -> list[tuple[str, str, int]]:
     ]
 
 
-def set_up(page: AgentPage, texts: Mapping[str, str]) -> None:
+def set_up(stays: Stays, texts: Mapping[str, str]) -> None:
     """Its settings cohort by cohort, what was changed, as what its model reports itself, its prompts."""
     st.subheader("Settings and reported model", anchor=False)
     st.caption("Frozen at the start of each cohort; another model under the same name is another agent.")
-    stays = list(reversed(page.stays))
+    newest = list(reversed(stays))
     listing(
         {
-            "Cohort": [stay.cohort for stay in stays],
-            "From": [day(stay.starts_at) for stay in stays],
-            "Changed": ["; ".join(stay.changed) or None for stay in stays],
-            "Model as reported": [", ".join(reported(stay.answers)) for stay in stays],
-            "Kind": [stay.setup.kind for stay in stays],
-            "Settings": [settings_of(stay.setup.settings) for stay in stays],
+            "Cohort": [stay.cohort for stay in newest],
+            "From": [day(stay.starts_at) for stay in newest],
+            "Changed": ["; ".join(stay.changed) or None for stay in newest],
+            "Model as reported": [", ".join(reported(stay.answers)) for stay in newest],
+            "Kind": [stay.setup.kind for stay in newest],
+            "Settings": [settings_of(stay.setup.settings) for stay in newest],
         },
         "Settings by cohort",
         {
@@ -633,8 +623,8 @@ def set_up(page: AgentPage, texts: Mapping[str, str]) -> None:
             "Settings": words("Settings", "As the config had them.", long=True),
         },
     )
-    _last_heard(page.stays)
-    _prompts(page.stays[-1].setup.prompts, texts)
+    _last_heard(stays)
+    _prompts(stays[-1].setup.prompts, texts)
 
 
 def reported(answers: Sequence[CallSums]) -> list[str]:
@@ -643,7 +633,7 @@ def reported(answers: Sequence[CallSums]) -> list[str]:
     return list(dict.fromkeys(model + mark for model, mark in said))
 
 
-def _last_heard(stays: Sequence[AgentCohort]) -> None:
+def _last_heard(stays: Stays) -> None:
     last = max((one.last_at for stay in stays for one in stay.answers if one.model), default=None)
     if last is not None:
         st.caption(f"Last answer {moment(last)}.")
@@ -849,24 +839,17 @@ def _blind(told: BlindEffect) -> None:
         return
     together = "–" if told.blind_price is None else f"{told.blind_price:.2f}"
     st.subheader("Before and after it saw the price", anchor=False)
-    with st.container(horizontal=True, gap="medium"):
-        for label, value, said in (
-            ("Moved to the price", _percent(told.pull), "Share of the way to the price that it went."),
-            ("Copied it", _percent(told.copied), "Answers that ended within half a cent of the price."),
-            ("Skill before", _signed(told.blind_skill), "Brier points better than the price, blind."),
-            ("Skill after", _signed(told.final_skill), "The same, once it had seen the price."),
-            ("Correlation with it", together, "Of blind answers with the price."),
-            ("Answers", f"{told.rows:,}", "With a probability before and after."),
-        ):
-            st.metric(label, value, help=said, width="content")
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{value:.0%}"
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else written(value, "%+.4f")
+    pull, copied = ("–" if share is None else f"{share:.0%}" for share in (told.pull, told.copied))
+    skills = (told.blind_skill, told.final_skill)
+    before, after = ("–" if skill is None else written(skill, "%+.4f") for skill in skills)
+    _metrics(
+        ("Moved to the price", pull, "Share of the way to the price that it went."),
+        ("Copied it", copied, "Answers that ended within half a cent of the price."),
+        ("Skill before", before, "Brier points better than the price, blind."),
+        ("Skill after", after, "The same, once it had seen the price."),
+        ("Correlation with it", together, "Of blind answers with the price."),
+        ("Answers", f"{told.rows:,}", "With a probability before and after."),
+    )
 
 
 def _remarks(title: str, meant: str, found: Sequence[NotableForecast], name: str) -> None:
@@ -1022,15 +1005,11 @@ def _positions(found: Sequence[Holding]) -> dict[str, list[Any]]:
         "Market": [lot.question for lot in lots],
         "Side": [lot.side for lot in lots],
         "Shares": [lot.lot.shares / ONE for lot in lots],
-        "Cost ¢": [_cents(lot.lot.average_cost) for lot in lots],
-        "Price ¢": [_cents(lot.price) for lot in lots],
+        "Cost ¢": [percent(lot.lot.average_cost) for lot in lots],
+        "Price ¢": [percent(lot.price) for lot in lots],
         "Value $": [lot.money.value / ONE for lot in lots],
         "Gain $": [lot.money.unrealised / ONE for lot in lots],
         "Cohort": [one.cohort for one in found],
         "Quote": [lot.stale or "fresh" for lot in lots],
         **venue_cells(venue_page(lot.market_id) for lot in lots),
     }
-
-
-def _cents(price: int | None) -> float | None:
-    return None if price is None else price * 100 / ONE

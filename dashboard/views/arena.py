@@ -16,7 +16,7 @@ from arena.record.schema.world import QuoteRow
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard
 from arena.scores.rules.comparisons.lead import round_up
-from dashboard.board import headline, leading, short_board, show_money, show_unranked, stamps
+from dashboard.board import headline, leading, money_table, short_board, show_unranked, stamps
 from dashboard.html import (
     REST,
     Line,
@@ -161,7 +161,7 @@ def show(record: RecordSource) -> None:
         opening(drawn, board.value if board else None, decisions(kept(record, read_newest_decisions))), "head"
     )
     if board is None:
-        show_money(shown.money, known.names)
+        put(money_table(shown.money, known.names), "table of money")
         return
     there = {known.group(line.row.agent) for line in ranked if line.row.kind != MARKET}
     options = {key: label for key, label in GROUPS.items() if key == "all" or key in there}

@@ -33,10 +33,10 @@ from dashboard.board import (
     columns_of,
     leading,
     metaculus_table,
+    money_table,
     progress,
     says_and_happens,
     short_board,
-    show_money,
     show_ratings,
     show_unranked,
     stamps,
@@ -373,7 +373,7 @@ def calibration_box(
 
 def _standings(page: CohortPage, known: SeasonOverview, curves: Curves, colours: Mapping[str, str]) -> None:
     if page.board is None:
-        show_money(page.money, known.names)
+        put(money_table(page.money, known.names), "table of money")
         return
     every = leaderboard_lines(page.board.value)
     ranked = [line for line in every if line.is_on_board]

@@ -27,7 +27,7 @@ from dashboard.board import (
     config,
     intervals,
     leading,
-    show_money,
+    money_table,
     show_unranked,
     stamps,
     with_bar,
@@ -82,7 +82,7 @@ def show(record: RecordSource) -> None:
     if by != WHOLE:
         _part(record, by, shown, known)
     elif shown.board is None:
-        show_money(shown.money, known.names)
+        put(money_table(shown.money, known.names), "table of money")
     else:
         _whole(shown, known, chosen)
 

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 from markupsafe import Markup
@@ -47,7 +46,7 @@ from dashboard.html import (
     words,
 )
 from dashboard.pages import Way, choice, listing, long_text, put, step, way
-from dashboard.record import RecordSource, kept, season
+from dashboard.record import RecordSource, kept, quote_price, season
 from dashboard.words import (
     cents,
     code,
@@ -147,18 +146,10 @@ def _claims(
             said.get(market.id, StatedForecast()),
             market.id in ends,
             ends.get(market.id),
-            None if market.id in ends else _price(quotes.get(market.id)),
+            None if market.id in ends else quote_price(quotes.get(market.id)),
         )
         for market in seen
     ]
-
-
-def _price(quote: Any) -> int | None:
-    """The mid; where there is none, the last trade."""
-    if quote is None:
-        return None
-    price: int | None = quote.last if quote.mid is None else quote.mid
-    return price
 
 
 def held_until_now(fill: Fill, claim: Claim) -> int | None:

@@ -105,9 +105,9 @@ def test_a_rank_is_told_with_how_many_are_ranked() -> None:
 
     lines = [line("ann", "llm", 2, True), line("bob", "llm", 1, True), line("cat", "llm", 3, True)]
     lines += [line("market", "market", None, True), line("dan", "llm", None, False)]
-    page: Any = SimpleNamespace(stays=(1,))
+    stays: Any = (1,)
     known: Any = SimpleNamespace(about=lambda name: f"maker of {name}")
-    assert "rank 2–3 of 3" in chips("ann", page, lines, known)
+    assert "rank 2–3 of 3" in chips("ann", stays, lines, known)
 
 
 @pytest.mark.parametrize(

@@ -64,8 +64,8 @@ def renamed(facts: ReportFacts, old: str, new: str) -> ReportFacts:
     """The same facts about an agent of another name, which no config would take."""
     rows = tuple(replace(row, agent=row.agent.replace(old, new)) for row in facts.ranking.rows)
     curves = [
-        replace(one, points=tuple(replace(p, agent=p.agent.replace(old, new)) for p in one.points))
-        for one in facts.curves
+        (line, tuple(replace(p, agent=p.agent.replace(old, new)) for p in points))
+        for line, points in facts.curves
     ]
     agents = [replace(one, agent=one.agent.replace(old, new)) for one in facts.calibrations]
     return replace(
