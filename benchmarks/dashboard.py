@@ -35,7 +35,7 @@ from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import compute_leaderboard
 from arena.scores.refresh import refresh_cache
-from benchmarks.measure import Measurement, Timed, options, report, row, timed
+from benchmarks.measure import Measurement, options, report, row, timed, within
 from dashboard.record import ask, reader_name
 from dashboard.serve import know_components
 from tests.browser.watching import FLAGS
@@ -144,9 +144,10 @@ def of_questions(large: Path, small: Path) -> list[Measurement]:
     here, there = questions(large), questions(small)
     rows = []
     for name, seconds in sorted(here.items()):
-        took, before = Timed(seconds, seconds), there[name]
-        rows.append(row(f"{name}: {1000 * seconds:.1f} ms", took, "50 ms", 1 / QUESTION, 1.0))
-        rows.append(row("  beside the small record", took, f"{1000 * before:.1f} ms", 1 / before, 1 / SLOWER))
+        before = there[name]
+        rows.append(within(f"{name}: {1000 * seconds:.1f} ms", seconds, "50 ms", QUESTION))
+        beside = f"{SLOWER:g} times {1000 * before:.1f} ms"
+        rows.append(within("  beside the small record", seconds, beside, SLOWER * before))
     return rows
 
 
@@ -183,12 +184,11 @@ def of_server(record: Path) -> list[Measurement]:
                 expect(app).to_have_attribute("data-test-script-state", "notRunning", timeout=60_000)
             used = memory(served.process.pid)
         browser.close()
-    took, size = Timed(ours, ours), Timed(used, used)
-    comparison = f"a page of Streamlit's own, {theirs:.2f} s"
+    comparison = f"{LONGER} times a page of Streamlit's own, {theirs:.2f} s"
     return [
-        row(f"first page in a browser: {ours:.2f} s", took, "3 s", 1 / FIRST, 1.0),
-        row("  beside the barest there is", took, comparison, 1 / theirs, 1 / LONGER),
-        row(f"memory of the server: {used:.0f} MB", size, f"{MEMORY} MB", 1 / MEMORY, 1.0),
+        within(f"first page in a browser: {ours:.2f} s", ours, "3 s", FIRST),
+        within("  beside the barest there is", ours, comparison, LONGER * theirs),
+        within(f"memory of the server: {used:.0f} MB", used, f"{MEMORY} MB", MEMORY),
     ]
 
 
