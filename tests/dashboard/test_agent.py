@@ -36,26 +36,15 @@ from markets.millionths import ONE
 from tests.builders import NOW
 from tests.dashboard.opening import healthy, in_address, markup, opened, tables, tiles, words
 from tests.dashboard.records import shared
-from tests.dashboard.worked import worked_out
 from tests.records.full_record import build
-from tests.records.seasons import HOSTILE, play
+from tests.records.seasons import HOSTILE
 
 NAMES = ["random", "oracle", HOSTILE]
 
 
-@pytest.fixture(scope="module")
-def record(season: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return worked_out(season, tmp_path_factory.mktemp("worked"))
-
-
-@pytest.fixture(scope="module")
-def begun(first_round: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return worked_out(first_round, tmp_path_factory.mktemp("begun"))
-
-
 @pytest.fixture
-def connection(record: Path) -> Iterator[Connection]:
-    with open_read_only(str(record)) as engine, reading(engine) as found:
+def connection(season: Path) -> Iterator[Connection]:
+    with open_read_only(str(season)) as engine, reading(engine) as found:
         yield found
 
 
@@ -66,9 +55,9 @@ def headings(page: AppTest) -> list[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_cohort_has_the_figures_of_its_leaderboard(
-    record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch, name: str
+    season: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    page = opened("agent", record, monkeypatch, agent=name)
+    page = opened("agent", season, monkeypatch, agent=name)
     table = tables(page)[0]
     assert list(table["Cohort"]) == [2, 1]
     for place, number in enumerate(table["Cohort"]):
@@ -82,10 +71,10 @@ def test_each_cohort_has_the_figures_of_its_leaderboard(
 
 
 def test_a_ranked_agent_has_its_evidence_drawn_and_its_verdict_said(
-    record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
+    season: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = opened("agent", record, monkeypatch, agent="random")
-    found = kept(source(str(record)), read_agent_evidence, "random")
+    page = opened("agent", season, monkeypatch, agent="random")
+    found = kept(source(str(season)), read_agent_evidence, "random")
     cached = COMPARISONS.read(connection)
     assert found is not None
     assert cached is not None
@@ -161,9 +150,9 @@ def test_the_curve_is_the_sum_of_the_newest_marks_of_all_accounts(connection: Co
 
 
 def test_the_parts_of_the_profit_add_up_to_it(
-    record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
+    season: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = opened("agent", record, monkeypatch, agent="oracle", part="money")
+    page = opened("agent", season, monkeypatch, agent="oracle", part="money")
     table = tables(page)[0]
     assert list(table["Part"]) == [*(label for _, label, _ in PARTS), "P/L"]
     assert math.isclose(sum(table["Amount"][:-1]), table["Amount"].iloc[-1], abs_tol=1e-6)
@@ -172,9 +161,9 @@ def test_the_parts_of_the_profit_add_up_to_it(
 
 
 def test_the_forecasts_show_their_parts_a_histogram_and_cards(
-    record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
+    season: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = opened("agent", record, monkeypatch, agent="random", part="forecasts", by="price")
+    page = opened("agent", season, monkeypatch, agent="random", part="forecasts", by="price")
     shown = ["Skill in parts", "Calibration of its bets", "What it states"]
     assert [each.value for each in page.subheader][:3] == shown
     assert {"Anchored", "Implied"} <= set(headings(page))
@@ -187,20 +176,11 @@ def test_the_forecasts_show_their_parts_a_histogram_and_cards(
     for part, skill in zip(skills["Part"], skills["Skill"], strict=True):
         assert math.isclose(skill, known[part] or 0.0)
     said = words(page)
+    assert f"{sum(kept.value.histogram):,} forecasts stated; it calls no model" in said
     for remark in (*kept.value.best, *kept.value.worst):
         assert f"Said **{remark.forecast:.1%}**, price {remark.price:.1%}" in said
     page.segmented_control[1].select("horizon")
     assert in_address(healthy(page.run()), "by") == "horizon"
-
-
-def test_the_histogram_counts_every_stated_probability(
-    record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = opened("agent", record, monkeypatch, agent="random", part="forecasts")
-    kept = PROFILE.read(connection, "random")
-    assert kept is not None
-    said = words(page)
-    assert f"{sum(kept.value.histogram):,} forecasts stated; it calls no model" in said
 
 
 def test_who_never_answered_is_told_so_and_not_that_nothing_resolved() -> None:
@@ -223,18 +203,11 @@ def test_costs_failures_and_settings_are_told(tmp_path: Path, monkeypatch: pytes
     assert "Settings and reported model" in words(page)
 
 
-def test_what_was_not_worked_out_says_how_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("agent", play(tmp_path), monkeypatch, agent="oracle")
-    assert "is being computed" in words(page)
-    assert tiles(page)[0][1] == "–"
-    assert len(tables(page)[0]) == 2
-
-
 def test_what_is_no_longer_fresh_says_since_when_it_stands(
-    record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    season: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = tmp_path / "old.db"
-    database.write_bytes(record.read_bytes())
+    database.write_bytes(season.read_bytes())
     opened_record = Record.open(str(database))
     with reading(opened_record.engine) as connection:
         kept = PROFILE.read(connection, "oracle")
@@ -246,19 +219,3 @@ def test_what_is_no_longer_fresh_says_since_when_it_stands(
     assert "newer results are being computed" in words(page)
     assert NOW.strftime("%H:%M UTC") in words(page)
     assert tiles(page)[0][1] != "–"
-
-
-def test_a_name_that_is_not_there_is_said_and_another_is_shown(
-    record: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = opened("agent", record, monkeypatch, agent="no![x](http://a.b)one")
-    assert page.warning[0].value == "The record has no agent `no![x](http://a.b)one`."
-    assert page.selectbox[0].value != "no![x](http://a.b)one"
-
-
-@pytest.mark.parametrize("part", ["record", "forecasts", "money", "setup"])
-def test_every_part_opens_on_a_record_that_has_just_begun_and_on_one_without_bets(
-    begun: Path, no_bets: Path, monkeypatch: pytest.MonkeyPatch, part: str
-) -> None:
-    for record in (begun, no_bets):
-        assert words(opened("agent", record, monkeypatch, part=part))

@@ -4,7 +4,6 @@ import re
 import sqlite3
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -17,7 +16,7 @@ from arena.scores.leaderboard import Leaderboard, LeaderboardRow, read_leaderboa
 from arena.scores.profiles.detailed_profile import ProfileFigures, SureForecasts
 from arena.scores.rules.money.luck import Luck
 from dashboard.board import calibration_words, cells, columns_of, headline
-from dashboard.html import REST, Line, line_chart, luck_band, spread
+from dashboard.html import REST, Line, line_chart, luck_band
 from dashboard.record import LeaderboardLine, kept, source
 from dashboard.views.arena import figures, read_newest_decisions, shortened_reason
 from dashboard.words import day
@@ -182,14 +181,6 @@ def test_what_is_shaded_is_said_on_a_phone_too_where_the_chart_has_no_room_for_i
     assert "shaded: luck" in wide.itertext()
     assert "shaded: luck" not in narrow.itertext()
     assert (note.attrib["class"], note.text) == ("quiet note", "shaded: luck")
-
-
-@pytest.mark.parametrize("count", [1, 5, 12])
-def test_labels_keep_their_distance_and_stay_inside(count: int) -> None:
-    found = spread([50.0] * count, 10, 250)
-    assert all(after - before >= 15 for before, after in pairwise(found))
-    assert found[0] >= 10
-    assert found[-1] <= 250
 
 
 def test_a_long_reason_is_cut_at_a_word() -> None:

@@ -16,7 +16,7 @@ from arena.record.schema.database import Connection, open_read_only, reading
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, compute_leaderboard
 from arena.scores.profiles.detailed_profile import FIGURES
 from arena.scores.slices import compute_slices
-from dashboard.board import COLUMNS, PART_COLUMNS, as_csv
+from dashboard.board import COLUMNS, as_csv
 from dashboard.html import before_band, cell_scale, interval
 from dashboard.record import LeaderboardLine
 from dashboard.views.leaderboard import BY_SEED, SORTS, ordered
@@ -218,12 +218,6 @@ def test_the_file_holds_every_figure_unrounded_and_no_formula() -> None:
     assert set(first) == {"agent", *(column.key for column in COLUMNS)}
     assert (first["agent"], float(first["skill"]), first["place"]) == ("'=HYPERLINK(1)", 1 / 3, "'=cmd")
     assert second["skill"] == ""
-
-
-def test_no_two_columns_have_one_key_or_say_nothing() -> None:
-    for columns in (COLUMNS, PART_COLUMNS):
-        assert len({column.key for column in columns}) == len(columns)
-        assert all(column.help.endswith(".") for column in columns)
 
 
 def test_what_is_unknown_stands_last_whatever_the_order() -> None:

@@ -14,7 +14,6 @@ from arena.cli.dashboard import (
     answers,
     listen_address,
     listening,
-    numbers,
     published,
 )
 from arena.errors import ArenaError
@@ -50,12 +49,36 @@ def knock(port: int, host: str, origin: str, path: str = "") -> int:
     return status
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "0", "192.0.2.7", "[::ffff:192.0.2.7]"])
-def test_no_address_that_others_reach_is_listened_at(host: str) -> None:
-    with pytest.raises(ArenaError, match="other machines can reach") as refused:
-        listen_address(host, 8501, behind_proxy=False, public=None)
-    assert refused.value.status == 2
-    assert "--behind-proxy" in refused.value.hint
+REACHED = ("0.0.0.0", "::", "0", "192.0.2.7", "[::ffff:192.0.2.7]")
+NO_HOST = ("", "*", "no such host", "unix:///tmp/x", "a..b")
+NO_PAGE = (
+    "arena.example.com",
+    "ftp://a.b",
+    "https://",
+    "https://a.b:x",
+    "https://a.b?c",
+    "https://u:p@a.b",
+    "",
+)
+REFUSED: list[tuple[str, bool, str | None, str]] = [
+    *((host, False, None, "other machines can reach") for host in REACHED),
+    *((host, True, None, "is unknown here") for host in NO_HOST),
+    ("192.0.2.7", True, None, r"192\.0\.2\.7 is no address of this machine"),
+    ("127.0.0.1", False, PUBLIC, "--public is the address of a proxy"),
+    *(("127.0.0.1", True, text, "is not a web address") for text in NO_PAGE),
+]
+"""A host, whether it is behind a proxy, the proxy's address, and why not."""
+
+
+@pytest.mark.parametrize(("host", "behind_proxy", "public", "why"), REFUSED)
+def test_what_cannot_be_listened_at_is_refused(
+    host: str, behind_proxy: bool, public: str | None, why: str
+) -> None:
+    with pytest.raises(ArenaError, match=why) as refused:
+        listen_address(host, a_free_port(), behind_proxy, public)
+    if "other machines" in why:
+        assert refused.value.status == 2
+        assert "--behind-proxy" in refused.value.hint
 
 
 def test_the_command_refuses_and_says_how_it_can_be_done() -> None:
@@ -67,21 +90,10 @@ def test_the_command_refuses_and_says_how_it_can_be_done() -> None:
     assert "no record at nothing.db" in command().stderr
 
 
-@pytest.mark.parametrize("host", ["", "*", "no such host", "unix:///tmp/x", "a..b"])
-def test_what_is_no_host_is_refused_as_such(host: str) -> None:
-    with pytest.raises(ArenaError, match="is unknown here"):
-        numbers(host)
-
-
 def test_a_machine_knows_itself_by_several_names() -> None:
     known = ("127.0.0.1", "localhost", "LOCALHOST", "localhost.", "127.0.0.2")
     found = [listen_address(host, a_free_port(), False, None).address for host in known]
     assert found == ["127.0.0.1"] * 4 + ["127.0.0.2"]
-
-
-def test_an_address_of_another_machine_is_not_taken_for_a_port_in_use() -> None:
-    with pytest.raises(ArenaError, match=r"192\.0\.2\.7 is no address of this machine"):
-        listen_address("192.0.2.7", 8501, behind_proxy=True, public=None)
 
 
 def test_behind_a_proxy_no_other_port_is_taken() -> None:
@@ -91,20 +103,6 @@ def test_behind_a_proxy_no_other_port_is_taken() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(ArenaError, match=f"port {port} is not free"):
             listen_address("127.0.0.1", port, behind_proxy=True, public=None)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["arena.example.com", "ftp://a.b", "https://", "https://a.b:x", "https://a.b?c", "https://u:p@a.b", ""],
-)
-def test_what_is_no_address_of_a_page_is_refused(text: str) -> None:
-    with pytest.raises(ArenaError, match="is not a web address"):
-        published(text)
-
-
-def test_the_address_of_a_proxy_needs_a_proxy() -> None:
-    with pytest.raises(ArenaError, match="--public is the address of a proxy"):
-        listen_address("127.0.0.1", 8501, behind_proxy=False, public=PUBLIC)
 
 
 def test_an_address_says_its_port_where_it_is_not_the_usual_one() -> None:

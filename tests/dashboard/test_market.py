@@ -110,12 +110,6 @@ def test_words_narrow_the_list_and_live_in_the_address(season: Path, monkeypatch
     assert "search" not in healthy(page.run()).query_params
 
 
-def test_what_nobody_asked_is_said_to_be_nowhere(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("markets", season, monkeypatch, search="zzzz nowhere")
-    assert not tables(page)
-    assert "Search for fewer words" in words(page)
-
-
 def test_what_is_closed_says_what_it_made(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     market = traded(season, "market_id IN (SELECT market_id FROM resolution)")
     table = tables(opened("market", season, monkeypatch, market=market))[0]
@@ -256,12 +250,6 @@ def test_a_venue_is_linked_by_its_own_address_alone() -> None:
         "kalshi:",
     ):
         assert not venue_link(venue_page(MarketId(id)))
-
-
-def test_a_market_that_nobody_knows_is_said_to_be_none(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("market", season, monkeypatch, market="no:such`*thing*")
-    assert "knows no market" in words(page)
-    assert not tables(page)
 
 
 def test_foreign_words_are_shown_as_they_are(

@@ -245,20 +245,3 @@ def test_the_page_says_which_of_how_many_it_has(
     mixed: Path, monkeypatch: pytest.MonkeyPatch, pill: str, said: str
 ) -> None:
     assert said in words(opened("markets", mixed, monkeypatch, show=pill))
-
-
-@pytest.mark.parametrize("address", [{"page": "x"}, {"page": "0"}, {"page": "99999999"}, {"show": "none"}])
-def test_an_address_that_says_nonsense_opens_the_first_page(
-    mixed: Path, monkeypatch: pytest.MonkeyPatch, address: dict[str, str]
-) -> None:
-    assert "Markets" in opened("markets", mixed, monkeypatch, **address).title[0].value
-    assert tables(opened("markets", mixed, monkeypatch, **address))
-
-
-@pytest.mark.parametrize("narrowed", [{"event": "no:such"}, {"search": "nowhere to be found"}])
-def test_where_nothing_is_so_one_way_leads_back_to_all_markets(
-    mixed: Path, monkeypatch: pytest.MonkeyPatch, narrowed: dict[str, str]
-) -> None:
-    page = opened("markets", mixed, monkeypatch, **narrowed)
-    assert "No market matches." in words(page)
-    assert len(page.button) == 1

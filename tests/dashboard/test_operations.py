@@ -79,16 +79,6 @@ def test_only_one_kind_of_what_was_set_aside_may_be_asked_for(
         assert ("No rejected data" in said) == is_none
 
 
-def test_a_quiet_record_says_what_to_do_next(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("operations", empty, monkeypatch)
-    assert "no cohort has started yet" in words(page)
-    assert "No scheduler is running, so nothing happens by itself" in words(page)
-    assert "spent today" in {label for label, _ in tiles(page)}
-    assert "“arena round” plays one" in words(page)
-    assert "“arena db backup” makes one" in words(page)
-    assert not tables(page)
-
-
 def test_a_replay_is_started_by_its_own_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = words(opened("operations", made("a_replay", tmp_path), monkeypatch))
     found = re.findall("not running; “arena (.+?)”|(by itself)", said)

@@ -13,6 +13,38 @@ from arena.scores.leaderboard import LeaderboardRow, read_scores
 from tests.dashboard.opening import healthy, in_address, markup, opened, tables, tiles, words
 
 VIEWS = ("leaderboard", "cohort")
+STATES = [
+    ("empty", "how", {}, "What is not claimed"),
+    ("empty", "glossary", {}, "What the words mean"),
+    ("empty", "cohort", {}, "`arena round` plays the first"),
+    ("empty", "leaderboard", {}, "`arena round` plays the first"),
+    ("empty", "operations", {}, "no cohort has started yet"),
+    ("empty", "operations", {}, "No scheduler is running, so nothing happens by itself"),
+    ("empty", "operations", {}, "“arena round” plays one"),
+    ("empty", "operations", {}, "“arena db backup” makes one"),
+    ("no_bets", "duel", {}, "A duel takes two agents"),
+    ("raw", "duel", {"a": "oracle", "b": "random"}, "is being computed"),
+    ("season", "turn", {"verdict": "failed"}, "No turn matches"),
+    ("season", "turn", {"cohort": "9", "round": "1", "agent": "oracle"}, "holds no turn of `oracle`"),
+    ("season", "turn", {"cohort": "1", "round": "x", "agent": "oracle"}, "in round `x` of cohort `1`"),
+    ("season", "turn", {"cohort": "1", "round": "1", "agent": "nobody*"}, "holds no turn of `nobody*`"),
+    ("season", "markets", {"search": "zzzz nowhere"}, "Search for fewer words"),
+    ("season", "markets", {"event": "no:such"}, "No market matches."),
+    ("season", "market", {"market": "no:such`*thing*"}, "The record knows no market ``no:such`*thing*``."),
+]
+"""Where there is nothing to be shown: the record, the page, what its address says, and what is said."""
+BARE = [
+    ("first_round", "duel", {"a": "oracle", "b": "random"}, "No comparison of oracle and random"),
+    ("raw", "agent", {"agent": "oracle"}, "is being computed"),
+    ("no_bets", "agent", {"part": "forecasts"}, "What it states"),
+    ("no_bets", "agent", {"part": "money"}, "It has made no bet yet"),
+    ("no_bets", "agent", {"part": "setup"}, "It calls no model"),
+    ("season", "turn", {"cohort": "1", "round": "2", "agent": "oracle"}, "It asked no model."),
+    ("season", "markets", {"page": "99999"}, "This page of the list is empty."),
+    *(("season", "markets", {"page": page}, "Market") for page in ("x", "0", "99999999")),
+    ("season", "markets", {"show": "none"}, "Market"),
+]
+"""The same where only a part is missing, or the address says nonsense."""
 
 
 def rows_of(record: Path, cohort: int | None = None) -> list[LeaderboardRow]:
@@ -20,11 +52,58 @@ def rows_of(record: Path, cohort: int | None = None) -> list[LeaderboardRow]:
         return read_scores(connection, None if cohort is None else [cohort])
 
 
-def test_the_newest_cohort_is_shown_until_another_is_chosen(
-    season: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("name", "view", "address", "said"), [*STATES, *BARE])
+def test_what_is_not_there_is_said(
+    name: str,
+    view: str,
+    address: dict[str, str],
+    said: str,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert "Cohort 2:" in opened("cohort", season, monkeypatch).title[0].value
-    assert "Cohort 1:" in opened("cohort", season, monkeypatch, cohort="1").title[0].value
+    page = opened(view, request.getfixturevalue(name), monkeypatch, **address)
+    assert said in words(page).replace("\\", "")
+    assert (name, view, address, said) in BARE or not tables(page)
+
+
+@pytest.mark.parametrize(
+    ("view", "address", "said"),
+    [
+        ("agent", {"agent": "no![x](http://a.b)one"}, "The record has no agent `no![x](http://a.b)one`."),
+        ("duel", {"a": "nobody", "b": "random"}, "The record has no agent `nobody`."),
+    ],
+)
+def test_an_agent_that_is_not_there_is_named_and_another_is_shown(
+    season: Path, monkeypatch: pytest.MonkeyPatch, view: str, address: dict[str, str], said: str
+) -> None:
+    page = opened(view, season, monkeypatch, **address)
+    assert page.warning[0].value == said
+    assert page.selectbox[0].value not in address.values()
+
+
+FOREIGN = {
+    "empty.db": b"",
+    "diary.db": b"dear diary, " * 1000,
+    "half.db": b"SQLite format 3\0" + bytes(4096),
+    "none.db": None,
+}
+
+
+@pytest.mark.parametrize("place", [*FOREIGN, "", "no://such:thing"])
+def test_what_is_no_record_is_a_sentence(place: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path, content = tmp_path / place, FOREIGN.get(place)
+    if content is not None:
+        path.write_bytes(content)
+    said = words(opened("cohort", place if "://" in place else path, monkeypatch))
+    assert "The record can't be shown" in said
+    assert content is None or path.read_bytes() == content
+    if place == "none.db":
+        assert "there is no record at" in said
+        assert "`arena run`, `arena round` and `arena demo` make one" in said
+
+
+def test_without_a_record_it_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "`arena demo` makes one" in words(opened("leaderboard", None, monkeypatch))
 
 
 @pytest.mark.parametrize("reading_", ["stated", "anchored", "implied"])
@@ -33,6 +112,7 @@ def test_a_link_brings_back_what_was_chosen(
 ) -> None:
     page = opened("cohort", season, monkeypatch, cohort="1", unit="percent", reading=reading_)
     assert [switch.value for switch in page.button_group] == ["percent", "all", reading_]
+    assert "Cohort 1:" in page.title[0].value
     assert in_address(page, "reading") == reading_
 
 
@@ -49,10 +129,6 @@ def test_choosing_wins_over_the_link_it_came_by(season: Path, monkeypatch: pytes
     healthy(page.run())
     assert page.selectbox[0].value == "all"
     assert in_address(page, "cohort") == "all"
-
-
-def test_what_was_not_chosen_stays_out_of_the_address(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not opened("cohort", season, monkeypatch).query_params
 
 
 def test_going_back_to_an_address_brings_back_what_it_says(
@@ -76,46 +152,6 @@ def test_a_click_before_the_address_has_followed_the_last_one_undoes_nothing(
     page.button_group(key="unit").set_value("percent")
     healthy(page.run())
     assert [switch.value for switch in page.button_group] == ["percent", "all", "anchored"]
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_without_a_record_it_says_how_to_get_one(view: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "`arena demo` makes one" in words(opened(view, None, monkeypatch))
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_a_record_that_is_not_there_is_a_sentence(
-    view: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    said = words(opened(view, tmp_path / "none.db", monkeypatch))
-    assert "there is no record at" in said
-    assert "`arena run`, `arena round` and `arena demo` make one" in said
-
-
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("content", [b"", b"dear diary, " * 1000, b"SQLite format 3\0" + bytes(4096)])
-def test_a_foreign_file_is_a_sentence(
-    view: str, content: bytes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    foreign = tmp_path / "diary.db"
-    foreign.write_bytes(content)
-    assert "The record can't be shown" in words(opened(view, foreign, monkeypatch))
-    assert foreign.read_bytes() == content
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_a_folder_or_a_made_up_address_is_a_sentence(
-    view: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    assert "The record can't be shown" in words(opened(view, tmp_path, monkeypatch))
-    assert "The record can't be shown" in words(opened(view, "no://such:thing", monkeypatch))
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_a_record_without_cohorts_says_what_starts_one(
-    view: str, empty: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "`arena round` plays the first" in words(opened(view, empty, monkeypatch))
 
 
 def test_nothing_resolved_is_said_and_not_ranked(first_round: Path, monkeypatch: pytest.MonkeyPatch) -> None:

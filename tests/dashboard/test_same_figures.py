@@ -18,11 +18,6 @@ from tests.dashboard.records import shared
 
 PERCENT = {"win_rate": 100, "coverage": 100}
 """What a page multiplies a share by."""
-SCORES = (
-    *("skill", "skill_low", "skill_high", "brier_stated", "brier_anchored", "brier_implied", "pnl"),
-    *("return_pct", "win_rate", "events", "coverage", "cost_per_forecast", "cost_usd", "bets", "resolved"),
-    *("shown", "answered", "skill_low_by_week", "skill_per_dollar"),
-)
 STANDINGS = ("skill", "brier_implied", "pnl", "return_pct", "bets", "resolved")
 LOT = {
     "held": "shares",
@@ -73,21 +68,6 @@ def chance(p: float | None) -> str:
 
 def cohorts_of(record: Path) -> list[int]:
     return [int(number) for (number,) in ask(record, "SELECT number FROM cohort ORDER BY number")]
-
-
-def test_the_leaderboard(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for cohort in (None, *cohorts_of(record)):
-        only = [] if cohort is None else ["--cohort", str(cohort)]
-        rows = told(record, "leaderboard", *only)["leaderboard"]
-        table = tables(
-            opened("leaderboard", record, monkeypatch, cohort=str(cohort or "all"), columns="all")
-        )[0]
-        assert list(table["agent"]) == [row["agent"] for row in rows]
-        assert rows
-        for place, row in enumerate(rows):
-            for key in SCORES:
-                cell = table.get(key, {}).get(place)
-                assert same(cell, row[key], PERCENT.get(key, 1)), (cohort, row["agent"], key)
 
 
 def test_the_standings_of_a_cohort(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,12 +54,6 @@ def test_turns_of_one_agent_can_be_looked_for(season: Path, monkeypatch: pytest.
     assert len(tables(again)[0]) == len(tables(page)[0])
 
 
-def test_no_turn_of_a_verdict_is_said_so(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("turn", season, monkeypatch, verdict="failed")
-    assert not tables(page)
-    assert "No turn matches" in words(page)
-
-
 def test_an_order_that_was_filled_in_part_says_of_how_much(
     season: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,19 +159,6 @@ def test_a_turn_leads_to_those_before_and_after_it(season: Path, monkeypatch: py
     assert ways("2") == {"← Round before", "Round after →", *others}
     assert "← Round before" not in ways("1")
     assert "Round after →" not in ways("4")
-
-
-@pytest.mark.parametrize("place", [("9", "1", "oracle"), ("1", "x", "oracle"), ("1", "1", "nobody*")])
-def test_a_turn_that_is_not_in_is_said_not_to_be(
-    season: Path, monkeypatch: pytest.MonkeyPatch, place: tuple[str, str, str]
-) -> None:
-    page = opened("turn", season, monkeypatch, **address(place))
-    assert "holds no turn of" in words(page)
-    assert not tables(page)
-
-
-def test_an_agent_without_a_model_asked_none(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "It asked no model." in words(opened("turn", season, monkeypatch, **address(PLACE)))
 
 
 def test_every_call_is_shown_and_its_words_as_they_are(
