@@ -2,8 +2,6 @@
 
 import http.client
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,15 +16,10 @@ from arena.cli.dashboard import (
 )
 from arena.errors import ArenaError
 from arena.operations.page_programs import NOWHERE, page_environment
-from tests.dashboard.serving import a_free_port, serving
+from tests.dashboard.serving import a_free_port, knock, serving
+from tests.program.running import arena
 
 PUBLIC = "https://arena.example.com/season"
-
-
-def command(*words: str) -> subprocess.CompletedProcess[str]:
-    """The real command, which is to refuse before it opens anything."""
-    said = [sys.executable, "-m", "arena.cli.main", "dashboard", "--database", "nothing.db", *words]
-    return subprocess.run(said, capture_output=True, text=True, timeout=60)
 
 
 def ask(port: int, host: str, path: str) -> tuple[int, dict[str, str]]:
@@ -36,17 +29,6 @@ def ask(port: int, host: str, path: str) -> tuple[int, dict[str, str]]:
     answer = connection.getresponse()
     connection.close()
     return answer.status, {name.lower(): value for name, value in answer.getheaders()}
-
-
-def knock(port: int, host: str, origin: str, path: str = "") -> int:
-    """What a browser is told whose page, from an origin, asks to be connected."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-    asked = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
-    key = {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Host": host, "Origin": origin}
-    connection.request("GET", f"{path}/_stcore/stream", headers=asked | key)
-    status = connection.getresponse().status
-    connection.close()
-    return status
 
 
 REACHED = ("0.0.0.0", "::", "0", "192.0.2.7", "[::ffff:192.0.2.7]")
@@ -81,13 +63,12 @@ def test_what_cannot_be_listened_at_is_refused(
         assert "--behind-proxy" in refused.value.hint
 
 
-def test_the_command_refuses_and_says_how_it_can_be_done() -> None:
-    refused = command("--host", "0.0.0.0")
+def test_the_command_refuses_and_says_how_it_can_be_done(tmp_path: Path) -> None:
+    refused = arena(tmp_path, "dashboard", "--database", "nothing.db", "--host", "0.0.0.0")
     assert refused.returncode == 2
-    assert "0.0.0.0" in refused.stderr
-    assert "--behind-proxy" in refused.stderr
-    assert "arena dashboard --help" in refused.stderr
-    assert "no record at nothing.db" in command().stderr
+    for said in ("0.0.0.0", "--behind-proxy", "arena dashboard --help"):
+        assert said in refused.stderr
+    assert "no record at nothing.db" in arena(tmp_path, "dashboard", "--database", "nothing.db").stderr
 
 
 def test_a_machine_knows_itself_by_several_names() -> None:
@@ -156,14 +137,6 @@ def test_behind_a_proxy_it_answers_at_the_address_and_path_of_the_proxy_alone(se
             assert "frame-ancestors 'none'" in policy
             assert "unsafe" not in policy.partition("script-src")[2].partition(";")[0]
         assert answers(ListenAddress("0.0.0.0", dashboard.port))
-
-
-def test_by_itself_it_refuses_pages_from_elsewhere(season: Path) -> None:
-    with serving(season) as dashboard:
-        own = f"127.0.0.1:{dashboard.port}"
-        assert knock(dashboard.port, own, f"http://{own}") == 101
-        assert knock(dashboard.port, own, "https://evil.example") == 403
-        assert knock(dashboard.port, "evil.example", "http://evil.example") == 403
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="there is no IPv6 here")
