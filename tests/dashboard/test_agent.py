@@ -13,11 +13,9 @@ from streamlit.testing.v1 import AppTest
 
 from arena.record.queries.accounts import read_equity_curves
 from arena.record.queries.cohorts import read_cohorts
-from arena.record.record import Record
 from arena.record.schema.database import Connection, open_read_only, reading
-from arena.record.write.rollups import put_rollups
 from arena.scores.comparisons import COMPARISONS, RankedAgent
-from arena.scores.leaderboard import LeaderboardRow, read_scores
+from arena.scores.leaderboard import read_scores
 from arena.scores.profiles.detailed_profile import PROFILE
 from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.gain import Gain
@@ -26,15 +24,13 @@ from dashboard.record import kept, read_summed_curves, source
 from dashboard.views.agent import (
     PARTS,
     AgentEvidence,
-    chips,
     conclusions,
     evidence_chart,
     read_agent_evidence,
     verdict,
 )
 from markets.millionths import ONE
-from tests.builders import NOW
-from tests.dashboard.opening import healthy, in_address, markup, opened, tables, tiles, words
+from tests.dashboard.opening import Show, healthy, in_address, markup, tables, tiles, words
 from tests.dashboard.records import shared
 from tests.records.full_record import build
 from tests.records.seasons import HOSTILE
@@ -55,9 +51,9 @@ def headings(page: AppTest) -> list[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_cohort_has_the_figures_of_its_leaderboard(
-    season: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch, name: str
+    season: Path, connection: Connection, show: Show, name: str
 ) -> None:
-    page = opened("agent", season, monkeypatch, agent=name)
+    page = show("agent", season, agent=name)
     table = tables(page)[0]
     assert list(table["Cohort"]) == [2, 1]
     for place, number in enumerate(table["Cohort"]):
@@ -71,9 +67,9 @@ def test_each_cohort_has_the_figures_of_its_leaderboard(
 
 
 def test_a_ranked_agent_has_its_evidence_drawn_and_its_verdict_said(
-    season: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
+    season: Path, connection: Connection, show: Show
 ) -> None:
-    page = opened("agent", season, monkeypatch, agent="random")
+    page = show("agent", season, agent="random")
     found = kept(source(str(season)), read_agent_evidence, "random")
     cached = COMPARISONS.read(connection)
     assert found is not None
@@ -83,20 +79,6 @@ def test_a_ranked_agent_has_its_evidence_drawn_and_its_verdict_said(
     assert all(sentence in words(page) for sentence in conclusions(found))
     assert "bar ×160" in evidence_chart(replace(found, bar=160.0), "c1")
     assert not evidence_chart(None, "c1")
-
-
-def test_a_rank_is_told_with_how_many_are_ranked() -> None:
-    def line(name: str, kind: str, best: int | None, ranked: bool) -> Any:
-        row: dict[str, Any] = dict.fromkeys(LeaderboardRow.__dataclass_fields__)
-        row |= {"agent": name, "kind": kind, "ranked": ranked, "verdict": "close"}
-        row |= {"place_best": best, "place_worst": 3}
-        return SimpleNamespace(row=SimpleNamespace(**row), is_on_board=True)
-
-    lines = [line("ann", "llm", 2, True), line("bob", "llm", 1, True), line("cat", "llm", 3, True)]
-    lines += [line("market", "market", None, True), line("dan", "llm", None, False)]
-    stays: Any = (1,)
-    known: Any = SimpleNamespace(about=lambda name: f"maker of {name}")
-    assert "rank 2–3 of 3" in chips("ann", stays, lines, known)
 
 
 @pytest.mark.parametrize(
@@ -121,14 +103,14 @@ def test_each_verdict_is_said_in_its_words(verdict: Verdict, low: float | None, 
 
 @pytest.mark.parametrize("part", ["record", "forecasts"])
 def test_who_is_not_ranked_has_the_reason_in_place_of_its_skill(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, part: str
+    tmp_path_factory: pytest.TempPathFactory, show: Show, part: str
 ) -> None:
-    page = opened("agent", shared("all_failed", tmp_path_factory), monkeypatch, agent="ann", part=part)
+    page = show("agent", shared("all_failed", tmp_path_factory), agent="ann", part=part)
     assert "**Not ranked**: 5 of 5 turns failed, so nothing is said of its skill." in words(page)
     assert tiles(page)[0][1] == "–"
     assert "Evidence" not in headings(page)
     assert part == "record" or "It has answered nothing that has resolved" in words(page)
-    duel = opened("duel", shared("all_failed", tmp_path_factory), monkeypatch, a="ann", b="bob")
+    duel = show("duel", shared("all_failed", tmp_path_factory), a="ann", b="bob")
     assert "Nothing to compare: there is no answer of `ann` and `bob`." in words(duel)
 
 
@@ -149,10 +131,8 @@ def test_the_curve_is_the_sum_of_the_newest_marks_of_all_accounts(connection: Co
     assert [point.at for point in curve] == sorted(every)
 
 
-def test_the_parts_of_the_profit_add_up_to_it(
-    season: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = opened("agent", season, monkeypatch, agent="oracle", part="money")
+def test_the_parts_of_the_profit_add_up_to_it(season: Path, connection: Connection, show: Show) -> None:
+    page = show("agent", season, agent="oracle", part="money")
     table = tables(page)[0]
     assert list(table["Part"]) == [*(label for _, label, _ in PARTS), "P/L"]
     assert math.isclose(sum(table["Amount"][:-1]), table["Amount"].iloc[-1], abs_tol=1e-6)
@@ -161,9 +141,9 @@ def test_the_parts_of_the_profit_add_up_to_it(
 
 
 def test_the_forecasts_show_their_parts_a_histogram_and_cards(
-    season: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
+    season: Path, connection: Connection, show: Show
 ) -> None:
-    page = opened("agent", season, monkeypatch, agent="random", part="forecasts", by="price")
+    page = show("agent", season, agent="random", part="forecasts", by="price")
     shown = ["Skill in parts", "Calibration of its bets", "What it states"]
     assert [each.value for each in page.subheader][:3] == shown
     assert {"Anchored", "Implied"} <= set(headings(page))
@@ -194,28 +174,10 @@ def test_who_never_answered_is_told_so_and_not_that_nothing_resolved() -> None:
     assert verdict(None, [stay(failed=9, partly=1)]).startswith("None of its forecasts has resolved yet")
 
 
-def test_costs_failures_and_settings_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_costs_failures_and_settings_are_told(tmp_path: Path, show: Show) -> None:
     file = tmp_path / "record.db"
     build(file).close()
-    page = opened("agent", file, monkeypatch, agent="eve", part="setup")
+    page = show("agent", file, agent="eve", part="setup")
     failures = tables(page)[0]
     assert {"malformed", "failed"} <= set(failures["Kind"])
     assert "Settings and reported model" in words(page)
-
-
-def test_what_is_no_longer_fresh_says_since_when_it_stands(
-    season: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    database = tmp_path / "old.db"
-    database.write_bytes(season.read_bytes())
-    opened_record = Record.open(str(database))
-    with reading(opened_record.engine) as connection:
-        kept = PROFILE.read(connection, "oracle")
-        assert kept is not None
-        row = PROFILE.row(connection, NOW, kept.value, "oracle")
-    opened_record.write(put_rollups, [replace(row, basis=f"{PROFILE.method}: before")])
-    opened_record.close()
-    page = opened("agent", database, monkeypatch, agent="oracle")
-    assert "newer results are being computed" in words(page)
-    assert NOW.strftime("%H:%M UTC") in words(page)
-    assert tiles(page)[0][1] != "–"

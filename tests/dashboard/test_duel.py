@@ -13,7 +13,7 @@ from arena.scores.profiles.duels import DUELS, DuelDetails
 from arena.scores.rules.comparisons.duel import Duel
 from dashboard.views.duel import figures, heading, winner_words
 from dashboard.words import with_true_minus
-from tests.dashboard.opening import healthy, in_address, opened, tables, tiles, words
+from tests.dashboard.opening import Show, healthy, in_address, tables, tiles, words
 from tests.dashboard.records import shared
 from tests.records.seasons import HOSTILE
 
@@ -35,8 +35,8 @@ def bare(text: str) -> str:
 
 
 @pytest.mark.parametrize(("a", "b"), [("oracle", "random"), ("constant", "oracle"), ("market", HOSTILE)])
-def test_it_says_what_the_command_says(season: Path, monkeypatch: pytest.MonkeyPatch, a: str, b: str) -> None:
-    page = opened("duel", season, monkeypatch, a=a, b=b)
+def test_it_says_what_the_command_says(season: Path, show: Show, a: str, b: str) -> None:
+    page = show("duel", season, a=a, b=b)
     told = CliRunner().invoke(app, ["duel", a, b, "--database", str(season)])
     assert told.exit_code == 0, told.output
     found = of(season, a, b)
@@ -52,10 +52,10 @@ def test_it_says_what_the_command_says(season: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_the_command_says_the_chance_that_the_page_goes_by(
-    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+    show: Show, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     demo = shared("demo", tmp_path_factory)
-    page = opened("duel", demo, monkeypatch, a="oracle", b="random")
+    page = show("duel", demo, a="oracle", b="random")
     told = CliRunner().invoke(app, ["duel", "oracle", "random", "--database", str(demo)])
     assert "is better than" in words(page)
     assert "“Proven” on the leaderboard asks for more" in words(page)
@@ -67,10 +67,10 @@ def test_the_command_says_the_chance_that_the_page_goes_by(
 
 
 def test_what_each_cost_stands_on_the_page_as_the_command_has_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+    show: Show, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     demo = shared("demo", tmp_path_factory)
-    page = opened("duel", demo, monkeypatch, a="sharp", b="hasty")
+    page = show("duel", demo, a="sharp", b="hasty")
     told = CliRunner().invoke(app, ["duel", "sharp", "hasty", "--database", str(demo)])
     cost, skill = told.output.splitlines()[-2:]
     assert cost.startswith("Cost: sharp $")
@@ -80,8 +80,8 @@ def test_what_each_cost_stands_on_the_page_as_the_command_has_it(
     assert with_true_minus(skill) in bare(words(page))
 
 
-def test_its_figures_are_those_that_were_worked_out(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("duel", season, monkeypatch, a="oracle", b="random")
+def test_its_figures_are_those_that_were_worked_out(season: Path, show: Show) -> None:
+    page = show("duel", season, a="oracle", b="random")
     found = of(season, "oracle", "random")
     assert dict(tiles(page)) == {label: value for label, value, _ in figures(found.duel, found.needed)}
     for_a, for_b, all_duels = (table for table in tables(page))
@@ -95,8 +95,8 @@ def test_its_figures_are_those_that_were_worked_out(season: Path, monkeypatch: p
         assert math.isclose(gap, known[name].gap or 0.0, abs_tol=1e-12)
 
 
-def test_two_that_are_chosen_stand_in_the_address(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("duel", season, monkeypatch, a="oracle", b="random")
+def test_two_that_are_chosen_stand_in_the_address(season: Path, show: Show) -> None:
+    page = show("duel", season, a="oracle", b="random")
     assert [box.value for box in page.selectbox] == ["oracle", "random"]
     page.selectbox[1].select("constant")
     page = healthy(page.run())
@@ -105,8 +105,8 @@ def test_two_that_are_chosen_stand_in_the_address(season: Path, monkeypatch: pyt
     assert "Simulated season" in words(page)
 
 
-def test_an_agent_is_never_held_against_itself(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("duel", season, monkeypatch, a="oracle", b="oracle")
+def test_an_agent_is_never_held_against_itself(season: Path, show: Show) -> None:
+    page = show("duel", season, a="oracle", b="oracle")
     assert page.selectbox[0].value == "oracle"
     assert page.selectbox[1].value != "oracle"
 
