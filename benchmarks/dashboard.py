@@ -10,10 +10,8 @@ python -m benchmarks.dashboard                      # makes both records first, 
 python -m benchmarks.dashboard --records FOLDER     # minutes, unless they are kept in a folder
 """
 
-import importlib
 import inspect
 import os
-import pkgutil
 import subprocess
 import sys
 import tempfile
@@ -23,12 +21,12 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import streamlit as st
 from playwright.sync_api import Browser, ViewportSize, expect, sync_playwright
 from streamlit.testing.v1 import AppTest
 
-import dashboard.views
 from arena.cli.dashboard import FLAGS as STREAMLIT
 from arena.cli.dashboard import ListenAddress, answers
 from arena.record.record import Record
@@ -99,21 +97,8 @@ def listening() -> Iterator[Asked]:
         statements[name].append(time.perf_counter() - started)
         return answer
 
-    modules = [
-        importlib.import_module(f"{package.__name__}.{module.name}")
-        for package in (dashboard, dashboard.views)
-        for module in pkgutil.iter_modules(package.__path__)
-        if module.name != "web"
-    ]
-    for module in modules:
-        if hasattr(module, "ask"):
-            vars(module)["ask"] = heard
-    try:
+    with patch("dashboard.record.ask", heard):
         yield statements
-    finally:
-        for module in modules:
-            if hasattr(module, "ask"):
-                vars(module)["ask"] = ask
 
 
 def page(record: Path, name: str, address: dict[str, str]) -> AppTest:

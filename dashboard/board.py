@@ -20,27 +20,7 @@ from arena.scores.profiles.detailed_profile import ProfileFigures
 from arena.scores.rules.comparisons.lead import MIN_COVERAGE
 from arena.scores.rules.comparisons.weeks import ENOUGH_WEEKS
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
-from dashboard.html import (
-    CHOSEN,
-    REST,
-    SMALL,
-    HtmlCell,
-    HtmlColumn,
-    Scale,
-    before_band,
-    cell_scale,
-    html_table,
-    interval,
-    number,
-    picture,
-    quiet,
-    shortened,
-    sparkline,
-    tag,
-    time,
-    venue_cells,
-    words,
-)
+from dashboard import html
 from dashboard.pages import Address, Way, in_app, put, way
 from dashboard.record import CohortLine, LeaderboardLine, MarketLine, MarketStatus, SeasonOverview
 from dashboard.words import count, day, money, outcome, percent, plain, with_true_minus, written
@@ -409,8 +389,10 @@ def bars(rows: Sequence[LeaderboardRow]) -> list[Markup | None]:
 
 def intervals(spans: Sequence[tuple[float | None, float | None, float | None]]) -> list[Markup | None]:
     """Values with their intervals, where they have one, on one scale."""
-    scale = cell_scale([_span(*span) for span in spans])
-    return [None if value is None else interval(value, low, high, "c1", scale) for value, low, high in spans]
+    scale = html.cell_scale([_span(*span) for span in spans])
+    return [
+        None if value is None else html.interval(value, low, high, "c1", scale) for value, low, high in spans
+    ]
 
 
 def _span(*values: float | None) -> tuple[float, float]:
@@ -421,8 +403,8 @@ def _span(*values: float | None) -> tuple[float, float]:
 def bands(lines: Sequence[LeaderboardLine]) -> list[Markup | None]:
     """Every profit before the band of what luck alone would make of the same bets, on one scale."""
     money = [(x.luck.pnl, x.luck.low or 0, x.luck.high or 0) if x.luck else None for x in lines]
-    scale = cell_scale([_span(*one) for one in money if one])
-    return [None if one is None else before_band(*one, "c1", scale) for one in money]
+    scale = html.cell_scale([_span(*one) for one in money if one])
+    return [None if one is None else html.before_band(*one, "c1", scale) for one in money]
 
 
 def cells(rows: Sequence[Any], columns: Iterable[LeaderboardColumn]) -> dict[str, list[Figure]]:
@@ -440,18 +422,18 @@ def agent_ways(names: Sequence[str], known: Container[str]) -> list[Way | None]:
     return [way("agent", agent=name) if name in known else None for name in names]
 
 
-def config(columns: Iterable[LeaderboardColumn]) -> dict[str, HtmlColumn]:
+def config(columns: Iterable[LeaderboardColumn]) -> dict[str, html.HtmlColumn]:
     """What each column of a board is called, says, and how it is written."""
     return {
-        "agent": words("Agent", "The market is the price itself."),
-        "bar": picture(
+        "agent": html.words("Agent", "The market is the price itself."),
+        "bar": html.picture(
             "95% interval", "Point: skill. Bar: it holds the true skill in 95% of seasons. Line: the price."
         ),
-        "luck": picture(
+        "luck": html.picture(
             "P/L and luck",
             "Point: profit. Grey: 95% of skill-less seasons with the same bets. Line: no gain.",
         ),
-    } | {column.key: HtmlColumn(column.label, column.help, column.format) for column in columns}
+    } | {column.key: html.HtmlColumn(column.label, column.help, column.format) for column in columns}
 
 
 def as_csv(agents: Sequence[str], rows: Sequence[Any], columns: Sequence[LeaderboardColumn]) -> str:
@@ -528,7 +510,7 @@ def short_board(
     alone is no board.
     """
     rows = [line.row for line in lines]
-    scale = cell_scale(
+    scale = html.cell_scale(
         [
             (min(row.skill, row.skill_low or row.skill), max(row.skill, row.skill_high or row.skill))
             for row in rows
@@ -536,7 +518,7 @@ def short_board(
         ]
     )
     agents = [row.agent for row in rows]
-    look = {name: colours.get(name, REST) for name in agents}
+    look = {name: colours.get(name, html.REST) for name in agents}
     money = " (simulated)" if known.is_simulated else ""
     ranks = ["" if row.place_best is None or row.reason else place(row) for row in rows]
     data: dict[str, list[object]] = {
@@ -544,13 +526,14 @@ def short_board(
             Markup('<span class="rank">{}</span>').format(rank) if any(ranks) else None for rank in ranks
         ],
         "agent": [
-            HtmlCell(row.agent, row.agent, known.about(row.agent) + TOOLS * bool(row.tools)) for row in rows
+            html.HtmlCell(row.agent, row.agent, known.about(row.agent) + TOOLS * bool(row.tools))
+            for row in rows
         ],
         "skill": [_skill(line, look[line.row.agent], scale) for line in lines],
         "verdict": [_verdict(line) for line in lines],
         "brier_implied": [row.brier_implied for row in rows],
         "pnl": [row.pnl for row in rows],
-        "equity": [sparkline(equity.get(name, ()), look[name]) for name in agents],
+        "equity": [html.sparkline(equity.get(name, ()), look[name]) for name in agents],
     }
     if more:
         data |= {key: [*values] for key, values in cells(lines, more).items()}
@@ -558,66 +541,68 @@ def short_board(
         data["calibration"] = [_calibration(line) for line in lines]
         data["skill_per_dollar"] = [row.skill_per_dollar for row in rows]
     shown = {
-        "rank": HtmlColumn("Rank", format="picture"),
-        "agent": words(
+        "rank": html.HtmlColumn("Rank", format="picture"),
+        "agent": html.words(
             "Agent", "Before it the places that it may really hold; below, who made it or its rule."
         ),
-        "skill": number(
+        "skill": html.number(
             "Skill, 95% interval",
             "%+.4f",
             "Brier points better than the price; in order of the low end. An arrow points off the scale.",
         ),
-        "verdict": words(
+        "verdict": html.words(
             "Verdict", f"Below: what a bet on its skill has made of 1; proven needs {times_text(bar)}."
         ),
-        "brier_implied": number("Implied Brier, lower is better", "%.3f", "Bets read as confidence."),
-        "pnl": number("P/L", "gain", "Profit or loss in play dollars, open positions at mid."),
-        "equity": HtmlColumn("Equity", "All its accounts together, over time.", "picture"),
-        "calibration": words("Calibration", "Of forecasts that gave YES or NO 70% or more."),
-        "skill_per_dollar": number(f"Skill per ${money}", "%+.4f", "Skill divided by what its calls cost."),
+        "brier_implied": html.number("Implied Brier, lower is better", "%.3f", "Bets read as confidence."),
+        "pnl": html.number("P/L", "gain", "Profit or loss in play dollars, open positions at mid."),
+        "equity": html.HtmlColumn("Equity", "All its accounts together, over time.", "picture"),
+        "calibration": html.words("Calibration", "Of forecasts that gave YES or NO 70% or more."),
+        "skill_per_dollar": html.number(
+            f"Skill per ${money}", "%+.4f", "Skill divided by what its calls cost."
+        ),
     }
-    shown |= {column.key: HtmlColumn(column.label, column.help, column.format) for column in more}
+    shown |= {column.key: html.HtmlColumn(column.label, column.help, column.format) for column in more}
     kinds = dict(known.agents)
     hrefs = [address(way("agent", agent=name)) if name in kinds else None for name in agents]
-    table = html_table(data, shown, "Leaderboard: one row an agent", hrefs)
+    table = html.html_table(data, shown, "Leaderboard: one row an agent", hrefs)
     others = [row.agent for row in rows if row.kind != MARKET]
     drawn = sum(name in equity for name in others)
     is_judged = any(row.skill_low is not None for row in rows if row.kind != MARKET)
     said = ORDER * is_judged + PROOF.format(times_text(bar))
     said += "" if drawn in (0, len(others)) else f" Equity is drawn for the first {drawn}."
-    return table + quiet(said) if others else Markup("")
+    return table + html.quiet(said) if others else Markup("")
 
 
-def _skill(line: LeaderboardLine, look: str, scale: Scale) -> HtmlCell:
+def _skill(line: LeaderboardLine, look: str, scale: html.Scale) -> html.HtmlCell:
     row = line.row
     if row.skill is None:
-        return HtmlCell("–", None, row.reason or "")
-    drawn = interval(row.skill, row.skill_low, row.skill_high, look, scale)
+        return html.HtmlCell("–", None, row.reason or "")
+    drawn = html.interval(row.skill, row.skill_low, row.skill_high, look, scale)
     shown = Markup('<span class="pair">{} {}</span>').format(written(row.skill, "%+.4f"), drawn)
     if row.kind == MARKET:
-        return HtmlCell(shown, row.skill, "by definition", "two")
+        return html.HtmlCell(shown, row.skill, "by definition", "two")
     if row.skill_low is None or row.skill_high is None:
-        return HtmlCell(shown, row.skill, row.reason or "", "two")
+        return html.HtmlCell(shown, row.skill, row.reason or "", "two")
     span = f"{written(row.skill_low, '%+.4f')} to {written(row.skill_high, '%+.4f')}"
-    return HtmlCell(shown, row.skill, span, "two")
+    return html.HtmlCell(shown, row.skill, span, "two")
 
 
-def _verdict(line: LeaderboardLine) -> HtmlCell:
+def _verdict(line: LeaderboardLine) -> html.HtmlCell:
     row = line.row
     if row.kind == MARKET:
-        return HtmlCell("", "")
+        return html.HtmlCell("", "")
     if row.copies:
-        return HtmlCell(tag("copy", "copy"), "copy", f"of {shortened(row.copies, 24)}")
+        return html.HtmlCell(html.tag("copy", "copy"), "copy", f"of {html.shortened(row.copies, 24)}")
     below = "" if row.evidence is None else f"evidence {times_text(row.evidence)}"
     word = verdict_word(row.verdict, row.skill_high)
-    return HtmlCell(tag(word, row.verdict), word, below) if word else HtmlCell("–")
+    return html.HtmlCell(html.tag(word, row.verdict), word, below) if word else html.HtmlCell("–")
 
 
-def _calibration(line: LeaderboardLine) -> HtmlCell:
+def _calibration(line: LeaderboardLine) -> html.HtmlCell:
     if line.row.kind == MARKET and line.brief is None:
-        return HtmlCell("–")
+        return html.HtmlCell("–")
     said, below = calibration_words(line.brief)
-    return HtmlCell(said, said, below, "two")
+    return html.HtmlCell(said, said, below, "two")
 
 
 BASE = (
@@ -638,29 +623,31 @@ def ratings(lines: Sequence[LeaderboardLine], cohorts: Sequence[CohortLine]) -> 
     """The same as markup: the table, and what has to be said of it."""
     data = {"agent": [line.row.agent for line in lines]} | cells(lines, RATED)
     says = f"{RATINGS}, a row an agent"
-    table = html_table(data, config(RATED), says)
+    table = html.html_table(data, config(RATED), says)
     said = ["Brier skill is the share of the reference's error that is gone: above 0 beats it."]
     said += [BASE] if any(line.rules.base != SEED.base for line in cohorts) else []
     return table, said
 
 
 METACULUS = {
-    "agent": words("Agent"),
-    "Peer": number(
+    "agent": html.words("Agent"),
+    "Peer": html.number(
         "Peer",
         "%+.2f",
         "Points better than the other agents over a market's life: 100 × ln of the ratio of chances.",
     ),
-    "Peer 95%": words("95% interval", "By event."),
-    "Baseline": number(
+    "Peer 95%": html.words("95% interval", "By event."),
+    "Baseline": html.number(
         "Baseline", "%+.2f", "Points better than always 50%; 100 is being certain, and right."
     ),
-    "Spot peer": number("Spot peer", "%+.2f", "The peer score of what stood when the market closed."),
-    "Relative": number("Relative", "%+.3f", "Against the median of the others; 1 is twice its probability."),
-    "Coverage": number(
+    "Spot peer": html.number("Spot peer", "%+.2f", "The peer score of what stood when the market closed."),
+    "Relative": html.number(
+        "Relative", "%+.3f", "Against the median of the others; 1 is twice its probability."
+    ),
+    "Coverage": html.number(
         "Coverage", "%.0f%", "The share of the markets' lives for which a forecast of its stood."
     ),
-    "Questions": words("Questions", "How many of the markets that ended it forecast."),
+    "Questions": html.words("Questions", "How many of the markets that ended it forecast."),
 }
 METACULUS_SAID = (
     "Nobody is compared with those outside: baselines, which no model is behind, and the community, which is "
@@ -679,12 +666,12 @@ def metaculus_table(
             if one.peer_low is None or one.peer_high is None
             else f"{written(one.peer_low, '%+.2f')} to {written(one.peer_high, '%+.2f')}"
         )
-        name = HtmlCell(one.agent, one.agent, "outside" if one.outside else "")
+        name = html.HtmlCell(one.agent, one.agent, "outside" if one.outside else "")
         row = (name, one.peer, span, one.baseline, one.spot_peer, one.relative, 100 * one.coverage)
         for key, value in zip(METACULUS, (*row, f"{one.questions:,} of {one.asked:,}"), strict=True):
             data[key].append(value)
     hrefs = agent_hrefs([one.agent for one in scores], known, address)
-    return html_table(data, METACULUS, "Metaculus's scores, a row an agent", hrefs)
+    return html.html_table(data, METACULUS, "Metaculus's scores, a row an agent", hrefs)
 
 
 def money_table(
@@ -699,7 +686,7 @@ def money_table(
     data = {key: [row[n] for row in rows] for n, key in enumerate(("agent", *keys))}
     shown = config(columns_of(*keys))
     hrefs = agent_hrefs([row[0] for row in rows], known, address)
-    return html_table(data, shown, "What each agent has gained", hrefs)
+    return html.html_table(data, shown, "What each agent has gained", hrefs)
 
 
 def _earned(own: Sequence[AccountEquity]) -> tuple[str, float | None, float | None, int, str]:
@@ -732,7 +719,7 @@ def board_table(
         data[key] = values
         if key == "skill":
             data["bar"] = bars([line.row for line in lines])
-    return html_table(data, config(columns), says, agent_hrefs(names, known, address))
+    return html.html_table(data, config(columns), says, agent_hrefs(names, known, address))
 
 
 def agent_hrefs(names: Sequence[str], known: Container[str], address: Address = in_app) -> list[str | None]:
@@ -741,25 +728,27 @@ def agent_hrefs(names: Sequence[str], known: Container[str], address: Address = 
 
 
 MARKET_COLUMNS = {
-    "question": words("Question", "What the market asks, by its newest page."),
-    "price": number("Price ¢", "%.1f", "What YES costs now, in cents: the mid, else the last trade."),
-    "trend": picture("30 days", "The price over the last 30 days before now, or before the market closed."),
-    "median": number("Median %", "%.0f", "The median of what agents stated in the newest round."),
-    "range": picture(
+    "question": html.words("Question", "What the market asks, by its newest page."),
+    "price": html.number("Price ¢", "%.1f", "What YES costs now, in cents: the mid, else the last trade."),
+    "trend": html.picture(
+        "30 days", "The price over the last 30 days before now, or before the market closed."
+    ),
+    "median": html.number("Median %", "%.0f", "The median of what agents stated in the newest round."),
+    "range": html.picture(
         "Agents and price", "Bar: from the lowest to the highest agent. Point: their median. Line: the price."
     ),
-    "spread": number(
+    "spread": html.number(
         "Range pp",
         "%.0f",
         "Between the lowest and the highest probability that agents stated in the newest round, in points "
         "of percent; without agents that hold no opinion (market, constant, random, favourite).",
     ),
-    "status": words("Status", "Open; closed while the result is awaited; or how it resolved."),
-    "closes": time("Closes", "When the market closes, in UTC.", "day"),
-    "held": number("Positions", "localized", "Open positions: an agent's on one side, in each cohort."),
-    "trades": number("Trades", "localized", "Purchases and sales of all agents in all cohorts."),
-    "venue": words("Venue", "Leads to what the venue itself says of the market."),
-    "volume": number("Volume $", "compact", "What everyone has traded at the venue, in dollars."),
+    "status": html.words("Status", "Open; closed while the result is awaited; or how it resolved."),
+    "closes": html.time("Closes", "When the market closes, in UTC.", "day"),
+    "held": html.number("Positions", "localized", "Open positions: an agent's on one side, in each cohort."),
+    "trades": html.number("Trades", "localized", "Purchases and sales of all agents in all cohorts."),
+    "venue": html.words("Venue", "Leads to what the venue itself says of the market."),
+    "volume": html.number("Volume $", "compact", "What everyone has traded at the venue, in dollars."),
 }
 """The columns of the list. Related markets have some of them, and one is there for known venues alone."""
 LISTED_MARKET = tuple(key for key in MARKET_COLUMNS if key != "venue")
@@ -772,9 +761,9 @@ def market_table(
     rows = [_row(line) for line in lines]
     data: dict[str, list[object]] = {key: [row[key] for row in rows] for key in keys}
     markets = (line.market for line in lines)
-    data |= venue_cells(venue_page(x.id, x.event_id, x.slug, x.event_slug) for x in markets)
+    data |= html.venue_cells(venue_page(x.id, x.event_id, x.slug, x.event_slug) for x in markets)
     hrefs = [address(way("market", market=line.market.id)) for line in lines]
-    return html_table(data, MARKET_COLUMNS, "Markets: one row each", hrefs)
+    return html.html_table(data, MARKET_COLUMNS, "Markets: one row each", hrefs)
 
 
 def _row(line: MarketLine) -> dict[str, object]:
@@ -783,7 +772,7 @@ def _row(line: MarketLine) -> dict[str, object]:
     return {
         "question": market.question,
         "price": percent(line.price),
-        "trend": sparkline(line.prices, CHOSEN[0]),
+        "trend": html.sparkline(line.prices, html.CHOSEN[0]),
         "median": percent(spread.median) if spread else None,
         "range": _range(spread, line.price),
         "spread": percent(several.high - several.low) if several else None,
@@ -800,11 +789,13 @@ def _range(spread: ForecastSpread | None, price: int | None) -> Markup | None:
     if spread is None or price is None:
         return None
     low, middle, high = (value - price for value in (spread.low, spread.median, spread.high))
-    return interval(middle, low, high, CHOSEN[0], Scale(-price, ONE - price, 7, SMALL[0] - 7))
+    return html.interval(
+        middle, low, high, html.CHOSEN[0], html.Scale(-price, ONE - price, 7, html.SMALL[0] - 7)
+    )
 
 
-def status_cell(status: MarketStatus, market: ListedMarket) -> HtmlCell:
+def status_cell(status: MarketStatus, market: ListedMarket) -> html.HtmlCell:
     """How a market stands, in a word: how it resolved, once it has."""
     said = outcome(market.ended, market.payout) or {"waiting": "closed"}.get(status, status)
     said = f"paid {said}" if said.endswith("¢") else said
-    return HtmlCell(tag(said, said.lower()), said)
+    return html.HtmlCell(html.tag(said, said.lower()), said)

@@ -43,6 +43,7 @@ from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.money.profit_split import ProfitSplit
 from arena.scores.rules.reliability.calibration_slices import CalibrationSlice as Calibrated
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
+from dashboard import html
 from dashboard.board import (
     METACULUS_SAID,
     RATINGS,
@@ -53,30 +54,6 @@ from dashboard.board import (
     says_and_happens,
     show_ratings,
     stamps,
-)
-from dashboard.html import (
-    HALVES,
-    LONG,
-    Line,
-    Tile,
-    box,
-    calibration_chart,
-    cell_scale,
-    columns,
-    columns_chart,
-    gain_look,
-    html_table,
-    line_chart,
-    luck_band,
-    number,
-    picture,
-    quiet,
-    sparkline,
-    step,
-    tag,
-    tiles,
-    venue_cells,
-    words,
 )
 from dashboard.pages import Address, choice, in_app, link, listing, put, show_cached, way
 from dashboard.record import (
@@ -199,22 +176,22 @@ ORDER = 3
 TABS = {"record": "Record", "forecasts": "Forecasts", "money": "Money", "setup": "Set-up"}
 LATER = "The profile of its forecasts and money"
 COLUMNS = {
-    "Cohort": number("Cohort", "%d", "Its number."),
-    "Skill": number(
+    "Cohort": html.number("Cohort", "%d", "Its number."),
+    "Skill": html.number(
         "Skill", "%+.4f", "Market Brier minus its own, on the same forecasts; above 0 beats the price."
     ),
-    "from": number(
+    "from": html.number(
         "CI from", "%+.4f", "The lower end of the 95% interval; a dash under 20 effective events."
     ),
-    "to": number("CI to", "%+.4f", "The upper end of the 95% interval."),
-    "Events": number("Events", "localized", "Resolved ones. Markets of one event move together."),
-    "Brier": number("Brier", "%.4f", "The mean over markets of its squared error; lower is better."),
-    "P/L": number("P/L", "gain", "Profit or loss in dollars, open positions at mid."),
-    "Return %": number("Return %", "%+.1f", "Profit or loss in percent of its bankroll."),
-    "Bets": number("Bets", "localized", "Accepted, resolved or not."),
-    "Sales": number("Sales", "localized", "Of positions, before their market ended."),
-    "Stated": number("Forecasts stated", "localized", "Resolved or not."),
-    "Turns": number("Turns", "localized", "Decisions asked of it."),
+    "to": html.number("CI to", "%+.4f", "The upper end of the 95% interval."),
+    "Events": html.number("Events", "localized", "Resolved ones. Markets of one event move together."),
+    "Brier": html.number("Brier", "%.4f", "The mean over markets of its squared error; lower is better."),
+    "P/L": html.number("P/L", "gain", "Profit or loss in dollars, open positions at mid."),
+    "Return %": html.number("Return %", "%+.1f", "Profit or loss in percent of its bankroll."),
+    "Bets": html.number("Bets", "localized", "Accepted, resolved or not."),
+    "Sales": html.number("Sales", "localized", "Of positions, before their market ended."),
+    "Stated": html.number("Forecasts stated", "localized", "Resolved or not."),
+    "Turns": html.number("Turns", "localized", "Decisions asked of it."),
 }
 FAR = (1e-3, 1e6)
 """Between these evidence is drawn; what lies beyond stands at the edge."""
@@ -242,8 +219,8 @@ def show(source: RecordSource) -> None:
     cohorts = [line for line in known.cohorts if line.number in numbers]
     st.caption(" ".join(stamps(cohorts)))
     look = known.colours([name])[name]
-    put(tiles(figures(stays, found, line, points, known.is_simulated, look)), "figures")
-    put(columns(equity(points, found, look), calibration(found, look)), "charts")
+    put(html.tiles(figures(stays, found, line, points, known.is_simulated, look)), "figures")
+    put(html.columns(equity(points, found, look), calibration(found, look)), "charts")
     part = choice("Part", "part", TABS, "record")
 
     def record() -> None:
@@ -284,13 +261,13 @@ def chips(name: str, stays: Stays, lines: Sequence[LeaderboardLine], known: Seas
     line = line_of_agent(lines, name)
     about = f"{known.about(name)} · in {count(len(stays), 'cohort')}"
     if line is None or line.row.kind == MARKET or not line.is_on_board:
-        return quiet(about)
+        return html.quiet(about)
     row = line.row
     ranked = sum(one.row.ranked and one.row.kind != MARKET for one in lines)
     rank = f"rank {place(row)} of {ranked}" if row.place_best and not row.reason else "no rank yet"
     word = verdict_word(row.verdict, row.skill_high, row.copies)
-    verdict = tag(word, row.verdict) if word else Markup("")
-    return Markup('<p class="quiet">{} {} {}</p>').format(tag(rank, "none"), verdict, about)
+    verdict = html.tag(word, row.verdict) if word else Markup("")
+    return Markup('<p class="quiet">{} {} {}</p>').format(html.tag(rank, "none"), verdict, about)
 
 
 def said_of(
@@ -354,7 +331,7 @@ def figures(
     points: Sequence[PnlPoint],
     is_simulated: bool,
     look: str,
-) -> list[Tile]:
+) -> list[html.Tile]:
     """Skill, profit, calibration and cost: what matters most."""
     gain = found.profile.gain if found else None
     value, low, high = (gain.skill, gain.low, gain.high) if gain else (None, None, None)
@@ -370,22 +347,22 @@ def figures(
     calls = sum(one.calls for stay in stays for one in stay.answers)
     simulated = " (simulated)" if is_simulated else ""
     return [
-        Tile(skill, span, "Market Brier minus its own, on the same forecasts; above 0 beats the price."),
-        Tile(
+        html.Tile(skill, span, "Market Brier minus its own, on the same forecasts; above 0 beats the price."),
+        html.Tile(
             written(pnl, "gain") if known else "–",
             "profit or loss, all cohorts",
             "Open positions at mid.",
-            gain_look(pnl) if known else "",
-            sparkline([point.dollars for point in points], look),
+            html.gain_look(pnl) if known else "",
+            html.sparkline([point.dollars for point in points], look),
         ),
-        Tile(
+        html.Tile(
             told,
             f"where it gave YES or NO 70% or more: {below}"
             if told.startswith("says")
             else below or "calibration",
             "The side that it gave 70% or more: what it said of it on average, and how often it came true.",
         ),
-        Tile(
+        html.Tile(
             cost(stays),
             f"cost of {count(forecasts, 'forecast')} stated{simulated}"
             if calls
@@ -400,19 +377,19 @@ def equity(points: Sequence[PnlPoint], found: DetailedProfile | None, look: str)
     money = None if found is None else found.profile.money
     line = [(point.at.timestamp(), point.dollars) for point in points]
     if not line:
-        return box("Profit and loss", below=NOT_VALUED)
+        return html.box("Profit and loss", below=NOT_VALUED)
     luck = None if money is None else money.luck
     end = written(line[-1][1], "short")
-    band = luck_band(line, luck)
-    chart = line_chart(
-        [Line("P/L", line, look, end)],
+    band = html.luck_band(line, luck)
+    chart = html.line_chart(
+        [html.Line("P/L", line, look, end)],
         "Profit or loss over all cohorts",
         "short",
         band,
         "shaded: what luck alone makes of its bets, 95 in 100" if band else "",
-        frames=HALVES,
+        frames=html.HALVES,
     )
-    return box("Profit and loss", chart, luck_words(luck) if luck else "All its accounts together.")
+    return html.box("Profit and loss", chart, luck_words(luck) if luck else "All its accounts together.")
 
 
 NOT_VALUED = "Its account was not valued yet: the curve starts with the first round."
@@ -440,12 +417,14 @@ def calibration(found: DetailedProfile | None, look: str) -> Markup:
     title = "Calibration: what it says, what happens"
     diagram = None if found is None else found.profile.calibration
     if diagram is None or not diagram.points:
-        return box(title, below="being computed" if found is None else UNANSWERED)
+        return html.box(title, below="being computed" if found is None else UNANSWERED)
     resolved = sum(part.forecasts for part in found.calibrated.get("cohort", ())) if found else 0
     said = f"Its {says_and_happens(diagram, resolved)}. "
     band = "Shaded: where 90 of 100 calibrated forecasters would lie."
-    chart = calibration_chart([(found.profile.agent, diagram, look)], "Calibration") if found else Markup("")
-    return box(title, chart, said + band)
+    chart = (
+        html.calibration_chart([(found.profile.agent, diagram, look)], "Calibration") if found else Markup("")
+    )
+    return html.box(title, chart, said + band)
 
 
 def evidence_chart(found: AgentEvidence | None, look: str) -> Markup:
@@ -455,21 +434,21 @@ def evidence_chart(found: AgentEvidence | None, look: str) -> Markup:
     points = [(at, log10(min(max(capital, FAR[0]), FAR[1]))) for at, capital in found.points]
     ends = [(points[0][0], log10(found.bar)), (points[-1][0], log10(found.bar))]
     now = times_text(found.points[-1][1])
-    bar = Line("bar", ends, "ink", times_text(found.bar), dashed=True)
-    shown = [Line("now", points, look, now), bar]
-    chart = line_chart(shown, "Evidence over time, with its bar", "power", frames=LONG)
+    bar = html.Line("bar", ends, "ink", times_text(found.bar), dashed=True)
+    shown = [html.Line("now", points, look, now), bar]
+    chart = html.line_chart(shown, "Evidence over time, with its bar", "power", frames=html.LONG)
     said = (
         "What a bet on its skill has made of 1, as outcomes came in. Without skill it reaches the bar in "
         f"at most 1 of {found.bar:,.0f} seasons, however often one looks."
     )
-    return box("Evidence", chart, said)
+    return html.box("Evidence", chart, said)
 
 
 def cohort_by_cohort(stays: Stays, found: DetailedProfile | None, address: Address = in_app) -> Markup:
     """Its record, a row a cohort, the newest first."""
     newest = list(reversed(stays))
     hrefs = [address(way("cohort", cohort=stay.cohort)) for stay in newest]
-    return html_table(_table(newest, found), COLUMNS, "Its record, a row a cohort", hrefs)
+    return html.html_table(_table(newest, found), COLUMNS, "Its record, a row a cohort", hrefs)
 
 
 def _table(stays: Stays, found: DetailedProfile | None) -> dict[str, list[object]]:
@@ -581,7 +560,7 @@ def failures(stays: Stays) -> None:
             "Times": [times for _, _, times in rows],
         },
         "Failures by kind",
-        {"Times": number("Times", "localized", "How often.")},
+        {"Times": html.number("Times", "localized", "How often.")},
     )
 
 
@@ -615,12 +594,12 @@ def set_up(stays: Stays, texts: Mapping[str, str]) -> None:
         },
         "Settings by cohort",
         {
-            "Changed": words("Changed", "Since the cohort before.", long=True),
-            "Model as reported": words(
+            "Changed": html.words("Changed", "Since the cohort before.", long=True),
+            "Model as reported": html.words(
                 "Model as reported",
                 "As its provider calls it, with the fingerprint, in the order of the first answers.",
             ),
-            "Settings": words("Settings", "As the config had them.", long=True),
+            "Settings": html.words("Settings", "As the config had them.", long=True),
         },
     )
     _last_heard(stays)
@@ -709,7 +688,7 @@ def show_forecasts(found: DetailedProfile, questions: Mapping[str, str], name: s
         st.caption("How often it stated which probability of YES, resolved or not.")
         edges = [place / len(found.histogram) for place in range(len(found.histogram) + 1)]
         shares = [100 * edge for edge in edges]
-        put(columns_chart(shares, found.histogram, "How often it stated what", "%.0f%"), "histogram")
+        put(html.columns_chart(shares, found.histogram, "How often it stated what", "%.0f%"), "histogram")
     else:
         st.info("It has stated no probability yet.", icon=WAITING)
     _coherence(found, questions)
@@ -744,10 +723,10 @@ def _skill(found: DetailedProfile, by: str) -> None:
         },
         f"Skill by {by}",
         {
-            "Skill": number("Skill", "%+.4f", "Brier points better than the price in this part."),
-            "Drawn": picture("95% interval", "Line: the price."),
-            "From": number("CI from", "%+.4f", "The lower end of the 95% interval."),
-            "To": number("CI to", "%+.4f", "The upper end."),
+            "Skill": html.number("Skill", "%+.4f", "Brier points better than the price in this part."),
+            "Drawn": html.picture("95% interval", "Line: the price."),
+            "From": html.number("CI from", "%+.4f", "The lower end of the 95% interval."),
+            "To": html.number("CI to", "%+.4f", "The upper end."),
         },
     )
 
@@ -757,9 +736,9 @@ def _readings(found: DetailedProfile, look: str) -> None:
     st.subheader("Calibration of its bets", anchor=False)
     diagrams = {"Anchored": found.anchored, "Implied": found.implied}
     drawn = [
-        box(
+        html.box(
             title,
-            calibration_chart([(title, one, look)], f"Calibration, {title}"),
+            html.calibration_chart([(title, one, look)], f"Calibration, {title}"),
             f"{says_and_happens(one, sum(point.rows for point in one.points))}.",
         )
         for title, one in diagrams.items()
@@ -769,7 +748,7 @@ def _readings(found: DetailedProfile, look: str) -> None:
         st.info(UNANSWERED, icon=WAITING)
     if drawn:
         st.caption("Anchored: bets as a move from the price paid. Implied: bets by stake alone.")
-        put(columns(*drawn), "readings")
+        put(html.columns(*drawn), "readings")
 
 
 def _calibrated(parts: Sequence[Calibrated], by: str) -> None:
@@ -786,7 +765,7 @@ def _calibrated(parts: Sequence[Calibrated], by: str) -> None:
         "Forecasts": ("localized", "Resolved ones."),
         "Markets": ("localized", "Resolved ones."),
     }
-    columns = {name: number(name, form, said) for name, (form, said) in told.items()}
+    columns = {name: html.number(name, form, said) for name, (form, said) in told.items()}
     listing(
         {
             BY[by]: [one.label for one in parts],
@@ -828,8 +807,8 @@ def _coherence(found: DetailedProfile, questions: Mapping[str, str]) -> None:
             },
             "The trades that make the sure profit",
             {
-                "At": number("At ¢", "%.1f", "The agent's own probability, as a price."),
-                "Market": words("Market", long=True),
+                "At": html.number("At ¢", "%.1f", "The agent's own probability, as a price."),
+                "Market": html.words("Market", long=True),
             },
         )
 
@@ -878,15 +857,15 @@ def _card(remark: NotableForecast, name: str) -> None:
 
 
 HELD = {
-    "Market": words("Market"),
-    "Side": words("Side", "YES pays $1 if it comes true, NO if it does not."),
-    "Shares": number("Shares", "%.1f", "Held now."),
-    "Cost ¢": number("Cost ¢", "%.1f", "What a share cost on average, fees included."),
-    "Price ¢": number("Price ¢", "%.1f", "What a share of its side is worth at mid."),
-    "Value $": number("Value", "dollar", "All shares at mid; at their cost where there is no price."),
-    "Gain $": number("Gain", "gain", "Value minus cost."),
-    "Cohort": number("Cohort", "%d", "In which it is held."),
-    "Quote": words("Quote", "Whether the price is too old to trade on, or missing."),
+    "Market": html.words("Market"),
+    "Side": html.words("Side", "YES pays $1 if it comes true, NO if it does not."),
+    "Shares": html.number("Shares", "%.1f", "Held now."),
+    "Cost ¢": html.number("Cost ¢", "%.1f", "What a share cost on average, fees included."),
+    "Price ¢": html.number("Price ¢", "%.1f", "What a share of its side is worth at mid."),
+    "Value $": html.number("Value", "dollar", "All shares at mid; at their cost where there is no price."),
+    "Gain $": html.number("Gain", "gain", "Value minus cost."),
+    "Cohort": html.number("Cohort", "%d", "In which it is held."),
+    "Quote": html.words("Quote", "Whether the price is too old to trade on, or missing."),
 }
 PARTS = (
     ("edge", "Edge", "What its stakes should earn at the mid, for as much of its claims as came true."),
@@ -916,17 +895,17 @@ def _split(found: ProfitSplit) -> None:
     amounts = [getattr(found, key) / ONE for key, _, _ in PARTS]
     ends = list(accumulate(amounts, initial=0.0))
     spans = [*pairwise(ends), (0.0, found.pnl / ONE)]
-    scale = cell_scale([(min(span), max(span)) for span in spans])
+    scale = html.cell_scale([(min(span), max(span)) for span in spans])
     data: dict[str, list[Any]] = {
         "Part": [*(label for _, label, _ in PARTS), "P/L"],
         "Amount": [*amounts, found.pnl / ONE],
-        "Drawn": [step(start, end, "gain" if end >= start else "loss", scale) for start, end in spans],
+        "Drawn": [html.step(start, end, "gain" if end >= start else "loss", scale) for start, end in spans],
         "What it is": [*(said for _, _, said in PARTS), "The sum of the parts."],
     }
     columns = {
-        "Amount": number("Amount", "gain", "Dollars."),
-        "Drawn": picture("Step", "From where the part before it ended."),
-        "What it is": words("What it is", long=True),
+        "Amount": html.number("Amount", "gain", "Dollars."),
+        "Drawn": html.picture("Step", "From where the part before it ended."),
+        "What it is": html.words("What it is", long=True),
     }
     listing(data, "The parts of the profit, and their sum", columns)
 
@@ -956,12 +935,12 @@ def show_stakes(found: Sequence[EventExposure], known: Mapping[str, str]) -> Non
     st.subheader("At stake by event", anchor=False)
     st.caption("What the worst and the best end of an event would change.")
     columns = {
-        "Event": words("Event", "By the question of one of its markets."),
-        "Markets": number("Markets", "localized", "Of the event that it holds."),
-        "Value $": number("Value $", "dollar", "What it holds there is worth now, at mid."),
-        "Worst $": number("Worst $", "dollar", "What the worst end would change."),
-        "Best $": number("Best $", "dollar", "What the best end would change."),
-        "Share %": number("Share %", "%.1f", "What may be lost, in percent of all its open accounts."),
+        "Event": html.words("Event", "By the question of one of its markets."),
+        "Markets": html.number("Markets", "localized", "Of the event that it holds."),
+        "Value $": html.number("Value $", "dollar", "What it holds there is worth now, at mid."),
+        "Worst $": html.number("Worst $", "dollar", "What the worst end would change."),
+        "Best $": html.number("Best $", "dollar", "What the best end would change."),
+        "Share %": html.number("Share %", "%.1f", "What may be lost, in percent of all its open accounts."),
     }
     data: dict[str, list[Any]] = {
         "Event": [known.get(one.event, one.event) for one in found],
@@ -995,8 +974,8 @@ def show_holdings(found: Sequence[Holding]) -> None:
 def holdings_table(found: Sequence[Holding], address: Address = in_app) -> Markup:
     """A row a position, which leads to its market."""
     hrefs = [address(way("market", market=one.position.market_id)) for one in found]
-    told = HELD | {"venue": words("Venue")}
-    return html_table(_positions(found), told, "Open positions", hrefs)
+    told = HELD | {"venue": html.words("Venue")}
+    return html.html_table(_positions(found), told, "Open positions", hrefs)
 
 
 def _positions(found: Sequence[Holding]) -> dict[str, list[Any]]:
@@ -1011,5 +990,5 @@ def _positions(found: Sequence[Holding]) -> dict[str, list[Any]]:
         "Gain $": [lot.money.unrealised / ONE for lot in lots],
         "Cohort": [one.cohort for one in found],
         "Quote": [lot.stale or "fresh" for lot in lots],
-        **venue_cells(venue_page(lot.market_id) for lot in lots),
+        **html.venue_cells(venue_page(lot.market_id) for lot in lots),
     }
