@@ -187,6 +187,19 @@ def _not_opened() -> None:
     """What a page that is only pointed at does; the app has the real one under the same address."""
 
 
+def section(title: str, there: object, nothing: str, said: str = "", icon: str = "") -> bool:
+    """The heading of a part, and a line below: of what is there, or why nothing is. Whether it is."""
+    st.subheader(title, anchor=False)
+    if there:
+        if said:
+            st.caption(said)
+    elif icon:
+        st.info(nothing, icon=icon)
+    else:
+        st.caption(nothing)
+    return bool(there)
+
+
 def listing(
     data: Mapping[str, Sequence[Any]],
     says: str,

@@ -55,7 +55,7 @@ from dashboard.board import (
     show_ratings,
     stamps,
 )
-from dashboard.pages import Address, choice, in_app, link, listing, put, show_cached, way
+from dashboard.pages import Address, choice, in_app, link, listing, put, section, show_cached, way
 from dashboard.record import (
     LeaderboardLine,
     PnlPoint,
@@ -516,10 +516,8 @@ def cost(stays: Stays) -> str:
 
 def costs(stays: Stays, is_simulated: bool) -> None:
     """What its calls cost, for each forecast and in tokens."""
-    st.subheader("Cost", anchor=False)
     answers = [one for stay in stays for one in stay.answers]
-    if not answers:
-        st.info("It calls no model, so it costs nothing.", icon=":material/check:")
+    if not section("Cost", answers, "It calls no model, so it costs nothing.", icon=FINE):
         return
     spent, unknown = sum(one.cost for one in answers), sum(one.unknown for one in answers)
     forecasts = sum(stay.forecasts for stay in stays)
@@ -546,13 +544,10 @@ def _metrics(*shown: tuple[str, str, str]) -> None:
 
 def failures(stays: Stays) -> None:
     """What went wrong, by kind: turns, calls, orders."""
-    st.subheader("Failures", anchor=False)
-    rows = list(_failures(stays))
-    turns = sum(sum(stay.statuses.values()) for stay in stays)
-    if not rows:
-        st.info(f"None in {count(turns, 'turn')}.", icon=":material/check:")
+    rows = _failures(stays)
+    turns = count(sum(sum(stay.statuses.values()) for stay in stays), "turn")
+    if not section("Failures", rows, f"None in {turns}.", f"Of {turns}, all cohorts together.", FINE):
         return
-    st.caption(f"Of {count(turns, 'turn')}, all cohorts together.")
     listing(
         {
             "What": [what for what, _, _ in rows],
@@ -580,8 +575,8 @@ def _failures(stays: Stays) -> list[tuple[str, str, int]]:
 
 def set_up(stays: Stays, texts: Mapping[str, str]) -> None:
     """Its settings cohort by cohort, what was changed, as what its model reports itself, its prompts."""
-    st.subheader("Settings and reported model", anchor=False)
-    st.caption("Frozen at the start of each cohort; another model under the same name is another agent.")
+    said = "Frozen at the start of each cohort; another model under the same name is another agent."
+    section("Settings and reported model", True, "", said)
     newest = list(reversed(stays))
     listing(
         {
@@ -619,11 +614,10 @@ def _last_heard(stays: Stays) -> None:
 
 
 def _prompts(named: Mapping[str, str], texts: Mapping[str, str]) -> None:
-    st.subheader("Prompt", anchor=False)
-    if not named:
-        st.info("It is a rule and is asked by no prompt.", icon=":material/info:")
+    nothing = "It is a rule and is asked by no prompt."
+    said = "As the newest cohort has frozen it; what is in braces is filled in for each turn."
+    if not section("Prompt", named, nothing, said, ":material/info:"):
         return
-    st.caption("As the newest cohort has frozen it; what is in braces is filled in for each turn.")
     for at, (name, digest) in enumerate(named.items(), start=1):
         with st.expander("The text" if len(named) == 1 else f"Text {at} of {len(named)}"):
             st.text(f"{name}, sha256 {digest[:12]}…")
@@ -673,7 +667,7 @@ MEANT = {
     "price": "What a share of YES cost when it was asked.",
     "cohort": "In which cohort it was said.",
 }
-WAITING = ":material/hourglass_empty:"
+WAITING, FINE = ":material/hourglass_empty:", ":material/check:"
 UNANSWERED = "It has answered nothing that has resolved: calibration rests on answers alone."
 
 
@@ -683,14 +677,14 @@ def show_forecasts(found: DetailedProfile, questions: Mapping[str, str], name: s
     _skill(found, by)
     _readings(found, look)
     _calibrated(found.calibrated.get(by, ()), by)
-    st.subheader("What it states", anchor=False)
-    if any(found.histogram):
-        st.caption("How often it stated which probability of YES, resolved or not.")
+    nothing, said = (
+        "It has stated no probability yet.",
+        "How often it stated which probability of YES, resolved or not.",
+    )
+    if section("What it states", any(found.histogram), nothing, said, WAITING):
         edges = [place / len(found.histogram) for place in range(len(found.histogram) + 1)]
         shares = [100 * edge for edge in edges]
         put(html.columns_chart(shares, found.histogram, "How often it stated what", "%.0f%"), "histogram")
-    else:
-        st.info("It has stated no probability yet.", icon=WAITING)
     _coherence(found, questions)
     _blind(found.profile.blind)
     _remarks("Best calls", "It lay closest to what happened, where the price did not.", found.best, name)
@@ -698,19 +692,14 @@ def show_forecasts(found: DetailedProfile, questions: Mapping[str, str], name: s
 
 
 def _skill(found: DetailedProfile, by: str) -> None:
-    st.subheader("Skill in parts", anchor=False)
     some = [one for one in found.slices.get(by, ()) if one.gain.skill is not None]
-    if not some or found.profile.gain is None:
-        why = (
-            "An agent that is not ranked is given no skill."
-            if some
-            else "It appears with the first resolved market."
-        )
-        st.info(why, icon=WAITING)
-        return
+    unranked = "An agent that is not ranked is given no skill."
+    why = unranked if some else "It appears with the first resolved market."
     few = sum(one.gain.low is None for one in some)
     hollow = f" Hollow: under 20 effective events, nothing to conclude ({few} of {len(some)})." if few else ""
-    st.caption(f"{MEANT[by]} Right of the line beats the price; bars are 95% intervals.{hollow}")
+    said = f"{MEANT[by]} Right of the line beats the price; bars are 95% intervals.{hollow}"
+    if not section("Skill in parts", some and found.profile.gain is not None, why, said, WAITING):
+        return
     gains = [one.gain for one in some]
     listing(
         {
@@ -783,10 +772,9 @@ def _calibrated(parts: Sequence[Calibrated], by: str) -> None:
 
 
 def _coherence(found: DetailedProfile, questions: Mapping[str, str]) -> None:
-    st.subheader("Coherence", anchor=False)
     told = found.profile.coherence
-    if told.loss is None:
-        st.info(f"Nothing to judge: {told.reason or 'no event with several markets'}.", icon=WAITING)
+    nothing = f"Nothing to judge: {told.reason or 'no event with several markets'}."
+    if not section("Coherence", told.loss is not None, nothing, icon=WAITING):
         return
     control = "" if told.market is None else f"; against the prices it would be ${told.market:.4f}"
     st.markdown(
@@ -880,12 +868,12 @@ PARTS = (
 
 def show_split(found: DetailedProfile) -> None:
     """The parts of its profit, adding up to it, and how much of the edge is proven."""
-    st.subheader("Where the profit came from", anchor=False)
     money = found.profile.money
-    if money is None or (not money.split.pnl and not money.luck.events):
-        st.info("It has made no bet yet, so there is no profit to split.", icon=WAITING)
+    nothing = "It has made no bet yet, so there is no profit to split."
+    said = "Each part starts where the one above it ended; together they are the profit, to the cent."
+    has_bet = money is not None and (money.split.pnl or money.luck.events)
+    if not section("Where the profit came from", has_bet, nothing, said, WAITING) or money is None:
         return
-    st.caption("Each part starts where the one above it ended; together they are the profit, to the cent.")
     _split(money.split)
     st.markdown("\n".join(f"- {escaped(sentence)}" for sentence in _told(money)))
 
@@ -932,8 +920,7 @@ def show_stakes(found: Sequence[EventExposure], known: Mapping[str, str]) -> Non
     """What each event can still do to its open accounts, the worst first."""
     if not found:
         return
-    st.subheader("At stake by event", anchor=False)
-    st.caption("What the worst and the best end of an event would change.")
+    section("At stake by event", True, "", "What the worst and the best end of an event would change.")
     columns = {
         "Event": html.words("Event", "By the question of one of its markets."),
         "Markets": html.number("Markets", "localized", "Of the event that it holds."),
@@ -956,19 +943,11 @@ def show_stakes(found: Sequence[EventExposure], known: Mapping[str, str]) -> Non
 
 def show_holdings(found: Sequence[Holding]) -> None:
     """Its open positions as last marked."""
-    st.subheader("Open positions", anchor=False)
-    if not found:
-        st.info("No open positions.", icon=":material/check:")
-        return
-    value = sum(one.position.money.value for one in found)
-    gain = sum(one.position.money.unrealised for one in found)
-    st.caption(
-        escaped(
-            f"{count(len(found), 'position')} worth {gained(value).lstrip('+')} at mid, {gained(gain)} over "
-            "what they cost."
-        )
-    )
-    put(holdings_table(found), "table of open positions")
+    value = gained(sum(one.position.money.value for one in found)).lstrip("+")
+    gain = gained(sum(one.position.money.unrealised for one in found))
+    said = escaped(f"{count(len(found), 'position')} worth {value} at mid, {gain} over what they cost.")
+    if section("Open positions", found, "No open positions.", said, FINE):
+        put(holdings_table(found), "table of open positions")
 
 
 def holdings_table(found: Sequence[Holding], address: Address = in_app) -> Markup:

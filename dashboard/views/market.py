@@ -36,7 +36,7 @@ from arena.record.write.listings import QUOTE_FIELDS as PRICED
 from arena.record.write.listings import quote_of
 from dashboard import html
 from dashboard.board import market_table
-from dashboard.pages import Address, choice, in_app, listing, long_text, put, step, way
+from dashboard.pages import Address, choice, in_app, listing, long_text, put, section, step, way
 from dashboard.record import NULLS, MarketFilter, RecordSource, SeasonOverview, kept, read_market_list, season
 from dashboard.words import (
     cents,
@@ -480,9 +480,7 @@ OF_HELD = ("held", "cost", "average", "price", "value")
 
 def _positions_of(page: MarketPage) -> None:
     """Every position that was ever held, those still open first."""
-    st.subheader("Positions in all cohorts", anchor=False)
-    if not page.positions:
-        st.caption("No agent has bet on this market.")
+    if not section("Positions in all cohorts", page.positions, "No agent has bet on this market."):
         return
     put(positions_table(page.positions), "positions")
     st.caption(plain(about_positions(page.positions)))

@@ -29,7 +29,7 @@ from arena.record.schema.database import Connection, schema_version
 from arena.record.write.operations import MOST_TRIES, read_recent_incidents
 from arena.record.write.quarantine import StoredQuarantine, read_quarantine
 from dashboard import html
-from dashboard.pages import choice, listing, put, way
+from dashboard.pages import choice, listing, put, section, way
 from dashboard.record import RecordSource, arena_status, kept, known_config, season
 from dashboard.words import count, day, escaped, far, flat, moment, plain, usd, written
 from markets.millionths import ONE
@@ -252,11 +252,10 @@ SCOPES = {
 
 def show_rounds(rounds: Sequence[RoundState]) -> None:
     """The rounds of cohorts that play, each leading to its turns."""
-    st.subheader("Rounds", anchor=False)
-    if not rounds:
-        st.caption("No round has begun. `arena round` plays the next one, `arena run` each in its time.")
+    nothing = "No round has begun. `arena round` plays the next one, `arena run` each in its time."
+    said = "Rounds of cohorts still playing, and those decided last, newest first."
+    if not section("Rounds", rounds, nothing, said):
         return
-    st.caption("Rounds of cohorts still playing, and those decided last, newest first.")
     newest = sorted(rounds, key=lambda one: (one.at, one.cohort), reverse=True)
     found = dict.fromkeys(status for one in newest for status in one.turns)
     data: dict[str, Any] = {
@@ -272,14 +271,12 @@ def show_rounds(rounds: Sequence[RoundState]) -> None:
 
 def show_failed(turns: Sequence[FailedTurn]) -> None:
     """The newest turns that failed, each leading to the whole of it."""
-    st.subheader("Failed turns", anchor=False)
-    if not turns:
-        st.caption("No failed turns.")
-        return
-    st.caption(
+    said = (
         f"The newest, at most {FAILED}. Failed turns got no answer and count as unanswered. Malformed "
         "answers could not be read and count as skips."
     )
+    if not section("Failed turns", turns, "No failed turns.", said):
+        return
     data: dict[str, Any] = {
         "Decided": [turn.at for turn in turns],
         "Agent": [turn.agent for turn in turns],
@@ -355,13 +352,12 @@ KINDS = {
 
 def show_jobs(status: Status, is_replay: bool) -> None:
     """How each job of `arena run` went last."""
-    st.subheader("Jobs", anchor=False)
-    if not status.jobs:
-        none = "No job has run yet. `arena run` runs them; `arena run --list` shows which, and when."
-        st.caption("None: `arena replay` plays its rounds without jobs." if is_replay else none)
-        return
-    st.caption("What `arena run` does between rounds.")
+    nothing = "No job has run yet. `arena run` runs them; `arena run --list` shows which, and when."
+    if is_replay:
+        nothing = "None: `arena replay` plays its rounds without jobs."
     jobs = status.jobs
+    if not section("Jobs", jobs, nothing, "What `arena run` does between rounds."):
+        return
     data: dict[str, Any] = {
         "Job": [job.name for job in jobs],
         "Last begun": [job.started_at for job in jobs],
@@ -378,11 +374,10 @@ def show_jobs(status: Status, is_replay: bool) -> None:
 
 def show_incidents(incidents: Sequence[RecordedIncident], recorder: str) -> None:
     """What an operator should hear of, and whether they were told."""
-    st.subheader("Incidents", anchor=False)
-    if not incidents:
-        st.caption(f"No incidents. `{recorder}` records them while it is at work.")
+    nothing = f"No incidents. `{recorder}` records them while it is at work."
+    said = "Newest first. With `watch.webhook` in the config they are sent as they happen."
+    if not section("Incidents", incidents, nothing, said):
         return
-    st.caption("Newest first. With `watch.webhook` in the config they are sent as they happen.")
     data: dict[str, Any] = {
         "At": [told.incident.at for told in incidents],
         "What": [told.incident.text or told.incident.subject for told in incidents],

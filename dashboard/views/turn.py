@@ -33,7 +33,7 @@ from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
 from arena.record.write.evidence import read_evidence
 from dashboard import html
-from dashboard.pages import Way, choice, listing, long_text, put, step, way
+from dashboard.pages import Way, choice, listing, long_text, put, section, step, way
 from dashboard.record import RecordSource, kept, quote_price, season
 from dashboard.words import (
     cents,
@@ -401,10 +401,8 @@ FILLS = {
 
 def show_orders(page: TurnPage) -> None:
     """Every bet and sale that was ordered, with what was filled of it."""
-    st.subheader("Orders", anchor=False)
     wishes: list[Bet | Sale] = [*page.turn.sales, *page.turn.bets]
-    if not wishes:
-        st.caption("It placed no order.")
+    if not section("Orders", wishes, "It placed no order."):
         return
     rows = [_order(page, wish) for wish in wishes]
     keys = [key for key in ORDERS if key != "limit" or any(row["limit"] is not None for row in rows)]
@@ -498,8 +496,7 @@ def show_rejections(page: TurnPage) -> None:
     """What was refused, and why."""
     if not page.rejections:
         return
-    st.subheader("Rejected", anchor=False)
-    st.caption("Items of the answer that made no sense, and orders against the rules.")
+    section("Rejected", True, "", "Items of the answer that made no sense, and orders against the rules.")
     listing(
         {
             "Why": [refused.message for refused in page.rejections],
@@ -536,12 +533,9 @@ RARE = ("blind", "reason")
 
 def show_forecasts(page: TurnPage) -> None:
     """Every market on offer: what was said of it, blind and in the end, and what came."""
-    st.subheader("Forecasts", anchor=False)
     claims = [claim for claim in page.claims if claim.seen.shown or claim.said.final is not None]
-    if not claims:
-        st.caption("No market was on offer.")
+    if not section("Forecasts", claims, "No market was on offer.", _judged(claims)):
         return
-    st.caption(" ".join(_judged(claims)))
     rows = [_claim(claim) for claim in claims]
     keys = [key for key in CLAIMS if key not in RARE or any(row[key] is not None for row in rows)]
     table = {key: [row[key] for row in rows] for key in keys}
@@ -551,17 +545,15 @@ def show_forecasts(page: TurnPage) -> None:
     listing(table, "Forecasts: one row a market", CLAIMS | {"venue": html.words("Venue")}, ways)
 
 
-def _judged(claims: Sequence[Claim]) -> Iterator[str]:
+def _judged(claims: Sequence[Claim]) -> str:
     gains = [claim.gain for claim in claims if claim.gain is not None]
-    if gains:
-        better = sum(gain > 0 for gain in gains)
-        mean = sum(gains) / len(gains)
-        judged = f"{len(gains):,} of {count(len(claims), 'market')} can be judged"
-        closer = f"{better} closer than the price; {written(mean, '%+.4f')} Brier points a market on average."
-        yield f"{judged}: {closer}"
-    else:
+    if not gains:
         stated = any(claim.said.final is not None for claim in claims)
-        yield "None can be judged yet." if stated else "It stated no probability."
+        return "None can be judged yet." if stated else "It stated no probability."
+    better, mean = sum(gain > 0 for gain in gains), sum(gains) / len(gains)
+    judged = f"{len(gains):,} of {count(len(claims), 'market')} can be judged"
+    closer = f"{better} closer than the price; {written(mean, '%+.4f')} Brier points a market on average."
+    return f"{judged}: {closer}"
 
 
 def _claim(claim: Claim) -> dict[str, object]:
@@ -608,13 +600,11 @@ def cost_of(attempts: Sequence[CallAttempt]) -> str:
 
 def show_calls(record: RecordSource, page: TurnPage) -> None:
     """The calls of a turn, and the words of one of them."""
-    st.subheader("Calls", anchor=False)
-    if not page.attempts:
-        st.caption("It asked no model.")
-        return
     failed = sum(attempt.error_code is not None for attempt in page.attempts)
     asked = count(len(page.attempts), "attempt")
-    st.caption(f"{asked}, {failed:,} without an answer." if failed else f"{asked}, answered.")
+    said = f"{asked}, {failed:,} without an answer." if failed else f"{asked}, answered."
+    if not section("Calls", page.attempts, "It asked no model.", said):
+        return
     rows = [_attempt(attempt) for attempt in page.attempts]
     told = [key for key in CALLS if any(row[key] not in (None, "") for row in rows)]
     listing({key: [row[key] for row in rows] for key in told}, "Calls: one row an attempt", CALLS)
@@ -693,8 +683,8 @@ def show_evidence(page: TurnPage) -> None:
     """The articles that its prompt held, each with its first words."""
     if not page.evidence:
         return
-    st.subheader("Evidence", anchor=False)
-    st.caption(f"{count(len(page.evidence), 'article')}, shown to every agent of the round alike.")
+    many = count(len(page.evidence), "article")
+    section("Evidence", True, "", f"{many}, shown to every agent of the round alike.")
     rows = [_article(page, market, article) for market, article in page.evidence]
     listing(
         {key: [row[key] for row in rows] for key in EVIDENCE},
