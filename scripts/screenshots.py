@@ -1,4 +1,4 @@
-"""Pictures of the dashboard for the docs: python scripts/screenshots.py --database demo.db
+"""Pictures of the dashboard for the docs: python -m scripts.screenshots --database demo.db
 
 Works out what pages show of a demo, starts the dashboard on it, and takes each page from the top.
 `--into FOLDER` takes every page instead, whole, on a screen and on a phone, in light and in dark, to be
@@ -6,14 +6,7 @@ looked at.
 """
 
 import argparse
-import contextlib
 import io
-import os
-import re
-import shutil
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,19 +20,14 @@ from arena.clock import now
 from arena.record.queries.markets import read_last_shown, read_market_interest
 from arena.record.record import Record
 from arena.scores.refresh import refresh_cache
+from tests.browser.watching import FLAGS
+from tests.conftest import find_chromium
+from tests.dashboard.serving import serving
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 SCREEN, PHONE = 1440, 390
 HIGHEST = 7_000
 """Pixels of a whole page at most."""
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +71,6 @@ def every(taken: list[Shot]) -> Iterator[Shot]:
         for width in (SCREEN, PHONE):
             yield Shot(f"{shot.name}-{width}", shot.address, HIGHEST, width)
             yield Shot(f"{shot.name}-{width}-dark", shot.address, HIGHEST, width, "dark")
-
-
-@contextlib.contextmanager
-def dashboard(database: Path) -> Iterator[str]:
-    """The address of a dashboard on this record, for as long as it is needed."""
-    command = [sys.executable, "-m", "arena.cli.main", "dashboard", "--database", str(database)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        address = next(line for line in process.stdout if "http://" in line)
-        try:
-            yield re.findall(r"http://\S+", address)[0]
-        finally:
-            process.send_signal(signal.SIGINT)
 
 
 def settle(page: Page) -> None:
@@ -147,12 +122,11 @@ def main() -> None:
     wanted = [*shots(market), DARK, *NARROW] if asked.into is None else [*every(shots(market))]
     folder = asked.into or IMAGES
     folder.mkdir(parents=True, exist_ok=True)
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    with dashboard(asked.database) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+    with serving(asked.database) as dashboard, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
         for shot in wanted:
             if shot.name.startswith(asked.only):
-                keep(take(browser, address, shot), folder / f"{shot.name}.png")
+                keep(take(browser, dashboard.address, shot), folder / f"{shot.name}.png")
         browser.close()
 
 

@@ -1,14 +1,12 @@
 """The pages of an agent and of a duel in a real Chromium: chosen, linked to, opened from, gone back to."""
 
 import re
-from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.watching import PATIENCE, Watched, back, follow, open_at, settled
 from tests.dashboard.serving import Served
-from tests.records.seasons import HOSTILE
 
 pytestmark = pytest.mark.browser
 
@@ -39,11 +37,3 @@ def test_a_duel_is_swapped_and_another_is_picked_from_the_table(served: Served, 
     expect(first).to_have_value("oracle", timeout=PATIENCE)
     expect(second).to_have_value("random")
     settled(page)
-
-
-def test_a_name_from_elsewhere_leads_nowhere(served: Served, watched: Watched) -> None:
-    page = watched.page
-    for path, title in (("duel?a=oracle&b=", "Duel"), ("agent?agent=", "Agents")):
-        open_at(page, f"{served.address}/{path}{quote(HOSTILE, safe='')}", title)
-        expect(page.get_by_role("combobox").last).to_have_value(HOSTILE, timeout=PATIENCE)
-        assert page.locator("a[href*='//203.0.113.9'], img[src*='203.0.113.9']").count() == 0

@@ -11,11 +11,12 @@ from playwright.sync_api import Page, expect
 from dashboard.words import JOINER
 from markets.registry import load
 from tests.browser.watching import PATIENCE, Watched, apart, open_at, settled
-from tests.dashboard.addresses import addresses, ask, path_of
+from tests.dashboard.addresses import addresses, path_of
 from tests.dashboard.hostile import TOGETHER, hostile
 from tests.dashboard.payloads import ELSEWHERE, HOSTILE_TEXTS
 from tests.dashboard.serving import Served, serving
 from tests.records.seasons import HOSTILE
+from tests.rows import rows_in
 
 pytestmark = pytest.mark.browser
 
@@ -61,7 +62,7 @@ def flat(text: str, most: int) -> str:
 def spoiled(tmp_path_factory: pytest.TempPathFactory) -> Spoiled:
     """Such a record, and of its markets question and category."""
     found: Path = apart(hostile, tmp_path_factory)
-    known = ask(found, "SELECT DISTINCT market_id, question, category FROM market_version ORDER BY 1")
+    known = rows_in(found, "SELECT DISTINCT market_id, question, category FROM market_version ORDER BY 1")
     return found, {market: (question, category) for market, question, category in known}
 
 

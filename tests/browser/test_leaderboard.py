@@ -8,7 +8,7 @@ from playwright.sync_api import WebSocketRoute, expect
 
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import compute_leaderboard
-from tests.browser.watching import PATIENCE, Watched, back, follow, names_of, open_at, rows_of, settled
+from tests.browser.watching import PATIENCE, Watched, follow, names_of, open_at, rows_of, settled
 from tests.dashboard.serving import Served
 
 pytestmark = pytest.mark.browser
@@ -31,26 +31,6 @@ def test_it_is_searched_and_read_in_another_way_and_comes_back_by_its_link(
     open_at(page, page.url, "Full leaderboard")
     assert rows_of(page) == ["oracle"]
     expect(page.get_by_text("Score against return")).to_be_visible()
-
-
-def test_a_row_leads_to_its_agent_and_back_leads_back(served: Served, watched: Watched) -> None:
-    page = watched.page
-    open_at(page, f"{served.address}/leaderboard", "Full leaderboard")
-    follow(page, 0, leads=rf"/agent\?agent={rows_of(page)[0]}$")
-    back(page)
-    expect(page).to_have_title("Full leaderboard · Paper Arena", timeout=PATIENCE)
-    settled(page)
-    page.wait_for_timeout(1_000)
-    assert "/agent" not in page.url
-
-
-def test_curves_have_ranges_and_the_line_up_is_told(served: Served, watched: Watched) -> None:
-    page = watched.page
-    open_at(page, f"{served.address}/cohort?cohort=1&range=1w&unit=percent", "Cohorts")
-    expect(page.get_by_role("radio", name="1W")).to_be_checked()
-    expect(page.get_by_role("img", name="Profit or loss of each agent")).to_be_visible()
-    page.get_by_text("How this cohort plays").click()
-    assert rows_of(page, -1)[0] == "market"
 
 
 def test_a_click_that_the_server_never_hears_of_leads_on_all_the_same(

@@ -28,20 +28,6 @@ def test_a_row_opens_its_market_and_the_way_back_stays_open(served: Served, watc
     expect(page).to_have_url(re.compile(r"/markets$"))
 
 
-def test_words_searched_for_survive_the_way_there_and_back(served: Served, watched: Watched) -> None:
-    page = watched.page
-    open_at(page, f"{served.address}/markets", "Markets")
-    word = rows_of(page)[0].split()[2]
-    page.get_by_placeholder("Search questions").fill(word)
-    page.get_by_placeholder("Search questions").press("Enter")
-    expect(page).to_have_url(re.compile(f"search={word}"), timeout=PATIENCE)
-    settled(page)
-    follow(page, 0, leads=r"\?market=")
-    back(page)
-    expect(page.get_by_placeholder("Search questions")).to_have_value(word, timeout=PATIENCE)
-    expect(page).to_have_url(re.compile(f"search={word}"))
-
-
 def test_a_turn_leads_to_the_turn_after_and_to_all_turns(served: Served, watched: Watched) -> None:
     page = watched.page
     open_at(page, f"{served.address}/turn?cohort=1&round=1&agent=oracle", "Turn")

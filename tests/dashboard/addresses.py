@@ -1,11 +1,11 @@
 """What pages show when their address says so: of a record, every sort of thing that it has."""
 
-import sqlite3
 from itertools import cycle
 from pathlib import Path
 from urllib.parse import urlencode
 
 from dashboard.pages import FIRST
+from tests.rows import rows_in
 
 Address = tuple[str, dict[str, str]]
 """A page, and what its address says."""
@@ -15,10 +15,12 @@ BUSIEST = (
     "LEFT JOIN fill ON fill.turn_id = turn.id GROUP BY name ORDER BY count(fill.id) DESC, name LIMIT 2"
 )
 BET_ON = "SELECT market_id FROM fill GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
-PLACE = (
-    "SELECT cohort.number, round.number, entrant.name FROM turn JOIN round ON round.id = turn.round_id "
-    "JOIN cohort ON cohort.id = round.cohort_id JOIN entrant ON entrant.id = turn.entrant_id "
+PLACED = (
+    "turn JOIN round ON round.id = turn.round_id JOIN cohort ON cohort.id = round.cohort_id "
+    "JOIN entrant ON entrant.id = turn.entrant_id"
 )
+"""Turns with where they were played, and by whom."""
+PLACE = f"SELECT cohort.number, round.number, entrant.name FROM {PLACED} "
 TRADED = f"{PLACE} JOIN fill ON fill.turn_id = turn.id ORDER BY turn.id DESC LIMIT 1"
 FAILED = f"{PLACE} WHERE turn.verdict IN ('failed', 'malformed') ORDER BY turn.id DESC LIMIT 1"
 ASKED = f"{PLACE} JOIN call USING (round_id, entrant_id) ORDER BY turn.id LIMIT 1"
@@ -56,14 +58,14 @@ def agents(record: Path) -> list[Address]:
 
 def busiest(record: Path) -> tuple[str, str]:
     """The two agents that traded most; made-up names where there are none."""
-    first, second, *_ = [*(name for (name,) in ask(record, BUSIEST)), "ann", "bob"]
+    first, second, *_ = [*(name for (name,) in rows_in(record, BUSIEST)), "ann", "bob"]
     return first, second
 
 
 def details(record: Path) -> list[Address]:
     """A market that was bet on; turns that traded, that failed, and that asked a model."""
-    markets = ask(record, BET_ON) or [("none:such",)]
-    places = [place for query in (TRADED, FAILED, ASKED) for place in ask(record, query)]
+    markets = rows_in(record, BET_ON) or [("none:such",)]
+    places = [place for query in (TRADED, FAILED, ASKED) for place in rows_in(record, query)]
     places = places or [("1", "1", "ann")]
     turns = [dict(zip(("cohort", "round", "agent"), map(str, place), strict=True)) for place in places]
     return [*(("market", {"market": one}) for (one,) in markets), *(("turn", turn) for turn in turns)]
@@ -79,15 +81,6 @@ def ways(record: Path) -> list[Address]:
         *lists,
         *(("markets", {"show": pill}) for pill in ("open", "soon", "waiting", "resolved")),
     ]
-
-
-def ask(record: Path, query: str) -> list[tuple[str, ...]]:
-    """What the record answers to plain SQL."""
-    plain = sqlite3.connect(f"file:{record}?mode=ro", uri=True)
-    try:
-        return plain.execute(query).fetchall()
-    finally:
-        plain.close()
 
 
 def path_of(address: Address) -> str:

@@ -24,6 +24,7 @@ from dashboard.words import cents
 from markets.model import MarketId
 from markets.venue import venue_page
 from portfolio.value import LotProfit, Profit
+from tests.dashboard.addresses import PLACED
 from tests.dashboard.opening import Show, healthy, in_address, markup, tables, with_reasons, words
 from tests.dashboard.spoiled import TEXT, spoiled
 from tests.rows import rows_in
@@ -70,8 +71,8 @@ def test_the_list_says_how_far_agents_are_apart_and_how_many_lots_are_held(
     by_question = {row["question"]: row for _, row in table.iterrows()}
     said = rows_in(
         database,
-        "SELECT forecast.market_id, round.at, round.id, probability, kind FROM forecast JOIN turn "
-        "ON turn.id = turn_id JOIN round ON round.id = round_id JOIN entrant ON entrant.id = entrant_id "
+        "SELECT forecast.market_id, round.at, round.id, probability, entrant.kind "
+        f"FROM {PLACED} JOIN forecast ON turn.id = turn_id "
         "WHERE stage = 'final' ORDER BY round.at, round.id",
     )
     held = dict(
@@ -128,9 +129,8 @@ def test_trades_are_the_fills_of_the_market(season: Path, show: Show) -> None:
     table = tables(page)[1]
     fills = rows_in(
         season,
-        "SELECT entrant.name, cohort.number, round.number, action, side, amount, shares FROM fill JOIN turn "
-        "ON turn.id = turn_id JOIN round ON round.id = round_id JOIN cohort ON cohort.id = round.cohort_id "
-        "JOIN entrant ON entrant.id = entrant_id WHERE market_id = ?",
+        f"SELECT entrant.name, cohort.number, round.number, action, side, amount, shares FROM {PLACED} "
+        "JOIN fill ON turn.id = turn_id WHERE market_id = ?",
         market,
     )
     kinds = {"buy": "bought", "sell": "sold"}
@@ -151,10 +151,8 @@ def test_the_strip_and_the_reasons_have_every_agents_last_word(
     head = ET.fromstring(markup(page)[1])
     said = rows_in(
         season,
-        "SELECT entrant.name, probability, reason, cohort.number FROM forecast "
-        "JOIN turn ON turn.id = turn_id JOIN round ON round.id = round_id "
-        "JOIN cohort ON cohort.id = round.cohort_id JOIN entrant ON entrant.id = entrant_id "
-        "WHERE market_id = ? AND stage = 'final' ORDER BY round.number",
+        f"SELECT entrant.name, probability, reason, cohort.number FROM {PLACED} "
+        "JOIN forecast ON turn.id = turn_id WHERE market_id = ? AND stage = 'final' ORDER BY round.number",
         market,
     )
     newest = max(cohort for *_, cohort in said)
@@ -193,8 +191,7 @@ def test_the_price_is_a_step_line_with_median_and_range_of_one_cohort(season: Pa
     assert [price.price for price in found.prices.points] == [mid for (mid,) in stored]
     said = rows_in(
         season,
-        "SELECT round_id, name, probability FROM forecast JOIN turn ON turn.id = turn_id "
-        "JOIN round ON round.id = round_id JOIN entrant ON entrant.id = entrant_id "
+        f"SELECT round_id, name, probability FROM {PLACED} JOIN forecast ON turn.id = turn_id "
         "WHERE market_id = ? AND stage = 'final' AND round.cohort_id = 1",
         market,
     )

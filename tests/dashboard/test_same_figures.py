@@ -11,9 +11,10 @@ from typer.testing import CliRunner
 
 from arena.cli.main import app
 from dashboard.words import in_dollars, written
-from tests.dashboard.addresses import BET_ON, ask, busiest
+from tests.dashboard.addresses import BET_ON, busiest
 from tests.dashboard.opening import Show, tables, tiles, words
 from tests.dashboard.records import shared
+from tests.rows import rows_in
 
 PERCENT = {"win_rate": 100, "coverage": 100}
 """What a page multiplies a share by."""
@@ -62,7 +63,7 @@ def money(dollars: float) -> str:
 
 
 def cohorts_of(record: Path) -> list[int]:
-    return [int(number) for (number,) in ask(record, "SELECT number FROM cohort ORDER BY number")]
+    return [int(number) for (number,) in rows_in(record, "SELECT number FROM cohort ORDER BY number")]
 
 
 def test_the_standings_of_a_cohort(record: Path, show: Show) -> None:
@@ -94,20 +95,8 @@ def test_an_agent(record: Path, show: Show) -> None:
     assert all(figure in words(page) for figure in known)
 
 
-def test_the_forecasts_of_an_agent_in_parts(record: Path, show: Show) -> None:
-    name = busiest(record)[0]
-    parts = told(record, "agents", "show", name, "--by", "price")["parts"]["parts"]
-    page = show("agent", record, agent=name, part="forecasts", by="price")
-    table = tables(page)[1]
-    assert len(table) == len(parts) > 0
-    for place, part in enumerate(parts):
-        assert same(table["Brier"][place], part["brier"])
-        assert same(table["Miscalibration"][place], part["miscalibration"])
-        assert same(table["Forecasts"][place], part["forecasts"])
-
-
 def test_the_positions_of_a_market(record: Path, show: Show) -> None:
-    ((market,),) = ask(record, BET_ON)
+    ((market,),) = rows_in(record, BET_ON)
     table = tables(show("market", record, market=market))[0]
     cells = {(row["cohort"], row["agent"], row["side"]): row for _, row in table.iterrows()}
     known = {

@@ -9,15 +9,13 @@ import pytest
 
 from arena.record.record import Record
 from dashboard.words import dollars
+from tests.dashboard.addresses import PLACED
 from tests.dashboard.opening import Show, healthy, in_address, markup, tables, tiles, with_reasons, words
 from tests.dashboard.spoiled import SECRETLY_LONG, TEXT, spoiled
 from tests.rows import rows_in
 
 MILLION = 1_000_000
-TURN = (
-    "SELECT turn.id FROM turn JOIN round ON round.id = round_id JOIN cohort ON cohort.id = round.cohort_id "
-    "JOIN entrant ON entrant.id = entrant_id WHERE cohort.number = ? AND round.number = ? AND name = ?"
-)
+TURN = f"SELECT turn.id FROM {PLACED} WHERE cohort.number = ? AND round.number = ? AND name = ?"
 PLACE = ("1", "2", "oracle")
 
 
@@ -55,9 +53,8 @@ def test_turns_of_one_agent_can_be_looked_for(season: Path, show: Show) -> None:
 def test_an_order_that_was_filled_in_part_says_of_how_much(season: Path, show: Show) -> None:
     cut = rows_in(
         season,
-        "SELECT cohort.number, round.number, name, question, wanted FROM fill JOIN turn ON turn.id = turn_id "
-        "JOIN round ON round.id = round_id JOIN cohort ON cohort.id = round.cohort_id "
-        "JOIN entrant ON entrant.id = entrant_id JOIN market_version USING (market_id) "
+        f"SELECT cohort.number, round.number, name, question, wanted FROM {PLACED} "
+        "JOIN fill ON turn.id = turn_id JOIN market_version USING (market_id) "
         "WHERE \"left\" != '' AND action = 'buy' ORDER BY fill.id, version DESC LIMIT 1",
     )
     *place, question, wanted = cut[0]
