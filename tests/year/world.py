@@ -117,7 +117,8 @@ class YearWorld:
 
     def syncs(self) -> Iterator[Line]:
         """A reading of the catalogue every hour; the first sees all markets come, and none ever goes."""
-        said = [[f'"{name}":"{price.hash}"' for price in prices] for name, prices in self._by_name()]
+        named = zip(self.names, self.prices, strict=True)
+        said = [[f'"{name}":"{price.hash}"' for price in prices] for name, prices in named]
         sightings, previous, seen, known = dict.fromkeys(self.names, 1), "", "", -1
         for number in range(1, COHORTS * WEEK // HOUR + 1):
             second = (number - 1) * HOUR
@@ -136,9 +137,6 @@ class YearWorld:
             previous = digest(row | {"previous": previous, "sightings": sightings})
             sightings = {}
             yield (number, *row.values(), previous)
-
-    def _by_name(self) -> Iterator[tuple[str, list[YearPrice]]]:
-        return zip(self.names, self.prices, strict=True)
 
     def resolutions(self) -> Iterator[Line]:
         """How the markets ended that did, as rows."""
