@@ -1,17 +1,23 @@
 """What the pages of a site show, each drawn by the functions that draw it in the dashboard."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 
 from markupsafe import Markup
 
-from arena.record.queries.cohorts import read_prompts
+from arena.record.queries.changes import MarketState, read_market_states
+from arena.record.queries.cohorts import read_cohorts, read_prompts, read_rounds
+from arena.record.queries.markets import BEGINNING, read_last_shown, read_newest_instant
 from arena.record.queries.turns import find_turn, read_attempts, read_call_texts, read_newest_turns
 from arena.record.schema.database import Connection
-from arena.scores.leaderboard import Leaderboard
+from arena.scores.cache import CacheEntry
+from arena.scores.comparisons import COMPARISONS, Comparisons
+from arena.scores.leaderboard import Leaderboard, read_leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS
-from arena.scores.profiles.detailed_profile import PROFILE
+from arena.scores.profiles.detailed_profile import FIGURES, PROFILE
 from dashboard.board import (
     METACULUS_SAID,
     RATINGS,
@@ -30,18 +36,25 @@ from dashboard.board import (
 from dashboard.html import bold, columns, folded, lines, pills, points, quiet, tiles
 from dashboard.pages import Address
 from dashboard.record import (
+    PAGE_ROWS,
     LeaderboardLine,
+    MarketFilter,
     MarketLine,
     PnlPoint,
     SeasonOverview,
+    all_markets,
     cache_note,
     leaderboard_lines,
+    market_lines,
+    read_market_list,
+    read_season,
+    read_summed_curves,
 )
-from dashboard.site.standings import ReportFacts, heading, standings
+from dashboard.site.standings import gather, heading, standings
 from dashboard.views import agent, arena, cohort, glossary, how, market
-from dashboard.views.agent import Holding, holdings_table
+from dashboard.views.agent import Holding, holdings_table, read_all_holdings
 from dashboard.views.markets import PILLS
-from dashboard.words import day, filled, moment, rules, with_true_minus
+from dashboard.words import count, day, filled, moment, rules, with_true_minus
 from markets.model import MarketId
 
 Draw = Callable[[Address], Iterator[str | Markup]]
@@ -52,24 +65,91 @@ TRADES = 100
 """So many trades of a market are listed."""
 
 
-def home(
-    connection: Connection,
-    known: SeasonOverview,
-    board: Leaderboard,
-    shown: Sequence[LeaderboardLine],
-    curves: Mapping[str, Sequence[PnlPoint]],
-    newest: datetime | None,
-    address: Address,
-) -> Iterator[str | Markup]:
+@dataclass(frozen=True)
+class SeasonSite:
+    """A season as it is published, in one look at the record. What files don't ask for is not read."""
+
+    connection: Connection
+    with_prompts: bool = False
+
+    @cached_property
+    def known(self) -> SeasonOverview:
+        """Cohorts and agents."""
+        return read_season(self.connection)
+
+    @cached_property
+    def board(self) -> Leaderboard:
+        """The leaderboard of all, as `arena leaderboard` has it."""
+        return read_leaderboard(self.connection, None)
+
+    @cached_property
+    def lines(self) -> tuple[LeaderboardLine, ...]:
+        """Its rows, each with what luck and calibration come to."""
+        figures = FIGURES.read(self.connection)
+        briefs = {} if figures is None else {one.agent: one for one in figures.value}
+        return leaderboard_lines(self.board, briefs)
+
+    @cached_property
+    def curves(self) -> dict[str, tuple[PnlPoint, ...]]:
+        """What all accounts of each agent together had made, over time."""
+        return read_summed_curves(self.connection, [name for name, _ in self.known.agents], arena.INSTANTS)
+
+    @cached_property
+    def holdings(self) -> dict[str, tuple[Holding, ...]]:
+        """What each agent holds now."""
+        return read_all_holdings(self.connection)
+
+    @cached_property
+    def comparisons(self) -> CacheEntry[Comparisons] | None:
+        """Every agent against the market, with its evidence over time: read once for all of them."""
+        return COMPARISONS.read(self.connection)
+
+    @cached_property
+    def states(self) -> dict[MarketId, MarketState]:
+        """Every market that agents were shown, the newest first, and what its page is made of."""
+        shown = {id: round for some in read_last_shown(self.connection) for id, round in some.items()}
+        return read_market_states(self.connection, shown)
+
+    @cached_property
+    def events(self) -> dict[str, list[MarketId]]:
+        """The markets of each event."""
+        found = defaultdict[str, list[MarketId]](list)
+        for id, state in self.states.items():
+            found[state.event_id].append(id)
+        return found
+
+    @cached_property
+    def market_lines(self) -> dict[MarketId, MarketLine]:
+        """Every market as lists have it."""
+        return {line.market.id: line for line in market_lines(self.connection, all_markets(self.connection))}
+
+    @cached_property
+    def now(self) -> datetime:
+        """The newest instant of the record."""
+        return read_newest_instant(self.connection, BEGINNING)
+
+    @cached_property
+    def newest_round(self) -> datetime | None:
+        """When was decided last."""
+        begun = (
+            one.at
+            for stored in read_cohorts(self.connection)
+            for one in read_rounds(self.connection, stored.id)
+        )
+        return max(begun, default=None)
+
+
+def home(season: SeasonSite, address: Address) -> Iterator[str | Markup]:
     """The verdict, the race, what was decided last, and the short board."""
+    known, board, shown, newest = season.known, season.board, season.lines, season.newest_round
     yield headline(board)
     when = f" Newest round: {moment(newest)}." if newest else ""
     yield quiet(" ".join([arena.what_this_is(known, board) + when, *stamps(known.cohorts)]))
     yield quiet(with_true_minus(board.sentence))
     players = arena.racing(known, shown)
-    drawn = {name: curves[name] for name in players if name in curves}
+    drawn = {name: season.curves[name] for name in players if name in season.curves}
     colours = known.colours(players[: arena.NAMED])
-    decisions = arena.decisions(arena.read_newest_decisions(connection), address)
+    decisions = arena.decisions(arena.read_newest_decisions(season.connection), address)
     yield arena.opening(arena.race(known, drawn, colours, shown), board, decisions)
     equity = {name: [point.percent for point in line] for name, line in drawn.items()}
     ranked = [line for line in shown if line.is_on_board]
@@ -85,20 +165,23 @@ def _unranked(shown: Sequence[LeaderboardLine], known: SeasonOverview, address: 
         yield board_table(says, UNRANKED, others, known.names, address)
 
 
-def all_agents(facts: ReportFacts, address: Address) -> Iterator[str | Markup]:
+def all_agents(season: SeasonSite, address: Address) -> Iterator[str | Markup]:
     """The standings whole, each row of which leads to its agent."""
     yield "All agents"
-    yield from standings(facts, address)
+    yield from standings(gather(season.connection, None, season.board), address)
 
 
-def one_cohort(
-    connection: Connection, known: SeasonOverview, number: int, address: Address, with_pills: bool
-) -> Iterator[str | Markup]:
-    """Its money beside its calibration, then standings and rules; with the way to all others, or without."""
+def one_cohort(season: SeasonSite, asked: int | None, address: Address) -> Iterator[str | Markup]:
+    """Its money beside its calibration, then standings and rules.
+
+    Without a number it is the one that tells most, with the way to all others.
+    """
+    known, connection = season.known, season.connection
+    number = asked or cohort.read_cohort_returns(connection).telling
     page = cohort.read_cohort_page(connection, number)
     curves = cohort.by_agent(cohort.read_cohort_curves(connection, number))
     yield cohort.heading(number, cohort.playing(known, curves), page.line.ended_at is not None)
-    if with_pills:
+    if asked is None:
         yield cohort.cohort_pills(cohort.read_cohort_returns(connection), number, address)
     yield quiet(" ".join([f"{day(page.line.starts_at)}: {progress(page.line)}.", *stamps([page.line])]))
     if page.board is not None:
@@ -132,19 +215,12 @@ def one_cohort(
         yield folded(f"What differs from cohort {page.before}", points(page.changed))
 
 
-def one_agent(
-    connection: Connection,
-    known: SeasonOverview,
-    ranked: Sequence[LeaderboardLine],
-    curve: Sequence[PnlPoint],
-    held: Sequence[Holding],
-    evidence: agent.AgentEvidence | None,
-    name: str,
-    address: Address,
-) -> Iterator[str | Markup]:
+def one_agent(season: SeasonSite, name: str, address: Address) -> Iterator[str | Markup]:
     """Its rank and verdict, equity beside calibration, evidence, its cohorts, and what it holds."""
     yield name
+    known, connection, ranked, curve = season.known, season.connection, season.lines, season.curves[name]
     stays, entry = agent.read_agent_page(connection, name), PROFILE.read(connection, name)
+    evidence = agent.evidence_of(season.comparisons, name)
     found = None if entry is None else entry.value
     line = agent.line_of_agent(ranked, name)
     yield agent.chips(name, stays, ranked, known)
@@ -158,18 +234,20 @@ def one_agent(
     yield agent.evidence_chart(evidence, look)
     yield heading("Cohort by cohort")
     yield agent.cohort_by_cohort(stays, found, address)
-    if held:
+    if held := season.holdings.get(name):
         yield heading("Open positions")
         yield holdings_table(held, address)
+    if season.with_prompts:
+        yield from _prompts(connection, name, stays[-1].setup.prompts)
 
 
-def prompts_of(connection: Connection, name: str) -> Iterator[Markup]:
+def _prompts(connection: Connection, name: str, hashes: Mapping[str, str]) -> Iterator[Markup]:
     """The prompts that an agent is asked by, and what was asked and answered in its newest turn."""
-    hashes = agent.read_agent_page(connection, name)[-1].setup.prompts
     texts = read_prompts(connection, tuple(hashes.values()))
     shown = {f"Prompt {prompt}": texts.get(hash, "") for prompt, hash in hashes.items()}
     for newest in read_newest_turns(connection, 1, name):
         turn = find_turn(connection, newest.cohort, newest.round, name)
+        where = f"cohort {newest.cohort}, round {newest.round}"
         for number, call in enumerate(read_attempts(connection, turn) if turn else (), start=1):
             said, where = (
                 read_call_texts(connection, call.id),
@@ -193,35 +271,46 @@ def list_file(key: str, page: int = 1) -> str:
     return "markets" + ("" if key == "all" else f"-{key}") + ("" if page == 1 else f"-{page}") + ".html"
 
 
-def some_markets(
-    key: str, shown: Sequence[MarketLine], said: str, around: Mapping[str, str], address: Address
-) -> Iterator[str | Markup]:
-    """Markets of one sort, and the ways to the other lists."""
-    yield "Markets"
-    yield pills([(label, list_file(one), one == key) for one, (label, *_) in PILLS.items()], "Show")
-    yield quiet(said)
-    if shown:
-        yield market_table(shown, address=address)
-    steps = [filled('<a href="%s">%s</a>', href, label) for label, href in around.items()]
+def every_market(season: SeasonSite, place: int, address: Address) -> Iterator[str | Markup]:
+    """One of the pages that have all markets together, counted from 0."""
+    every, start = list(season.market_lines.values()), PAGE_ROWS * place
+    shown, last = every[start : start + PAGE_ROWS], min(start + PAGE_ROWS, len(every))
+    said = f"Markets {start + 1:,}–{last:,} of {len(every):,}, those shown to agents most recently first."
+    around = {"← Previous page": place, "Next page →": place + 2 if last < len(every) else 0}
+    steps = [
+        filled('<a href="%s">%s</a>', list_file("all", page), label) for label, page in around.items() if page
+    ]
+    yield from _markets("all", shown, said if every else "No market was shown yet.", address)
     yield filled("<p>%s</p>", Markup(" · ").join(steps)) if steps else ""
 
 
-def one_market(
-    connection: Connection,
-    known: SeasonOverview,
-    id: MarketId,
-    now: datetime,
-    related: Sequence[MarketLine],
-    address: Address,
-) -> Iterator[str | Markup]:
+def some_markets(season: SeasonSite, key: str, address: Address) -> Iterator[str | Markup]:
+    """The markets of one sort."""
+    _, status, order = PILLS[key]
+    found = read_market_list(season.connection, MarketFilter(status=status, order=order))
+    among = "" if found.whole else ", chosen among those that agents were shown most recently"
+    said = f"{count(len(found.lines), 'market')}{among}." if found.lines else "No market is so now."
+    yield from _markets(key, found.lines, said, address)
+
+
+def _markets(key: str, shown: Sequence[MarketLine], said: str, address: Address) -> Iterator[str | Markup]:
+    """A list of markets under the ways to the others."""
+    yield "Markets"
+    yield pills([(label, list_file(one), one == key) for one, (label, *_) in PILLS.items()], "Show")
+    yield quiet(said)
+    yield market_table(shown, address=address) if shown else ""
+
+
+def one_market(season: SeasonSite, id: MarketId, address: Address) -> Iterator[str | Markup]:
     """Its price, what every agent says and why, who held it, how it ended, and its rules."""
+    connection, now = season.connection, season.now
     page = market.read_market_page(connection, id, now)
     assert page is not None, id
     yield page.market.question
     if page.market.closes_at > now and not page.ends:
         page = replace(page, now=_newest(page))  # what is drawn holds until its own next change
     found = market.read_market_history(connection, id, page.spoken_last, page.offered)
-    yield market.market_head(page, found, known, page.spoken_last, address=address)
+    yield market.market_head(page, found, season.known, page.spoken_last, address=address)
     if page.positions:
         yield heading("Positions")
         yield market.positions_table(page.positions, address)
@@ -232,7 +321,8 @@ def one_market(
     if page.ends:
         yield heading("Resolution")
         yield filled("<p>%s</p>", bold(market.about_resolution(page.ends[-1].resolution)))
-    if related:
+    others = [one for one in season.events[season.states[id].event_id] if one != id]
+    if related := [season.market_lines[one] for one in others[:PAGE_ROWS]]:
         yield heading("Related markets")
         yield market_table(related, ("question", "status", "closes"), address)
     if page.market.rules.strip():
@@ -246,13 +336,13 @@ def _newest(page: market.MarketPage) -> datetime:
     return max([*known, page.quote.at] if page.quote else known)
 
 
-def how_it_works(connection: Connection, address: Address) -> Iterator[str | Markup]:
+def how_it_works(season: SeasonSite, address: Address) -> Iterator[str | Markup]:
     """What is played, and what the figures mean."""
     yield "How it works"
-    yield how.how_it_works(how.read_newest(connection), address)
+    yield how.how_it_works(how.read_newest(season.connection), address)
 
 
-def all_words(_: Address) -> Iterator[str | Markup]:
+def all_words(_season: SeasonSite, _address: Address) -> Iterator[str | Markup]:
     """The glossary."""
     yield "Glossary"
     yield glossary.glossary(glossary.words())

@@ -12,8 +12,9 @@ from arena.clock import now
 from arena.errors import ArenaError
 from arena.record.queries.progress import season_version
 from arena.record.schema.database import Connection, open_read_only, reading
-from dashboard.site.contents import SeasonSite
+from dashboard.site.contents import site_files
 from dashboard.site.folder import Told, write_site
+from dashboard.site.pages import SeasonSite
 from dashboard.site.standings import gather, report_page
 
 
@@ -37,7 +38,7 @@ def report() -> int:
 def publish_site(connection: Connection, place: Path, with_prompts: bool, told: Told) -> dict[str, Any]:
     """Bring the folder of a site up to the record, and say what changed and what it is of."""
     site = SeasonSite(connection, with_prompts)
-    changes = write_site(place, season_version(connection), site.files(), told)
+    changes = write_site(place, season_version(connection), site_files(site), told)
     return asdict(changes) | {"agents": len(site.known.agents), "cohorts": len(site.known.cohorts)}
 
 

@@ -14,7 +14,7 @@ from arena.errors import ArenaError
 from arena.operations.page_programs import page_command, page_environment
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import read_leaderboard
-from dashboard.site import contents
+from dashboard.site import contents, pages
 from dashboard.site.addresses import file_name
 from dashboard.site.contents import badge_words
 from dashboard.words import flat
@@ -66,7 +66,8 @@ def test_every_link_leads_to_a_file_and_every_page_is_reached(
 def test_many_markets_stand_on_several_pages(
     first_round: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contents, "PAGE_ROWS", 6)
+    for module in (contents, pages):
+        monkeypatch.setattr(module, "PAGE_ROWS", 6)
     site = PublishedSite(tmp_path / "site")
     site.publish(first_round)
     is_whole(site)

@@ -77,7 +77,7 @@ WORK = (
     FROM d""",
     f"UPDATE incident SET ended_at = {at(':now - 100')}",
 )
-"""Rows that no hash is taken over, put in by the database itself; what looks like chance is made of primes."""
+"""Rows that no hash is taken over, put in by the database; what looks like chance is made of primes."""
 
 
 def size(scale: float, agents: int | None = None) -> Size:
