@@ -23,7 +23,7 @@ def main() -> None:
         }
         for style, known, events in product(STYLES, (True, False), (10, 30, 100))
     )
-    line = "{style:12} ties known: {ties_known:1} {events:>6} events {coverage:>6.1%} in the band of 95%"
+    line = "{style:12} ties known: {ties_known!s:5} {events:>6} events {coverage:>6.1%} in the band of 95%"
     report_plainly(rows, chosen.json, line)
 
 

@@ -249,10 +249,7 @@ def _prompts(connection: Connection, name: str, hashes: Mapping[str, str]) -> It
         turn = find_turn(connection, newest.cohort, newest.round, name)
         where = f"cohort {newest.cohort}, round {newest.round}"
         for number, call in enumerate(read_attempts(connection, turn) if turn else (), start=1):
-            said, where = (
-                read_call_texts(connection, call.id),
-                f"cohort {newest.cohort}, round {newest.round}",
-            )
+            said = read_call_texts(connection, call.id)
             for message in said.messages:
                 shown[f"Call {number} of {where}: {message.role}"] = message.content
             shown[f"Call {number} of {where}: answer"] = said.reply or "–"
