@@ -22,13 +22,40 @@ from arena.scores.rules.comparisons.weeks import ENOUGH_WEEKS
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
 from dashboard import html
 from dashboard.pages import Address, Way, in_app, put, way
-from dashboard.record import CohortLine, LeaderboardLine, MarketLine, MarketStatus, SeasonOverview
+from dashboard.record import (
+    CohortLine,
+    LeaderboardLine,
+    MarketLine,
+    MarketStatus,
+    PnlPoint,
+    SeasonOverview,
+)
 from dashboard.words import count, day, money, outcome, percent, plain, with_true_minus, written
 from markets.millionths import ONE
 from markets.venue import venue_page
 from portfolio.rules import DEPTH_UNKNOWN, SEED, UNLIMITED
 
 Figure = float | int | str | None
+
+
+def pnl_values(points: Sequence[PnlPoint], unit: str = "percent") -> list[tuple[float, float]]:
+    """What an account had made at each instant, in `dollars` or in `percent`."""
+    return [(one.at.timestamp(), one.dollars if unit == "dollars" else one.percent) for one in points]
+
+
+def pnl_lines(
+    curves: Mapping[str, Sequence[PnlPoint]],
+    colours: Mapping[str, str],
+    dashed: Callable[[str], bool],
+    unit: str = "percent",
+    end: str = "%+.1f%",
+) -> list[html.Line]:
+    """What agents have made as lines, each with its end in figures."""
+    drawn = {name: pnl_values(points, unit) for name, points in curves.items() if points}
+    return [
+        html.Line(name, line, colours.get(name, html.REST), written(line[-1][1], end), dashed(name))
+        for name, line in drawn.items()
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,6 +197,10 @@ class SeasonOverview:
         kind = dict(self.agents).get(agent, "market")
         return "models" if kind in MODELS else "people" if kind in PEOPLE else "baselines"
 
+    def is_baseline(self, agent: str) -> bool:
+        """Whether it is a rule to compare with."""
+        return self.group(agent) == "baselines"
+
     def about(self, agent: str) -> str:
         """Who made it, or by which rule it plays."""
         model, kind = self.models.get(agent, ""), dict(self.agents).get(agent, "market")

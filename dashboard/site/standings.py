@@ -23,17 +23,18 @@ from dashboard.board import (
     board_table,
     cohort_label,
     columns_of,
+    pnl_lines,
     progress,
     says_and_happens,
     stamps,
     with_bar,
 )
-from dashboard.html import HALVES, REST, Line, box, calibration_chart, columns, line_chart, quiet, scatter
+from dashboard.html import HALVES, REST, box, calibration_chart, columns, line_chart, quiet, scatter
 from dashboard.pages import Address
 from dashboard.record import CohortLine, PnlPoint, SeasonOverview, leaderboard_lines, read_season
 from dashboard.site.shell import one_file
 from dashboard.views.cohort import by_agent, gains
-from dashboard.words import count, filled, moment, with_true_minus, written
+from dashboard.words import count, filled, moment, with_true_minus
 
 COLUMNS = columns_of(
     *("place", "skill_low", "skill", "interval", "verdict", "evidence", "ties", "copies"),
@@ -157,16 +158,7 @@ def _profit(
     line: CohortLine, points: Sequence[PnlPoint], colours: Mapping[str, str], rest: str = ""
 ) -> Markup:
     """What each account of a cohort has made over time."""
-    drawn = [
-        Line(
-            name,
-            [(point.at.timestamp(), point.percent) for point in own],
-            colours.get(name, REST),
-            written(own[-1].percent, "%+.1f%"),
-            name == MARKET,
-        )
-        for name, own in by_agent(points).items()
-    ]
+    drawn = pnl_lines(by_agent(points), colours, lambda name: name == MARKET)
     chart = line_chart(drawn, f"Profit and loss in cohort {line.number}", "%+.0f%", frames=HALVES)
     said = f"{progress(line)}. Open positions at mid." if drawn else "No account has been valued yet."
     return box(cohort_label(line), chart, said + rest)

@@ -17,7 +17,16 @@ from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard
 from arena.scores.rules.comparisons.lead import round_up
 from dashboard import html
-from dashboard.board import headline, leading, money_table, short_board, show_unranked, stamps
+from dashboard.board import (
+    headline,
+    leading,
+    money_table,
+    pnl_lines,
+    pnl_values,
+    short_board,
+    show_unranked,
+    stamps,
+)
 from dashboard.pages import Address, choice, in_app, link, put, way
 from dashboard.record import (
     MODELS,
@@ -245,22 +254,12 @@ def race(
     known: SeasonOverview, curves: Curves, colours: Mapping[str, str], lines: Sequence[LeaderboardLine]
 ) -> Markup:
     """The equity of all agents, the first coloured, on the band that luck makes of the first one's bets."""
-    drawn = [
-        html.Line(
-            name,
-            _percents(points),
-            colours.get(name, html.REST),
-            written(points[-1].percent, "%+.1f%"),
-            dashed=known.group(name) == "baselines",
-        )
-        for name, points in curves.items()
-        if points
-    ]
+    drawn = pnl_lines(curves, colours, known.is_baseline)
     first = next(iter(colours), "")
     luck = next((line.luck for line in lines if line.row.agent == first), None)
     points = curves.get(first, ())
     scale = points[-1].percent / points[-1].dollars if points and points[-1].dollars else 0.0
-    band = html.luck_band(_percents(points), luck if scale > 0 else None, scale)
+    band = html.luck_band(pnl_values(points), luck if scale > 0 else None, scale)
     if not drawn:
         return html.quiet("The race starts when the first round is over: “arena round” plays it.")
     says = f"Profit or loss of {count(len(drawn), 'agent')} in percent of their bankrolls, over time"
@@ -270,10 +269,6 @@ def race(
         else ""
     )
     return html.line_chart(drawn, says, "%+.0f%", band, note)
-
-
-def _percents(points: Sequence[PnlPoint]) -> list[tuple[float, float]]:
-    return [(point.at.timestamp(), point.percent) for point in points]
 
 
 def decisions(found: NewestDecisions, address: Address = in_app) -> Markup:

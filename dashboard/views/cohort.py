@@ -35,6 +35,8 @@ from dashboard.board import (
     leading,
     metaculus_table,
     money_table,
+    pnl_lines,
+    pnl_values,
     progress,
     says_and_happens,
     short_board,
@@ -297,24 +299,11 @@ def money_box(curves: Curves, colours: Mapping[str, str], unit: str, known: Seas
 def money_chart(curves: Curves, colours: Mapping[str, str], unit: str, known: SeasonOverview) -> Markup:
     """What each account has made, on what luck makes of the first one that is coloured."""
     axis, end = WRITTEN[unit]
-    drawn = {
-        name: [(p.at.timestamp(), p.dollars if unit == "dollars" else p.percent) for p in points]
-        for name, points in curves.items()
-    }
-    shown = [
-        html.Line(
-            name,
-            points,
-            colours.get(name, html.REST),
-            written(points[-1][1], end),
-            known.group(name) == "baselines",
-        )
-        for name, points in drawn.items()
-    ]
+    shown = pnl_lines(curves, colours, known.is_baseline, unit, end)
     if not shown:
         return html.quiet("No account has been valued yet: the first round starts the curves.")
-    first = next((name for name in colours if name in drawn), "")
-    band = html.luck_band(drawn[first]) if first else ()
+    first = next((name for name in colours if name in curves), "")
+    band = html.luck_band(pnl_values(curves[first], unit)) if first else ()
     return html.line_chart(shown, "Profit or loss of each agent over time", axis, band, frames=html.HALVES)
 
 
