@@ -726,10 +726,16 @@ def _earned(own: Sequence[AccountEquity]) -> tuple[str, float | None, float | No
 
 def show_unranked(lines: Sequence[LeaderboardLine], known: Container[str]) -> None:
     """One row an agent, which leads to the agent's page: no skill and no place, only bets and cost."""
-    if not lines:
-        return
-    st.subheader("Not ranked", anchor=False)
-    put(board_table("Agents that are not ranked, and why", UNRANKED, lines, known), "table of unranked")
+    if lines:
+        st.subheader("Not ranked", anchor=False)
+        put(unranked_table(lines, known), "table of unranked")
+
+
+def unranked_table(
+    lines: Sequence[LeaderboardLine], known: Container[str], address: Address = in_app
+) -> Markup:
+    """The same as markup."""
+    return board_table("Agents that are not ranked, and why", UNRANKED, lines, known, address)
 
 
 def board_table(

@@ -21,9 +21,11 @@ from markupsafe import Markup, escape
 
 from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
-from dashboard.words import JOINER, cents, day, filled, flat, moment, written
+from dashboard.words import JOINER, cents, count, day, filled, flat, moment, written
 from markets.millionths import ONE
 
+QUOTED = 4
+"""So many reasons are read at once."""
 BADGES = {"live": "LIVE", "replay": "REPLAY", "simulated": "SIMULATED"}
 
 
@@ -106,6 +108,12 @@ def quotes(shown: Iterable[Quotation]) -> Markup:
         )
         for q in shown
     )
+
+
+def reasons(found: Sequence[Quotation]) -> Markup:
+    """A box with the first of them; the others are folded away."""
+    rest = folded(count(len(found) - QUOTED, "more reason"), quotes(found[QUOTED:]))
+    return box("Reasons", quotes(found[:QUOTED]) + (rest if len(found) > QUOTED else ""))
 
 
 def light(look: str, word: str, sentence: str, reasons: Sequence[str]) -> Markup:
@@ -829,10 +837,10 @@ def columns_chart(
     def draw(frame: Frame) -> Iterator[Markup]:
         across, up = frame.scales((low, high), (0.0, float(most)))
         yield from (_level(frame, up.at(x), written(x, "localized"), x == 0) for x in {0, most})
-        for place, (count, (start, end)) in enumerate(zip(counts, pairwise(edges), strict=True)):
-            left, right, top = across.at(start), across.at(end), up.at(count)
+        for place, (many, (start, end)) in enumerate(zip(counts, pairwise(edges), strict=True)):
+            left, right, top = across.at(start), across.at(end), up.at(many)
             size = round(max(right - left - 1, 1), 1), round(up.at(0) - top, 1)
-            span = f"{written(start, unit)} to {written(end, unit)}: {count:,}"
+            span = f"{written(start, unit)} to {written(end, unit)}: {many:,}"
             yield filled(bar, looks[place] if looks else "c1", left, top, *size, span)
         for value, side in ((low, "start"), ((low + high) / 2, "middle"), (high, "end")):
             yield _label(across.at(value), frame.height - 8, written(value, unit), "axis", side)

@@ -21,8 +21,6 @@ from arena.scores.profiles.detailed_profile import FIGURES, PROFILE
 from dashboard.board import (
     METACULUS_SAID,
     RATINGS,
-    UNRANKED,
-    board_table,
     columns_of,
     headline,
     market_table,
@@ -32,6 +30,7 @@ from dashboard.board import (
     ratings,
     short_board,
     stamps,
+    unranked_table,
 )
 from dashboard.html import bold, columns, folded, lines, pills, points, quiet, tiles
 from dashboard.pages import Address
@@ -161,8 +160,7 @@ def _unranked(shown: Sequence[LeaderboardLine], known: SeasonOverview, address: 
     others = [line for line in shown if not line.is_on_board]
     if others:
         yield heading("Not ranked")
-        says = "Agents that are not ranked, and why"
-        yield board_table(says, UNRANKED, others, known.names, address)
+        yield unranked_table(others, known.names, address)
 
 
 def all_agents(season: SeasonSite, address: Address) -> Iterator[str | Markup]:

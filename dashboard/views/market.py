@@ -70,8 +70,6 @@ SAID = 800
 """So many prices and so many stated probabilities a chart has at most."""
 DEALT = 1_000
 """So many trades are read, the newest."""
-QUOTED = 4
-"""So many reasons are read at once; the others are folded away."""
 ROWS = 30
 """So many agents have a row of the strip: where there are more, the highest and the lowest."""
 MANY = 6
@@ -381,10 +379,7 @@ def _reasons(stated: Sequence[LastForecast], price: int | None, address: Address
     found = [_quotation(one, price, address) for one in order if one.reason]
     if not found:
         return html.box("Reasons", below="No agent has given a reason for this market.")
-    inside = html.quotes(found[:QUOTED])
-    if len(found) > QUOTED:
-        inside += html.folded(count(len(found) - QUOTED, "more reason"), html.quotes(found[QUOTED:]))
-    return html.box("Reasons", inside)
+    return html.reasons(found)
 
 
 def _quotation(one: LastForecast, price: int | None, address: Address) -> html.Quotation:

@@ -257,10 +257,6 @@ def _listed(turn: TurnSummary) -> dict[str, object]:
     }
 
 
-QUOTED = 4
-"""So many reasons are read at once; the others are folded away."""
-
-
 def show_turn(record: RecordSource, page: TurnPage) -> None:
     """The page of one turn, from how it ended down to the words of every call."""
     turn = page.turn
@@ -307,10 +303,7 @@ def reasons(page: TurnPage) -> Markup:
     told = [claim for claim in page.claims if claim.said.reason and claim.said.final is not None]
     told.sort(key=lambda one: (-traded[one.seen.id].amount if one.seen.id in traded else 1, -_apart(one)))
     found = [_quotation(claim, traded.get(claim.seen.id)) for claim in told]
-    if not found:
-        return Markup("")
-    rest = html.folded(count(len(found) - QUOTED, "more reason"), html.quotes(found[QUOTED:]))
-    return html.box("Reasons", html.quotes(found[:QUOTED]) + (rest if len(found) > QUOTED else ""))
+    return html.reasons(found) if found else Markup("")
 
 
 def _apart(claim: Claim) -> int:
