@@ -14,7 +14,7 @@ from sqlalchemy import BindParameter, Connection, bindparam, func
 from sqlmodel import or_
 
 from arena.record.model.columns import AccountSummary
-from arena.record.queries.cohorts import IS_TRADING, read_snapshot
+from arena.record.queries.cohorts import IS_TRADING, PLACE, read_snapshot
 from arena.record.queries.forecasts import read_frozen_rules
 from arena.record.queries.settlements import LAST_MARK, read_owed
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
@@ -34,7 +34,7 @@ from arena.record.schema.typed import (
     read_grouped_nouns,
     read_nouns,
     select,
-    select_as,
+    select_noun,
 )
 from arena.record.schema.world import MarketVersionRow, QuoteRow
 from markets.model import MarketId, Snapshot
@@ -283,18 +283,6 @@ DEPOSITED = (
     .correlate(EntrantRow.__table__)
     .scalar_subquery()
 )
-ACCOUNT_EQUITY = (
-    select_as(
-        entrant_id=EntrantRow.id,
-        cohort=CohortRow.number,
-        agent=EntrantRow.name,
-        kind=EntrantRow.kind,
-        given=func.coalesce(DEPOSITED, 0),
-        total=MarkRow.cash + MarkRow.value,
-    )
-    .select_from(joined(EntrantRow, CohortRow).outerjoin(MarkRow, clause(IS_LAST_MARK)))
-    .order_by(CohortRow.number, EntrantRow.position)
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +295,19 @@ class AccountEquity:
     kind: str
     given: int
     total: int | None
+
+
+ACCOUNT_EQUITY = (
+    select_noun(
+        AccountEquity,
+        **PLACE,
+        entrant_id=EntrantRow.id,
+        given=func.coalesce(DEPOSITED, 0),
+        total=MarkRow.cash + MarkRow.value,
+    )
+    .select_from(joined(EntrantRow, CohortRow).outerjoin(MarkRow, clause(IS_LAST_MARK)))
+    .order_by(CohortRow.number, EntrantRow.position)
+)
 
 
 def read_account_equity(connection: Connection, cohort: int | None = None) -> list[AccountEquity]:

@@ -52,6 +52,15 @@ ROUND_ID: BindParameter[int] = bindparam("round_id")
 SNAPSHOT_ID: BindParameter[int] = bindparam("snapshot_id")
 AT: BindParameter[datetime] = bindparam("at")
 
+PLACE: dict[str, Any] = {
+    "cohort": CohortRow.number,
+    "round": RoundRow.number,
+    "agent": EntrantRow.name,
+    "kind": EntrantRow.kind,
+    "at": RoundRow.at,
+}
+"""Where a turn is found, as nouns call it."""
+
 IS_TRADING = ~col(CohortRow.frozen).contains(f'"stamp":"{BENCHMARK}"')
 """Whether a cohort plays for money. One that answers a benchmark's questions is in no figure of the arena."""
 
