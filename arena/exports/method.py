@@ -210,10 +210,10 @@ def _settings_words(settings: Mapping[str, Any]) -> str:
 
 def method_text(method: Method) -> str:
     """The same as Markdown."""
-    parts = [_data, _cutoffs, _models, _prompts, _answers, _rules, _statistics, _limits]
-    if method.benchmark:
-        parts = [*(parts if method.cohorts else []), _rounds_of_benchmark]
-    return "\n\n".join(["# Method", *("\n".join(part(method)) for part in parts)]) + "\n"
+    parts = PARTS if method.cohorts or not method.benchmark else {}
+    parts = parts | ({"ForecastBench": _rounds_of_benchmark} if method.benchmark else {})
+    written = ("\n".join([f"## {heading}", "", *part(method)]) for heading, part in parts.items())
+    return "\n\n".join(["# Method", *written]) + "\n"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:
@@ -225,8 +225,6 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[st
 
 
 def _data(method: Method) -> Iterator[str]:
-    yield "## Data"
-    yield ""
     rows = [
         (
             one.number,
@@ -256,8 +254,6 @@ def _data(method: Method) -> Iterator[str]:
 
 
 def _cutoffs(method: Method) -> Iterator[str]:
-    yield "## Cutoffs"
-    yield ""
     yield (
         "An agent sees the prices of its round's snapshot and articles dated before it. An outcome counts "
         "once it could be known, and not before the market was due to close."
@@ -282,8 +278,6 @@ def _cutoffs(method: Method) -> Iterator[str]:
 
 
 def _models(method: Method) -> Iterator[str]:
-    yield "## Agents and models"
-    yield ""
     head = ("agent", "kind", "model", "released", "reported by answers", "settings")
     rows = [
         (
@@ -300,8 +294,6 @@ def _models(method: Method) -> Iterator[str]:
 
 
 def _prompts(method: Method) -> Iterator[str]:
-    yield "## Prompts"
-    yield ""
     used = {(name, text) for one in method.agents for name, text in one.prompts.items()}
     frozen = {pair for one in method.cohorts for pair in one.prompts.items()}
     rows = [
@@ -317,8 +309,6 @@ def _prompts(method: Method) -> Iterator[str]:
 
 
 def _answers(method: Method) -> Iterator[str]:
-    yield "## Answers and costs"
-    yield ""
     every = sorted({status for one in method.agents for status in one.statuses})
     order: list[str] = [status for status in USABLE_STATUSES if status in every]
     order += [status for status in every if status not in order]
@@ -342,8 +332,6 @@ def _answers(method: Method) -> Iterator[str]:
 
 
 def _rules(method: Method) -> Iterator[str]:
-    yield "## Rules, frozen at each cohort's start"
-    yield ""
     groups = defaultdict[tuple[tuple[str, str], ...], list[int]](list)
     for one in method.cohorts:
         values = {f"rules.{key}": value for key, value in one.rules.model_dump().items()}
@@ -360,8 +348,6 @@ def _rules(method: Method) -> Iterator[str]:
 
 def _statistics(method: Method) -> Iterator[str]:
     board = method.board
-    yield "## Statistics"
-    yield ""
     yield f"> {board.sentence}"
     yield ""
     yield (
@@ -400,8 +386,6 @@ def _statistics(method: Method) -> Iterator[str]:
 
 
 def _rounds_of_benchmark(method: Method) -> Iterator[str]:
-    yield "## ForecastBench"
-    yield ""
     head = ("agent", "kind", "model", "released", "reported by answers", "prompt, SHA-256", "forecasts")
     for one in method.benchmark:
         yield (
@@ -442,8 +426,6 @@ def _called(one: BenchmarkMethod) -> str:
 
 
 def _limits(method: Method) -> Iterator[str]:
-    yield "## Limits"
-    yield ""
     stamps = {one.stamp for one in method.cohorts}
     if "simulated" in stamps:
         yield "- Simulated markets: the figures say nothing about real ones."
@@ -465,3 +447,15 @@ def _limits(method: Method) -> Iterator[str]:
         yield f"- {still} still open: what resolves early is not a random part."
     yield "- Markets that move together beyond their story are not detected: intervals are then too narrow."
     yield "- Play money: bets move no price, and nobody trades against them."
+
+
+PARTS = {
+    "Data": _data,
+    "Cutoffs": _cutoffs,
+    "Agents and models": _models,
+    "Prompts": _prompts,
+    "Answers and costs": _answers,
+    "Rules, frozen at each cohort's start": _rules,
+    "Statistics": _statistics,
+    "Limits": _limits,
+}

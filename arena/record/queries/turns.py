@@ -14,11 +14,9 @@ from arena.record.queries.cohorts import IS_TRADING, PLACE
 from arena.record.schema.codec import orders_of
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.dialects import BigInt
-from arena.record.schema.statements import attributes_of
 from arena.record.schema.turn import (
     AttemptRow,
     CallRow,
-    FillLevelRow,
     FillRow,
     ForecastRow,
     RejectionRow,
@@ -28,19 +26,16 @@ from arena.record.schema.typed import (
     IDS,
     Condition,
     col,
-    columns_of,
     count,
     joined,
-    read_grouped_nouns,
     read_nouns,
     select,
     select_noun,
     total,
 )
 from arena.record.schema.world import MarketVersionRow, QuoteRow
-from arena.record.write.turns import FILL_FIELDS
 from markets.model import MarketId
-from portfolio.model import Bet, Fill, FillLevel, Rejection, Sale
+from portfolio.model import Bet, Sale
 
 TURN_ID: BindParameter[int] = bindparam("turn_id")
 
@@ -246,37 +241,6 @@ def read_forecasts(connection: Connection, turn: PlacedTurn) -> dict[MarketId, S
         )
         for market, stages in forecasts.items()
     }
-
-
-FILLS = (
-    select(FillRow.id, *columns_of(FillRow, FILL_FIELDS))
-    .where(FillRow.turn_id == TURN_ID)
-    .order_by(FillRow.position)
-)
-LEVELS = (
-    select(FillLevelRow.fill_id, *columns_of(FillLevelRow, FillLevel.__dataclass_fields__))
-    .where(col(FillLevelRow.fill_id).in_(IDS))
-    .order_by(FillLevelRow.fill_id, FillLevelRow.position)
-)
-
-
-def read_fills(connection: Connection, turn: PlacedTurn) -> list[Fill]:
-    """What a turn bought and sold, level by level."""
-    rows = connection.execute(FILLS, {"turn_id": turn.id}).all()
-    levels = read_grouped_nouns(FillLevel, connection.execute(LEVELS, {"ids": [row.id for row in rows]}))
-    return [Fill(**attributes_of(row, *FILL_FIELDS), levels=tuple(levels[row.id])) for row in rows]
-
-
-TURN_REJECTIONS = (
-    select(*columns_of(RejectionRow, Rejection.__dataclass_fields__))
-    .where(RejectionRow.turn_id == TURN_ID)
-    .order_by(RejectionRow.position)
-)
-
-
-def read_rejections(connection: Connection, turn: PlacedTurn) -> list[Rejection]:
-    """What a turn wished for in vain."""
-    return read_nouns(Rejection, connection.execute(TURN_REJECTIONS, {"turn_id": turn.id}))
 
 
 FIRST_ROUNDS = 8
