@@ -32,15 +32,12 @@ from arena.record.model.columns import (
     implied_belief,
 )
 from arena.record.queries.cohorts import IS_TRADING
-from arena.record.queries.trades import read_payouts
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.newest import PLAYED_SETTINGS
 from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, SecondQuoteRow, TurnRow
 from arena.record.schema.typed import AnySelect, clause, col, joined, select
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow
 from markets.millionths import ONE
-
-__all__ = ["LINE_UP_ORDER", "PLACED_TURNS", "int_column", "read_outcomes", "transpose"]
 
 PLACED_TURNS = joined(TurnRow, EntrantRow, RoundRow, CohortRow)
 LINE_UP_ORDER = (CohortRow.number, RoundRow.number, EntrantRow.position)
@@ -75,11 +72,6 @@ def read_ends(connection: Connection, markets: tuple[str, ...]) -> MarketEnds:
         np.array([np.nan if p is None else p / ONE for p in payouts], dtype=np.float64),
         np.array([first.get(market, np.inf) for market in markets], dtype=np.float64),
     )
-
-
-def read_outcomes(connection: Connection, markets: tuple[str, ...]) -> Ints:
-    """How each market ended by the newest version of its resolution."""
-    return read_ends(connection, markets).outcome
 
 
 def transpose(rows: Any, width: int) -> list[Any]:
@@ -399,7 +391,7 @@ def read_bet_columns(connection: Connection, cohort: int | None = None) -> BetCo
         anchored_belief(yes, c, price),
         price,
         int_column(amounts),
-        read_outcomes(connection, markets)[market],
+        read_ends(connection, markets).outcome[market],
     )
 
 
@@ -475,9 +467,5 @@ def read_forecast_pairs(connection: Connection, agent: str, cohort: int | None =
     )
     rows = connection.execute(query if cohort is None else query.where(CohortRow.number == cohort)).all()
     names, market = factorize([row[0] for row in rows])
-    # Versions come in order, so the newest one stands.
-    ended = {name: payout for (name, _), payout in read_payouts(connection, names).items()}
-    scores = {None: NO_SCORE, ONE: 1, 0: 0}
-    outcome = [scores.get(ended[name], NO_SCORE) if name in ended else OPEN for name in names]
-    before, after, price = (np.array([row[k] for row in rows], dtype=np.int64) for k in (1, 2, 3))
-    return ForecastPairs(before, after, price, np.array(outcome, dtype=np.int64)[market], market)
+    before, after, price = (int_column([row[k] for row in rows]) for k in (1, 2, 3))
+    return ForecastPairs(before, after, price, read_ends(connection, names).outcome[market], market)
