@@ -173,7 +173,7 @@ def test_every_fact_counts_and_changes_its_head_and_all_later_ones(
     """In the newest cohort that has it; with THOROUGH=1 the others are looked at as well."""
     changed(changing, table, column, WHICH.get(table, "1"))
     assert (hash_of(changing) != whole[0]) == ((table, column) in COUNTED)
-    moves = []
+    moves = list[bool]()
     for place, id in reversed([*enumerate(cohort_ids(changing.connection), 1)]):
         if (table, column) not in SEALED or (any(moves) and not thorough):
             break

@@ -22,30 +22,15 @@ def test_every_holder_has_a_name_of_its_own() -> None:
     assert holder_name() != holder_name()
 
 
-def test_a_process_that_ended_is_gone() -> None:
+def test_a_process_that_ended_is_gone_and_so_is_an_earlier_one_with_our_number() -> None:
+    """Of another machine nothing is known, nor of a container, which may have its host's name."""
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     assert is_gone(named(ended.pid))
-
-
-def test_a_live_process_is_not_gone() -> None:
-    assert not is_gone(named(os.getppid()))
-
-
-def test_an_earlier_process_with_our_number_is_gone() -> None:
     assert is_gone(named(os.getpid()))
-
-
-def test_of_another_machine_nothing_is_known() -> None:
-    assert not is_gone("elsewhere.invalid/1/x")
-
-
-def test_of_a_container_or_a_machine_of_the_same_name_nothing_is_known() -> None:
-    """Containers on the host's network share its name, and the first process of each has the number 1."""
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
-    assert not is_gone(named(ended.pid, "another"))
-    assert not is_gone(named(os.getpid(), "another"))
+    assert not is_gone(named(os.getppid()))
+    for elsewhere in ("elsewhere.invalid/1/x", named(ended.pid, "another"), named(os.getpid(), "another")):
+        assert not is_gone(elsewhere)
 
 
 def test_a_heart_beats_while_the_block_lasts_and_outlives_a_database_that_is_away(

@@ -62,12 +62,6 @@ def test_the_first_to_come_has_the_turn(record: Record) -> None:
     assert record.read(read_turn_statuses, 1) == {1: "played"}
 
 
-def test_a_lease_that_has_run_out_is_taken_over(record: Record) -> None:
-    claim(record, "one", OVER)
-    assert claim(record, "two") == {1: 2, 2: 2}
-    assert claim(record, "one") == {}
-
-
 def test_a_claim_lasts_for_as_long_as_it_is_renewed(record: Record) -> None:
     tokens = claim(record, "one", OVER)
     assert record.write_unfenced(renew_claims, 1, tokens, LEASE) == {1, 2}, "late, but nobody else has come"
@@ -94,17 +88,6 @@ def test_a_turn_that_failed_may_be_tried_again_by_anyone_at_once(record: Record)
     assert claim(record, "two") == {2: 2}, "ann's is still held"
     assert record.add_turns(1, (1, 1), [TurnUnderClaim(2, 1, failed)], "1") == set(), "it is another's now"
     assert claim(record, "three") == {}
-
-
-def test_a_holder_that_is_gone_is_taken_over_at_once(record: Record) -> None:
-    claim(record, "one")
-    assert claim(record, "two", ended=gone("one")) == {1: 2, 2: 2}
-    assert claim(record, "three", ended=gone("one")) == {}
-
-
-def test_a_holder_that_comes_back_has_a_new_token(record: Record) -> None:
-    claim(record, "one")
-    assert claim(record, "one") == {1: 2, 2: 2}
 
 
 def test_a_worker_back_from_the_dead_writes_nothing(record: Record) -> None:
