@@ -304,10 +304,10 @@ NEWEST_TIME = select(SnapshotRow.at).order_by(col(SnapshotRow.at).desc()).limit(
 NEWEST_OF_EACH = (
     select(func.max(SnapshotRow.at)).where(SnapshotRow.cohort_id == CohortRow.id).correlate(CohortRow)
 )
+"""By the index of each cohort: a year has many thousands of snapshots."""
 NEWEST_TRADING_TIME = (
     select(func.max(NEWEST_OF_EACH.scalar_subquery())).select_from(CohortRow).where(IS_TRADING)
 )
-"""By the index of each cohort: a year has many thousands of snapshots."""
 NEWEST_OF_COHORT = NEWEST_TIME.where(SnapshotRow.cohort_id == COHORT_ID)
 
 

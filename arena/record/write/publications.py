@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func
 from arena.record.model.status import PublishedHeads
 from arena.record.schema.chain import HeadRow
 from arena.record.schema.statements import attributes_of, insert_rows
-from arena.record.schema.typed import col, delete, select, select_as
+from arena.record.schema.typed import col, delete, read_nouns, select, select_as, select_noun
 from arena.record.schema.work import PublicationRow
 from markets.hashes import plain_value
 
@@ -29,7 +29,7 @@ class Publication:
 
 
 FIELDS = tuple(Publication.__dataclass_fields__)
-PUBLICATIONS = select(*(PublicationRow.__table__.c[name] for name in FIELDS))
+PUBLICATIONS = select_noun(Publication, PublicationRow)
 HEADS = select_as(
     number=HeadRow.number,
     cohort=HeadRow.cohort,
@@ -43,8 +43,7 @@ HEADS = select_as(
 
 def read_publication(connection: Connection) -> Publication | None:
     """How far the heads were published to where they went last; None where they went nowhere."""
-    row = connection.execute(PUBLICATIONS).first()
-    return None if row is None else Publication(*row)
+    return next(iter(read_nouns(Publication, connection.execute(PUBLICATIONS))), None)
 
 
 def read_newest_head(connection: Connection) -> int:

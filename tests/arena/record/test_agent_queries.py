@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 
-from arena.record.files.move import move_record
+from arena.record.files.restore import move_record
 from arena.record.queries.accounts import read_accounts, read_marked_cohort
 from arena.record.queries.agents import (
     COUNTS,

@@ -12,10 +12,9 @@ from sqlalchemy import Connection, Engine, Table, inspect
 
 from arena.errors import ArenaError
 from arena.record.files import copy as copying
-from arena.record.files import move as moving
+from arena.record.files import restore as moving
 from arena.record.files.backup import backup, stem_of
-from arena.record.files.move import move_record
-from arena.record.files.restore import restore
+from arena.record.files.restore import move_record, restore
 from arena.record.record import Record
 from arena.record.schema.database import (
     connect,

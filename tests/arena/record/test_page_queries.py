@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from arena.record.files.move import move_record
+from arena.record.files.restore import move_record
 from arena.record.queries.decisions import read_fills, read_rejections
 from arena.record.queries.market_history import (
     read_event_questions,
