@@ -88,37 +88,9 @@ WAS_SHOWN = col(TurnRow.status).in_((*DECIDED_STATUSES, "failed", "late"))
 """Who is out, or waits for a key, was shown nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownColumns:
-    """One row for each market in each snapshot, with places in the names."""
-
-    markets: tuple[str, ...]
-    events: tuple[str, ...]
-    stories: tuple[str, ...]
-    categories: tuple[str, ...]
-    snapshot: Ints
-    market: Ints
-    event: Ints
-    story: Ints
-    category: Ints
-    closes: Ints
-    mid: Ints
-    quoted: Flags
-
-
-@dataclass(frozen=True, slots=True)
-class TurnColumns:
-    """One row for each turn; `blind` where the agent saw no prices."""
-
-    agents: tuple[str, ...]
-    id: Ints
-    agent: Ints
-    cohort: Ints
-    round: Ints
-    at: Ints
-    snapshot: Ints
-    blind: Flags
-    released: Ints
+Names = dict[str, tuple[str, ...]]
+Columns = dict[str, Any]
+"""By the names of fields of `ForecastColumns`, beside a few by which rows are joined."""
 
 
 def read_forecast_columns(
@@ -130,37 +102,24 @@ def read_forecast_columns(
     even odds from an entrant that sees no prices. A turn that is malformed, declined, failed or late has
     said nothing, whatever was read from it.
     """
-    shown, turns = _shown_columns(connection, cohort), _turn_columns(connection, cohort)
-    turn, item = _turn_market_pairs(turns.snapshot, shown.snapshot)
-    market = shown.market[item]
-    pairs = TurnMarketPairs(turns, turn, shown.markets, market)
-    mid, quoted = _second_prices(connection, cohort, pairs, shown.mid[item], shown.quoted[item])
-    ends = read_ends(connection, shown.markets)
+    (names, shown), (agents, turns) = _shown_columns(connection, cohort), _turn_columns(connection, cohort)
+    turn, item = _turn_market_pairs(turns.pop("snapshot"), shown.pop("snapshot"))
+    ids, blind = turns.pop("id"), turns.pop("blind")
+    rows = {name: column[turn] for name, column in turns.items()}
+    rows |= {name: column[item] for name, column in shown.items()}
+    pairs = TurnMarketPairs(ids, turn, names["markets"], rows["market"])
+    rows["mid"], rows["quoted"] = _second_prices(connection, cohort, pairs, rows["mid"], rows["quoted"])
+    ends = read_ends(connection, pairs.markets)
     chance = _stated_probabilities(connection, cohort, stage, pairs)
-    skipped = np.where(turns.blind[turn] | (stage != "final"), ONE // 2, mid)
+    skipped = np.where(blind[turn] | (stage != "final"), ONE // 2, rows["mid"])
     return ForecastColumns(
-        agents=turns.agents,
-        markets=shown.markets,
-        events=shown.events,
-        stories=shown.stories,
-        categories=shown.categories,
-        agent=turns.agent[turn],
-        cohort=turns.cohort[turn],
-        round=turns.round[turn],
-        at=turns.at[turn],
-        market=market,
-        event=shown.event[item],
-        story=shown.story[item],
-        category=shown.category[item],
-        closes=shown.closes[item],
+        agents=agents,
+        **(rows | names),
         forecast=np.where(chance >= 0, chance, skipped),
         stated=chance >= 0,
-        mid=mid,
-        released=turns.released[turn],
-        outcome=ends.outcome[market],
-        payout=ends.payout[market],
-        known=np.maximum(ends.known[market], shown.closes[item]),
-        quoted=quoted,
+        outcome=ends.outcome[pairs.market],
+        payout=ends.payout[pairs.market],
+        known=np.maximum(ends.known[pairs.market], rows["closes"]),
     )
 
 
@@ -198,29 +157,29 @@ def read_line_ups(connection: Connection, cohort: int | None = None) -> list[Lin
     return [LineUpEntry(number, name, f"{kind} {settings}") for number, name, kind, settings in rows]
 
 
-def _turn_columns(connection: Connection, cohort: int | None) -> TurnColumns:
+def _turn_columns(connection: Connection, cohort: int | None) -> tuple[tuple[str, ...], Columns]:
+    """The agents, and one row for each turn; `blind` where the agent saw no prices."""
     columns_of = (EntrantRow.name, EntrantRow.id, CohortRow.number, RoundRow.number, RoundRow.at)
-    query = (
-        select(TurnRow.id, *columns_of, RoundRow.snapshot_id).select_from(PLACED_TURNS).where(WAS_SHOWN)
-    ).order_by(*LINE_UP_ORDER)
-    query = query.where(IS_TRADING if cohort is None else CohortRow.number == cohort)
-    ids, names, entrants, cohorts, rounds, times, snapshots = transpose(connection.execute(query).all(), 7)
+    query = select(TurnRow.id, *columns_of, RoundRow.snapshot_id).select_from(PLACED_TURNS)
+    query = query.where(WAS_SHOWN, IS_TRADING if cohort is None else CohortRow.number == cohort)
+    rows = connection.execute(query.order_by(*LINE_UP_ORDER)).all()
+    ids, names, entrants, cohorts, rounds, times, snapshots = transpose(rows, 7)
     agents, agent = factorize(names)
     blind, released = _entrant_settings(connection)
-    return TurnColumns(
-        agents,
-        int_column(ids),
-        agent,
-        int_column(cohorts),
-        int_column(rounds),
-        _seconds_column(times),
-        int_column(snapshots),
-        np.array([key in blind for key in entrants], dtype=np.bool_),
-        int_column([released.get(key, UNKNOWN) for key in entrants]),
-    )
+    return agents, {
+        "id": int_column(ids),
+        "agent": agent,
+        "cohort": int_column(cohorts),
+        "round": int_column(rounds),
+        "at": _seconds_column(times),
+        "snapshot": int_column(snapshots),
+        "blind": np.array([key in blind for key in entrants], dtype=np.bool_),
+        "released": int_column([released.get(key, UNKNOWN) for key in entrants]),
+    }
 
 
-def _shown_columns(connection: Connection, cohort: int | None) -> ShownColumns:
+def _shown_columns(connection: Connection, cohort: int | None) -> tuple[Names, Columns]:
+    """One row for each market in each snapshot, with places in the names."""
     of_item = clause(RoundRow.snapshot_id == SnapshotItemRow.snapshot_id)
     shown = joined(SnapshotItemRow, MarketVersionRow).join(RoundRow, of_item).join(CohortRow)
     keys = (
@@ -236,23 +195,26 @@ def _shown_columns(connection: Connection, cohort: int | None) -> ShownColumns:
     query = query.where(SnapshotItemRow.shown == 1)
     query = query.where(IS_TRADING if cohort is None else CohortRow.number == cohort)
     query = query.order_by(CohortRow.number, RoundRow.number, SnapshotItemRow.position)
-    snapshots, ids, events, stories, categories, closes, mids, numbers, *seen = transpose(
-        connection.execute(query).all(), 12
-    )
-    markets, market = factorize(ids)
-    event_names, event = factorize(events)
-    story_names, story = factorize([own or event for own, event in zip(stories, events, strict=True)])
-    category_names, category = factorize(categories)
-    mid = int_column([ONE // 2 if price is None else price for price in mids])
-    names = (markets, event_names, story_names, category_names)
+    rows = connection.execute(query).all()
+    snapshots, ids, events, stories, categories, closes, mids, numbers, *seen = transpose(rows, 12)
+    stories = [own or event for own, event in zip(stories, events, strict=True)]
+    named = {"markets": ids, "events": events, "stories": stories, "categories": categories}
+    factors = {plural: factorize(values) for plural, values in named.items()}
+    market, event, story, category = (places for _, places in factors.values())
     limits = read_frozen_rules(connection)
     is_quoted = [
         _is_quoted(limits[number], *each) for number, *each in zip(numbers, mids, *seen, strict=True)
     ]
-    return ShownColumns(
-        *names, int_column(snapshots), market, event, story, category, _seconds_column(closes), mid,
-        np.array(is_quoted, dtype=np.bool_),
-    )  # fmt: skip
+    return {plural: names for plural, (names, _) in factors.items()}, {
+        "snapshot": int_column(snapshots),
+        "market": market,
+        "event": event,
+        "story": story,
+        "category": category,
+        "closes": _seconds_column(closes),
+        "mid": int_column([ONE // 2 if price is None else price for price in mids]),
+        "quoted": np.array(is_quoted, dtype=np.bool_),
+    }
 
 
 def _is_quoted(
@@ -284,9 +246,9 @@ def _turn_market_pairs(turns: Ints, snapshots: Ints) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True, slots=True)
 class TurnMarketPairs:
-    """Every turn with every market that it was shown: the places of both, one row a pair."""
+    """Every turn, by its id, with every market that it was shown: the places of both, one row a pair."""
 
-    turns: TurnColumns
+    ids: Ints
     turn: Ints
     markets: tuple[str, ...]
     market: Ints
@@ -296,8 +258,8 @@ class TurnMarketPairs:
         if not ids or not self.turn.size:
             return int_column([]), np.zeros(len(ids), dtype=np.bool_)
         place = {name: number for number, name in enumerate(self.markets)}
-        order, width = np.argsort(self.turns.id), len(self.markets) + 1
-        of_turn = order[np.searchsorted(self.turns.id, int_column(ids), sorter=order)]
+        order, width = np.argsort(self.ids), len(self.markets) + 1
+        of_turn = order[np.searchsorted(self.ids, int_column(ids), sorter=order)]
         key = of_turn * width + int_column([place.get(name, len(self.markets)) for name in names])
         wanted = self.turn * width + self.market
         by_key = np.argsort(wanted)
