@@ -93,9 +93,7 @@ Columns = dict[str, Any]
 """By the names of fields of `ForecastColumns`, beside a few by which rows are joined."""
 
 
-def read_forecast_columns(
-    connection: Connection, cohort: int | None = None, stage: str = "final"
-) -> ForecastColumns:
+def read_forecast_columns(connection: Connection, cohort: int | None = None) -> ForecastColumns:
     """What every turn that was played forecast for every market it was shown, beside the price then.
 
     Where a turn has second quotes, the price is theirs. A skip is taken as agreement with the mid, or as
@@ -110,8 +108,8 @@ def read_forecast_columns(
     pairs = TurnMarketPairs(ids, turn, names["markets"], rows["market"])
     rows["mid"], rows["quoted"] = _second_prices(connection, cohort, pairs, rows["mid"], rows["quoted"])
     ends = read_ends(connection, pairs.markets)
-    chance = _stated_probabilities(connection, cohort, stage, pairs)
-    skipped = np.where(blind[turn] | (stage != "final"), ONE // 2, rows["mid"])
+    chance = _stated_probabilities(connection, cohort, pairs)
+    skipped = np.where(blind[turn], ONE // 2, rows["mid"])
     return ForecastColumns(
         agents=agents,
         **(rows | names),
@@ -268,14 +266,12 @@ class TurnMarketPairs:
         return row[there], there
 
 
-def _stated_probabilities(
-    connection: Connection, cohort: int | None, stage: str, pairs: TurnMarketPairs
-) -> Ints:
+def _stated_probabilities(connection: Connection, cohort: int | None, pairs: TurnMarketPairs) -> Ints:
     """What was stated for each pair of turn and market, in millionths; -1 where nothing was."""
     query = (
         select(ForecastRow.turn_id, ForecastRow.market_id, ForecastRow.probability)
         .select_from(PLACED_TURNS.join(ForecastRow, clause(ForecastRow.turn_id == TurnRow.id)))
-        .where(ForecastRow.stage == stage, col(TurnRow.status).in_(USABLE_STATUSES))
+        .where(ForecastRow.stage == "final", col(TurnRow.status).in_(USABLE_STATUSES))
     )
     query = query.where(IS_TRADING if cohort is None else CohortRow.number == cohort)
     ids, names, chances = transpose(connection.execute(query).all(), 3)
