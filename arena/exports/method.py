@@ -277,20 +277,23 @@ def _cutoffs(method: Method) -> Iterator[str]:
         yield f"Of replays, {words}: these may know how it ended."
 
 
+IDENTITY = ("agent", "kind", "model", "released", "reported by answers")
+
+
+def _identity(one: AgentMethod) -> tuple[str | None, ...]:
+    released = one.released or ("not known" if one.model else None)
+    return one.agent, one.kind, one.model, released, ", ".join(one.reported)
+
+
 def _models(method: Method) -> Iterator[str]:
-    head = ("agent", "kind", "model", "released", "reported by answers", "settings")
     rows = [
         (
-            one.agent,
-            one.kind,
-            one.model,
-            one.released or ("not known" if one.model else None),
-            ", ".join(one.reported),
+            *_identity(one),
             "; then ".join(one.settings),
         )
         for one in method.agents
     ]
-    yield from _table(head, rows)
+    yield from _table((*IDENTITY, "settings"), rows)
 
 
 def _prompts(method: Method) -> Iterator[str]:
@@ -308,6 +311,14 @@ def _prompts(method: Method) -> Iterator[str]:
     yield "`arena prompts` shows the texts; every question and answer is in the record, word for word."
 
 
+COSTS = ("calls", "tokens in", "tokens out", "cost")
+
+
+def _costs(one: AgentMethod) -> tuple[str | None, ...]:
+    cost = None if one.cost is None else f"${one.cost:,.4f}"
+    return f"{one.calls:,}", f"{one.tokens_in:,}", f"{one.tokens_out:,}", cost
+
+
 def _answers(method: Method) -> Iterator[str]:
     every = sorted({status for one in method.agents for status in one.statuses})
     order: list[str] = [status for status in USABLE_STATUSES if status in every]
@@ -316,14 +327,11 @@ def _answers(method: Method) -> Iterator[str]:
         (
             one.agent,
             *(one.statuses.get(status, 0) for status in order),
-            f"{one.calls:,}",
-            f"{one.tokens_in:,}",
-            f"{one.tokens_out:,}",
-            None if one.cost is None else f"${one.cost:,.4f}",
+            *_costs(one),
         )
         for one in method.agents
     ]
-    yield from _table(("agent", *order, "calls", "tokens in", "tokens out", "cost"), rows)
+    yield from _table(("agent", *order, *COSTS), rows)
     yield ""
     yield (
         "Turns by how they ended. A malformed, declined, failed or late turn counts as agreement with the "
@@ -386,7 +394,7 @@ def _statistics(method: Method) -> Iterator[str]:
 
 
 def _rounds_of_benchmark(method: Method) -> Iterator[str]:
-    head = ("agent", "kind", "model", "released", "reported by answers", "prompt, SHA-256", "forecasts")
+    head = (*IDENTITY, "prompt, SHA-256", "forecasts", *COSTS)
     for one in method.benchmark:
         yield (
             f"{one.question_set}, due {one.due}, version {one.version}, SHA-256 `{one.sha256}`. Asked by "
@@ -395,19 +403,14 @@ def _rounds_of_benchmark(method: Method) -> Iterator[str]:
         yield ""
         rows = [
             (
-                *(agent.agent, agent.kind, agent.model),
-                agent.released or ("not known" if agent.model else None),
-                ", ".join(agent.reported),
+                *_identity(agent),
                 ", ".join(f"{name} `{text}`" for name, text in agent.prompts.items()),
                 f"{one.forecasts.get(agent.agent, 0):,}",
-                f"{agent.calls:,}",
-                f"{agent.tokens_in:,}",
-                f"{agent.tokens_out:,}",
-                None if agent.cost is None else f"${agent.cost:,.4f}",
+                *_costs(agent),
             )
             for agent in one.agents
         ]
-        yield from _table((*head, "calls", "tokens in", "tokens out", "cost"), rows)
+        yield from _table(head, rows)
         yield ""
     for kept in method.resolutions:
         yield (

@@ -13,6 +13,7 @@ from sqlalchemy import BigInteger, Connection, func
 from sqlalchemy.orm import aliased
 from sqlmodel import and_, case
 
+from arena.record.queries.calls import CALL_TOTALS
 from arena.record.schema.cohort import EntrantRow, RoundRow
 from arena.record.schema.ledger import MarkRow
 from arena.record.schema.newest import keyed_instants, keyed_instants_parameter
@@ -22,11 +23,9 @@ from arena.record.schema.typed import (
     AnySelect,
     clause,
     col,
-    count,
     read_nouns,
     select,
     select_noun,
-    total,
 )
 
 OWN_TURNS = EntrantRow.__table__.join(RoundRow, clause(RoundRow.cohort_id == EntrantRow.cohort_id)).join(
@@ -143,11 +142,7 @@ CALL_SUMS = (
         model=ANSWERING_MODEL,
         fingerprint=FINGERPRINT,
         error=CallRow.error_code,
-        calls=func.count(),
-        tokens_in=total(CallRow.tokens_in),
-        tokens_out=total(CallRow.tokens_out),
-        cost=total(CallRow.cost),
-        unknown=func.count() - count(CallRow.cost),
+        **CALL_TOTALS,
         first_at=func.min(CallRow.made_at),
         last_at=func.max(CallRow.made_at),
     )

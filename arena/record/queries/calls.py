@@ -43,6 +43,15 @@ AGENT_CALLS = joined(CallRow, EntrantRow)
 IS_ANSWERED = (col(CallRow.error_code).is_(None), CallRow.model != "")
 
 
+CALL_TOTALS: dict[str, Any] = {
+    "calls": func.count(),
+    "tokens_in": total(CallRow.tokens_in),
+    "tokens_out": total(CallRow.tokens_out),
+    "cost": total(CallRow.cost),
+    "unknown": func.count() - count(CallRow.cost),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class CallOutcomes:
     """Calls of an agent that ended alike: on the same rung, with the same error or with an answer.
@@ -104,15 +113,7 @@ def read_served_models(connection: Connection, agent: str | None = None) -> list
 def read_call_outcomes(connection: Connection, agent: str) -> list[CallOutcomes]:
     """All calls of an agent, summed up by how they ended."""
     ways = {"rung": CallRow.rung, "error": CallRow.error_code}
-    query = select_as(
-        **ways,
-        calls=func.count(),
-        tokens_in=total(CallRow.tokens_in),
-        tokens_out=total(CallRow.tokens_out),
-        cost=total(CallRow.cost),
-        unknown=func.count() - count(CallRow.cost),
-    )
-    query = query.select_from(AGENT_CALLS).where(EntrantRow.name == agent)
+    query = select_as(**ways, **CALL_TOTALS).select_from(AGENT_CALLS).where(EntrantRow.name == agent)
     rows = connection.execute(query.group_by(*ways.values()).order_by(*ways.values()))
     return read_nouns(CallOutcomes, rows)
 

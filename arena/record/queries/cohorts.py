@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, Row, bindparam, exists, func, or_
+from sqlalchemy import BindParameter, ColumnElement, Connection, Row, bindparam, exists, func, or_
 
 from agents.model import USABLE_STATUSES, Call, CallError, ErrorCode, Forecast, Message, Prompt
 from arena.errors import ArenaError
@@ -60,6 +60,13 @@ PLACE: dict[str, Any] = {
     "at": RoundRow.at,
 }
 """Where a turn is found, as nouns call it."""
+
+
+def item_of(market: Any) -> ColumnElement[bool]:
+    """That a place in the snapshot of a round is that of a market."""
+    own = SnapshotItemRow.snapshot_id == RoundRow.snapshot_id
+    return clause(own) & clause(SnapshotItemRow.market_id == market)
+
 
 IS_TRADING = ~col(CohortRow.frozen).contains(f'"stamp":"{BENCHMARK}"')
 """Whether a cohort plays for money. One that answers a benchmark's questions is in no figure of the arena."""

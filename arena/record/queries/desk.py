@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import BindParameter, Connection, bindparam
-from sqlmodel import and_, case, or_
+from sqlmodel import case, or_
 
 from agents.model import Forecast, PastForecast
-from arena.record.queries.cohorts import PLACE, read_resolutions
+from arena.record.queries.cohorts import PLACE, item_of, read_resolutions
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.dialects import NOW
 from arena.record.schema.turn import ForecastRow, TurnRow
@@ -108,13 +108,7 @@ ENDED_FORECASTS = (
     .select_from(
         joined(TurnRow, RoundRow, EntrantRow)
         .join(ForecastRow, clause(ForecastRow.turn_id == TurnRow.id))
-        .join(
-            SnapshotItemRow,
-            and_(
-                SnapshotItemRow.snapshot_id == RoundRow.snapshot_id,
-                SnapshotItemRow.market_id == ForecastRow.market_id,
-            ),
-        )
+        .join(SnapshotItemRow, item_of(ForecastRow.market_id))
         .join(MarketVersionRow, clause(MarketVersionRow.id == SnapshotItemRow.version_id))
         .outerjoin(QuoteRow, clause(QuoteRow.id == SnapshotItemRow.quote_id))
     )

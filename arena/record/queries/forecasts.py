@@ -31,7 +31,7 @@ from arena.record.model.columns import (
     factorize,
     implied_belief,
 )
-from arena.record.queries.cohorts import IS_TRADING
+from arena.record.queries.cohorts import IS_TRADING, item_of
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.newest import PLAYED_SETTINGS
 from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, SecondQuoteRow, TurnRow
@@ -390,16 +390,13 @@ ASKED_TWICE = and_(
     AFTER.market_id == BEFORE.market_id,
     AFTER.stage == "final",
 )
-ITEM_OF_PAIR = and_(
-    SnapshotItemRow.snapshot_id == RoundRow.snapshot_id, SnapshotItemRow.market_id == BEFORE.market_id
-)
 FORECAST_PAIRS = (
     join(BEFORE, AFTER, ASKED_TWICE)
     .join(TurnRow, clause(and_(BEFORE.turn_id == TurnRow.id, col(TurnRow.status).in_(USABLE_STATUSES))))
     .join(EntrantRow)
     .join(RoundRow)
     .join(CohortRow)
-    .join(SnapshotItemRow, clause(ITEM_OF_PAIR))
+    .join(SnapshotItemRow, item_of(BEFORE.market_id))
     .join(QuoteRow)
 )
 

@@ -10,6 +10,7 @@ from sqlmodel import and_
 
 from agents.model import USABLE_STATUSES
 from arena.record.model.trades import Trade
+from arena.record.queries.cohorts import item_of
 from arena.record.schema.cohort import EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.ledger import MarkRow
 from arena.record.schema.turn import FillRow, ForecastRow, TurnRow
@@ -19,9 +20,6 @@ from arena.record.write.listings import PAGE_FIELDS
 from markets.millionths import ONE
 from markets.model import Market
 
-ITEM_OF_FILL = and_(
-    SnapshotItemRow.snapshot_id == RoundRow.snapshot_id, SnapshotItemRow.market_id == FillRow.market_id
-)
 FORECAST_OF_FILL = and_(
     ForecastRow.turn_id == TurnRow.id,
     ForecastRow.market_id == FillRow.market_id,
@@ -30,7 +28,7 @@ FORECAST_OF_FILL = and_(
 )
 TRADED_FILLS = (
     joined(FillRow, TurnRow, RoundRow, EntrantRow)
-    .outerjoin(SnapshotItemRow, clause(ITEM_OF_FILL))
+    .outerjoin(SnapshotItemRow, item_of(FillRow.market_id))
     .outerjoin(QuoteRow)
     .outerjoin(ForecastRow, clause(FORECAST_OF_FILL))
 )

@@ -10,7 +10,7 @@ from sqlalchemy import BindParameter, ColumnElement, Connection, bindparam, cast
 from sqlmodel import and_, case
 
 from agents.model import Message
-from arena.record.queries.cohorts import IS_TRADING, PLACE
+from arena.record.queries.cohorts import IS_TRADING, PLACE, item_of
 from arena.record.schema.codec import orders_of
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.dialects import BigInt
@@ -354,13 +354,7 @@ class ExplainedTrade(PlacedForecast):
 STATED_IN_TURN = (
     joined(TurnRow, EntrantRow, RoundRow, CohortRow)
     .join(ForecastRow, and_(ForecastRow.turn_id == TurnRow.id, ForecastRow.stage == "final"))
-    .join(
-        SnapshotItemRow,
-        and_(
-            SnapshotItemRow.snapshot_id == RoundRow.snapshot_id,
-            SnapshotItemRow.market_id == ForecastRow.market_id,
-        ),
-    )
+    .join(SnapshotItemRow, item_of(ForecastRow.market_id))
     .join(MarketVersionRow)
     .outerjoin(QuoteRow)
 )
