@@ -10,8 +10,8 @@ from markupsafe import Markup
 
 from agents.model import Article
 from arena.errors import story_count
+from arena.record.queries.accounts import read_payouts
 from arena.record.queries.decisions import read_fills, read_rejections
-from arena.record.queries.trades import read_payouts
 from arena.record.queries.turns import (
     CallAttempt,
     PlacedTurn,

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from arena.record.model.cohort import MIN_COVERAGE
 from arena.record.model.columns import AccountSummary, BetColumns, ForecastColumns
-from arena.record.queries.accounts import read_accounts
+from arena.record.queries.accounts import read_accounts, read_newest_pages
 from arena.record.queries.cohorts import StoredCohort, cohorts_of_agent, read_cohorts
 from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns, read_line_ups
-from arena.record.queries.trades import read_newest_pages
 from arena.record.schema.database import Connection
 from arena.scores.comparisons import twin_families
 from arena.scores.positions import AccountTrades, read_account_trades
