@@ -155,19 +155,28 @@ def _metaculus_cells(
     if times is None and ended.time is not None:
         last = (np.diff(ended.question, append=-1) != 0) | (np.diff(ended.forecaster, append=-1) != 0)
         rows = ended.take(np.flatnonzero(last))
-    checked = metaculus.check_rows(rows.question, rows.forecaster, rows.probability, rows.outcome, times)
     places = [place for place, name in enumerate(ended.forecasters) if name in outside]
-    cells = metaculus.cell_scores(checked, times, mode, np.array(places, dtype=np.int64), community=community)
+    base = ~np.isin(rows.forecaster, np.array(places, dtype=np.int64))
+    columns = (rows.question, rows.forecaster, rows.probability, rows.outcome)
+    cells = metaculus.cell_scores(metaculus.ResolvedRows(*columns, base, times), mode, community=community)
     pooled = cells.forecaster == -1
     return replace(cells, forecaster=np.where(pooled, len(ended.forecasters), cells.forecaster))
 
 
 def _times_of(table: ForecastTable) -> metaculus.TableTimes | None:
-    """The times of forecasts and questions, if they are enough for a mean over time."""
-    time = table.open if table.time is None else table.time
+    """The times of forecasts and questions, if they are enough for a mean over time.
+
+    A question opens with its first forecast and was to close when it closed, unless the file says otherwise.
+    """
+    time, opens = table.open if table.time is None else table.time, table.open
     if time is None or table.close is None:
         return None
-    return metaculus.TableTimes(time, table.close, table.open, table.scheduled_close, table.end, table.spot)
+    if opens is None:
+        first = np.full(len(table.questions), np.inf)
+        np.minimum.at(first, table.question, time)
+        opens = first[table.question]
+    scheduled = table.close if table.scheduled_close is None else table.scheduled_close
+    return metaculus.TableTimes(time, opens, table.close, scheduled, table.end, table.spot)
 
 
 def _joined(

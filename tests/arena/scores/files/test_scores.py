@@ -171,6 +171,13 @@ def test_without_a_close_the_latest_forecast_counts() -> None:
     assert any(note.startswith("no column close") for note in found.notes)
 
 
+def test_without_an_opening_a_question_opens_with_its_first_forecast_in_each_category_too() -> None:
+    lines = ["a,ann,0.8,1,1,5,x", "a,bob,0.4,1,3,5,x", "b,ann,0.8,1,1,5,y"]
+    found = score_file(table_of(*lines, more=",time,close,category"), by_category=True)
+    covered = {(row.category, row.forecaster): row.coverage for row in found.rows}
+    assert covered == {("x", "ann"): 1, ("x", "bob"): 0.5, ("y", "ann"): 1}
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_half_of_a_life_gives_half_of_the_score(mode: Mode) -> None:
     lines = ["a,ann,0.8,1,0,2,4", "a,bob,0.4,1,0,2,4"]
