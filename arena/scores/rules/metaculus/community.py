@@ -31,19 +31,6 @@ def recency_weights(count: ArrayLike, age: ArrayLike) -> Floats:
     return np.where(n > 2, np.exp(np.sqrt(i) - np.sqrt(n)), 1.0)
 
 
-def recency_weighted_median(oldest_first: ArrayLike) -> float:
-    """The site's median of forecasts that all stand.
-
-    >>> recency_weighted_median([0.1, 0.9, 0.8]), recency_weighted_median([0.25, 0.75])
-    (0.8, 0.5)
-    """
-    values = np.atleast_1d(np.asarray(oldest_first, dtype=np.float64))
-    if not values.size:
-        return np.nan
-    weights = recency_weights(values.size, np.arange(values.size) + 1)
-    return float(_weighted_median(values, weights[None, :])[0])
-
-
 def median(forecasts: Forecasts) -> Steps:
     """The ln of the plain median of the base, from each change until the next."""
     base = rows_of(forecasts, forecasts.base)

@@ -6,8 +6,8 @@
   others are compared with: all, if it is left out.
 - Direction: none.
 - Range: what was given to what happened is above 0.
-- Edge cases: an empty end means that it still stands. A start that is no number, an end before its start,
-  two of one forecaster at the same instant, and nothing given to what happened are errors.
+- Edge cases: an empty end means that it still stands. Nothing given to what happened is an error; times that
+  contradict each other are for who reads them to refuse.
 - Source: seed 000 for forecasts that stand until they are replaced; `base` from the site's code.
 """
 
@@ -70,58 +70,23 @@ def chance_forecasts(
     array([ 2., inf, inf])
     """
     names = np.atleast_1d(np.asarray(forecaster)).astype(np.str_)
-    begun = _times(start, "start")
-    values = np.atleast_1d(np.asarray(chance, dtype=np.float64))
-    _same_length(names, begun, values)
+    begun, values = (np.atleast_1d(np.asarray(x, dtype=np.float64)) for x in (start, chance))
     wrong = np.flatnonzero(~((values > 0) & (values < np.inf)))
     if wrong.size:
         raise ValueError(
             f"row {wrong[0]}: chance {values[wrong[0]]} of what happened is not above 0; "
             "limits.with_floor gives a density the floor that the site gives it"
         )
-    until = _until_next(names, begun) if end is None else _ends(end, names, begun)
+    until = _until_next(names, begun) if end is None else np.atleast_1d(np.asarray(end, dtype=np.float64))
+    until = np.where(np.isnan(until), np.inf, until)
     counted = np.ones(names.size, dtype=np.bool_) if base is None else np.asarray(base, dtype=np.bool_)
-    _same_length(names, until, counted)
     nan = np.full(names.size, np.nan)
     return Forecasts(names, begun, until, values, counted, values, np.ones(names.size, np.bool_), nan, nan)
 
 
-def _times(column: ArrayLike, name: str) -> Floats:
-    times = np.atleast_1d(np.asarray(column, dtype=np.float64))
-    wrong = np.flatnonzero(~np.isfinite(times))
-    if wrong.size:
-        raise ValueError(f"row {wrong[0]}: {name} {times[wrong[0]]} is not a time")
-    return times
-
-
-def _ends(column: ArrayLike, names: Labels, start: Floats) -> Floats:
-    """The ends, NaN and None for "still standing" made infinite; no forecaster holds two at once."""
-    ends = np.atleast_1d(np.asarray(column, dtype=np.float64))
-    ends = np.where(np.isnan(ends), np.inf, ends)
-    _same_length(names, ends)
-    wrong = np.flatnonzero(ends < start)
-    if wrong.size:
-        raise ValueError(f"row {wrong[0]}: end {ends[wrong[0]]} is before its start {start[wrong[0]]}")
-    order = np.lexsort((ends, start, names))
-    twice = (names[order][1:] == names[order][:-1]) & (start[order][1:] < ends[order][:-1])
-    if twice.any():
-        row = order[1:][twice][0]
-        raise ValueError(f"row {row}: start {start[row]} is before {names[row]}'s last forecast ended")
-    return ends
-
-
 def _until_next(names: Labels, start: Floats) -> Floats:
     order = np.lexsort((start, names))
-    same = names[order][1:] == names[order][:-1]
-    twice = same & (start[order][1:] == start[order][:-1])
-    if twice.any():
-        row = order[1:][twice][0]
-        raise ValueError(f"row {row}: a second forecast of {names[row]} at the same start {start[row]}")
     ends = np.full(names.size, np.inf)
+    same = names[order][1:] == names[order][:-1]
     ends[order[:-1]] = np.where(same, start[order][1:], np.inf)
     return ends
-
-
-def _same_length(*columns: NDArray[np.generic]) -> None:
-    if len({column.shape for column in columns}) > 1:
-        raise ValueError(f"columns differ in length: {[len(column) for column in columns]}")

@@ -7,10 +7,7 @@ import pytest
 
 from arena.scores.rules.metaculus import limits
 from arena.scores.rules.metaculus.forecasts import chance_forecasts
-from arena.scores.rules.metaculus.question import MetaculusQuestion
-from arena.scores.rules.metaculus.question_types import binary, continuous, multiple_choice
-
-HALF = [[0.5, 0.5]]
+from arena.scores.rules.metaculus.question_types import binary, continuous
 
 
 def test_without_ends_a_forecast_stands_until_the_next_of_its_forecaster() -> None:
@@ -50,24 +47,9 @@ def test_what_lies_beyond_the_range_keeps_its_share() -> None:
 
 WRONG = {
     "row 1: 1.2 is not a probability": lambda: binary(["a", "b"], [0, 0], [0.5, 1.2], True),
-    "row 1: nan is not a probability": lambda: binary(["a", "b"], [0, 0], [0.5, math.nan], True),
-    "row 0: start nan is not a time": lambda: binary(["a"], [math.nan], [0.5], True),
-    "row 1: end 1.0 is before its start 3": lambda: binary(["a", "a"], [0, 3], HALF[0], True, [2, 1]),
-    "row 1: start 1.0 is before a's last": lambda: binary(["a", "a"], [0, 1], HALF[0], True, [2, 3]),
-    "row 0: start 1.0 is before a's last": lambda: binary(["a", "a"], [1, 0], HALF[0], True, [3, 2]),
-    "row 1: a second forecast of a at the same": lambda: binary(["a", "a"], [1, 1], HALF[0], True),
-    "columns differ in length": lambda: binary(["a"], [0, 1], HALF[0], True),
-    "differ in length": lambda: binary(["a", "b"], [0, 1], HALF[0], True, [3]),
     "row 0: chance 0.0 of what happened": lambda: continuous(["a"], [0], [[0, 0, 1]], 1),
     "row 0: chance nan of what happened": lambda: chance_forecasts(["a"], [0], [math.nan]),
-    "no bucket 4 of 2": lambda: continuous(["a"], [0], [[0, 0.5, 1]], 4, 2),
     "bucket 3 is beyond a range whose ends": lambda: continuous(["a"], [0], [[0, 0.5, 1]], 3),
-    "row 0: a cdf rises from 0 to 1": lambda: continuous(["a"], [0], [[0, 0.5, 0.4]], 1),
-    "a cdf needs a value at both ends": lambda: continuous(["a"], [0], [[0.5]], 1),
-    "no option 2 in rows of 2": lambda: multiple_choice(["a"], [0], HALF, 2),
-    "row 1: options add up to 0.9": lambda: multiple_choice(["a", "b"], [0, 0], [[0.5, 0.5], [0.4, 0.5]], 0),
-    "row 0: options must be from 0 to 1": lambda: multiple_choice(["a"], [0], [[0.5, math.nan]], 0),
-    "row 0: with a single option": lambda: multiple_choice(["a"], [0], [[math.nan, 1.0]], 0),
 }
 
 
@@ -75,23 +57,3 @@ WRONG = {
 def test_what_is_wrong_is_said_with_its_row(message: str) -> None:
     with pytest.raises(ValueError, match=message):
         WRONG[message]()
-
-
-@pytest.mark.parametrize(
-    ("times", "message"),
-    [
-        ((0, 1, 0), "scheduled close 0 is not after the opening 0"),
-        ((5, 1, 9), "close 1 is before the opening 5"),
-        ((0, math.nan, 1), "finite"),
-        ((0, 1, math.inf), "finite"),
-    ],
-)
-def test_times_out_of_order(times: tuple[float, float, float], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        MetaculusQuestion(*times)
-
-
-def test_a_spot_score_needs_a_spot() -> None:
-    with pytest.raises(ValueError, match="no spot"):
-        MetaculusQuestion(0, 1, 1).instant()
-    assert MetaculusQuestion(0, 1, 2, spot=1.5).instant() == 1

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from arena.scores.rules.metaculus import tournament, tournament_2022
 from arena.scores.rules.metaculus.forecasts import chance_forecasts
-from arena.scores.rules.metaculus.question import MetaculusQuestion, Mode
+from arena.scores.rules.metaculus.question import MetaculusQuestion
 from arena.scores.rules.metaculus.totals import Totals, totals
 from arena.scores.rules.metaculus.tournament_2022 import HiddenPeriod
 from tests.oracles.seed_001 import FORECASTERS, TABLES, forecasts_of, question_of, scored
@@ -106,15 +106,9 @@ def test_without_a_weight_hidden_time_counts_by_its_length() -> None:
     ).coverage.tolist() == [0.75]
 
 
-@pytest.mark.parametrize("weight", [-0.1, 1.1, math.nan])
-def test_a_weight_is_a_share(weight: float) -> None:
-    with pytest.raises(ValueError, match="weight of the hidden period"):
-        HiddenPeriod(2, weight)
-
-
-def of_question(mode: Mode = "exact", **scores: float) -> Totals:
+def of_question(**scores: float) -> Totals:
     names = tuple(sorted(scores))
-    return Totals(mode, names, np.array([scores[name] for name in names]), np.ones(len(names)))
+    return Totals("exact", names, np.array([scores[name] for name in names]), np.ones(len(names)))
 
 
 def test_the_take_is_the_square_of_a_sum_above_0() -> None:
@@ -149,12 +143,6 @@ def test_who_is_excluded_wins_nothing_and_takes_up_no_rank() -> None:
 def test_equal_scores_share_a_rank() -> None:
     board = tournament.board([of_question(a=0.1 + 0.2, b=0.3, c=0.1)])
     assert [(line.forecaster, line.rank) for line in board.places] == [("a", 1), ("b", 1), ("c", 3)]
-
-
-def test_scores_of_two_modes_are_not_added_up() -> None:
-    with pytest.raises(ValueError, match="exact and metaculus"):
-        tournament.board([of_question(a=1.0), of_question("metaculus", a=1.0)])
-    assert tournament.board([of_question("metaculus", a=1.0)]).mode == "metaculus"
 
 
 def test_nobody_has_no_board() -> None:
