@@ -141,14 +141,6 @@ def test_draws_by_cluster_keep_the_number_of_clusters_of_every_family() -> None:
         assert [times[table.family == source].sum() for source in range(3)] == [8, 8, 8]
 
 
-def test_a_cluster_in_two_families_is_an_error() -> None:
-    table = a_panel({"a": [0.1, 0.2]}, [1, 0], cluster=["c", "c"], family=["s", "t"])
-    with pytest.raises(ValueError, match="is in two families"):
-        next(draws(table, np.random.default_rng(1), 1, by="cluster"))
-    with pytest.raises(ValueError, match="draws by 'day'"):
-        next(draws(table, np.random.default_rng(1), 1, by="day"))
-
-
 def test_the_same_seed_gives_the_same_digits() -> None:
     table = some_panel(5, forecasters=6, questions=40, missing=0.2)
     first, again = (replicate_scores(table, two_way(table), np.random.default_rng(9), 20) for _ in range(2))

@@ -124,5 +124,3 @@ def test_a_gap_is_an_error_that_names_it() -> None:
     whole, gap = a_panel({"a": [0.3], "b": [0.2]}, [0]), a_panel({"a": [0.3, None], "b": [0.1, 0.2]}, [0, 1])
     with pytest.raises(ValueError, match="'a' has no forecast on 'q001'"):
         paper_leaderboard(whole, gap)
-    with pytest.raises(ValueError, match="different forecasters"):
-        paper_leaderboard(whole, a_panel({"a": [0.3]}, [0]))
