@@ -6,10 +6,15 @@ import numpy as np
 
 from arena.scores.rules.metaculus import baseline, community, peer, relative, tournament
 from arena.scores.rules.metaculus._timeline import Steps
-from arena.scores.rules.metaculus.forecasts import Forecasts, chance_forecasts
-from arena.scores.rules.metaculus.question import ForecastScores, MetaculusQuestion
+from arena.scores.rules.metaculus.forecasts import (
+    Forecasts,
+    ForecastScores,
+    MetaculusQuestion,
+    Totals,
+    chance_forecasts,
+    totals,
+)
 from arena.scores.rules.metaculus.question_types import OUTSIDE, binary, continuous, multiple_choice
-from arena.scores.rules.metaculus.totals import Totals, totals
 from arena.scores.rules.metaculus.tournament_2022 import HiddenPeriod
 from tests.oracles import seed_001
 

@@ -18,7 +18,7 @@ from arena.scores.rules.comparisons.mean_interval import MeanIntervals, mean_int
 from arena.scores.rules.forecastbench import adjusted_brier, brier_index
 from arena.scores.rules.forecastbench.panel import MOST_CELLS, Panel
 from arena.scores.rules.metaculus import table as metaculus
-from arena.scores.rules.metaculus.question import Mode
+from arena.scores.rules.metaculus.forecasts import Mode
 
 MEANS = ("brier", "log", "baseline", "peer", "relative", "spot_baseline", "spot_peer")
 """The scores whose means have an interval."""

@@ -29,8 +29,7 @@ from arena.scores.files.csv_columns import (
 from arena.scores.rules.autocast import choice as autocast_choice
 from arena.scores.rules.autocast import numeric as autocast_numeric
 from arena.scores.rules.metaculus import limits
-from arena.scores.rules.metaculus.forecasts import Forecasts, chance_forecasts
-from arena.scores.rules.metaculus.question import MetaculusQuestion
+from arena.scores.rules.metaculus.forecasts import Forecasts, MetaculusQuestion, chance_forecasts
 from arena.scores.rules.metaculus.question_types import OUTSIDE, continuous, multiple_choice
 
 QUANTILES = tuple(f"q{percent}" for percent in range(1, 100))

@@ -32,7 +32,7 @@ from arena.scores.rules.comparisons.lead import MIN_COVERAGE, VerdictName
 from arena.scores.rules.comparisons.mean_interval import MeanIntervals
 from arena.scores.rules.comparisons.season_rows import check_season
 from arena.scores.rules.comparisons.standings import Standings, standings
-from arena.scores.rules.metaculus.question import Mode
+from arena.scores.rules.metaculus.forecasts import Mode
 from arena.scores.rules.reliability import corp, murphy
 
 Rule = Literal["skill", "metaculus", "forecastbench", "autocast"]

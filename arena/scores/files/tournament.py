@@ -31,10 +31,15 @@ from arena.scores.files.forecasts import (
     check_question_times,
 )
 from arena.scores.rules.metaculus import peer, tournament, tournament_2022
-from arena.scores.rules.metaculus.forecasts import Forecasts, chance_forecasts
-from arena.scores.rules.metaculus.question import MetaculusQuestion, Mode
+from arena.scores.rules.metaculus.forecasts import (
+    Forecasts,
+    MetaculusQuestion,
+    Mode,
+    Totals,
+    chance_forecasts,
+    totals,
+)
 from arena.scores.rules.metaculus.question_types import binary
-from arena.scores.rules.metaculus.totals import Totals, totals
 from arena.scores.rules.metaculus.tournament import TournamentBoard
 from arena.scores.rules.metaculus.tournament_2022 import HiddenPeriod
 

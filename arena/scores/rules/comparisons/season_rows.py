@@ -1,13 +1,8 @@
 """The rows that comparisons start from: what each agent said, beside the price it saw and the outcome.
 
-- Formula: a row is one forecast f of one agent at one instant about one market, with the reference r (the
-  market's mid in the snapshot that the agent saw) and the outcome o. It makes two errors, (f − o)² and
-  (r − o)².
-- Direction: lower is better, as in `brier`.
-- Range: 0 to 1, either error.
-- Edge cases: rows without an outcome of 0 or 1 are left out; a probability outside [0, 1] is an error. An
-  agent has one row on a market at an instant, and a market one event, which is for the caller to see to.
-- Source: Brier (1950); pairing on the same rows at the same instants takes out how hard the markets were.
+A row is one forecast of one agent at one instant about one market, with the reference (the market's mid in
+the snapshot that the agent saw) and the outcome. Pairing on the same rows at the same instants takes out how
+hard the markets were. An agent has one row on a market at an instant, and a market one event.
 """
 
 from collections.abc import Sequence

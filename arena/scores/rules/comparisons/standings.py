@@ -1,13 +1,7 @@
 """Standings: all comparisons of a season together, as a leaderboard shows them.
 
-- Formula: the gains of all ranked agents in the order of their lower bounds, all duels with Holm's
-  correction, the places that agents may hold, tie groups, who copies whom, the verdicts, and who leads; each
-  as its own module says. Duels that lack common events are made good by way of the market for the leading
-  sentence alone.
-- Direction: higher is better, of gains and gaps; lower of places.
-- Range: see `gain`, `duel` and `ranks`.
-- Edge cases: the same rows and seed give the same digits, whatever the order of rows.
-- Source: each part names its own.
+Duels that lack common events are made good by way of the market for the leading sentence alone. The same rows
+and seed give the same digits, whatever the order of rows.
 """
 
 from collections.abc import Collection, Iterable, Mapping

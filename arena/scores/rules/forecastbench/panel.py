@@ -1,15 +1,7 @@
 """The table of one type of question: how far off each forecaster was on each question.
 
-- Formula: cell (i, j) is (f − o)², f the probability that forecaster i gave on question j, o what
-  question j came to; it is NaN where i gave none. `fits` marks the cells that help to say how hard a
-  question was.
-- Direction: lower is better.
-- Range: 0 to 1.
-- Edge cases: o may be a fraction, which is how the paper scores a market that hasn't resolved (against
-  its price). Rows come in any order; forecasters and questions are sorted. Two forecasts of one
-  forecaster on one question, a question with two outcomes, strata, clusters or families, and values
-  outside [0, 1] are errors.
-- Source: seed 004 sections 2 and 3.3; the columns are those of the benchmark's processed forecasts.
+Outcomes may be fractions, which is how the paper scores a market that hasn't resolved (against its price).
+Rows come in any order; forecasters and questions are sorted.
 """
 
 from collections.abc import Sequence

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.scores.rules._columns import Flags, Floats
-from arena.scores.rules.metaculus.forecasts import Forecasts
-from arena.scores.rules.metaculus.question import MetaculusQuestion, Mode
+from arena.scores.rules.metaculus.forecasts import Forecasts, MetaculusQuestion, Mode
 
 
 @dataclass(frozen=True, slots=True)

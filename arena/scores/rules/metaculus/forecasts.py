@@ -1,17 +1,15 @@
 """The forecasts of one question: whose they are, how long they stood, what they gave to what happened.
 
-- Formula: of a forecast, whatever its kind (see `kinds`), a rule takes its forecaster, the time from
-  `start` until before `end` for which it stood, and the probability or density that it gave to what
-  happened. Without ends it stood until the same forecaster's next one. `base` marks the forecasts that
-  others are compared with: all, if it is left out.
-- Direction: none.
-- Range: what was given to what happened is above 0.
-- Edge cases: an empty end means that it still stands. Nothing given to what happened is an error; times that
-  contradict each other are for who reads them to refuse.
-- Source: seed 000 for forecasts that stand until they are replaced; `base` from the site's code.
+Of a forecast, whatever its kind (see `question_types`), a rule takes its forecaster, the time from `start`
+until before `end` for which it stood, and the probability or density that it gave to what happened, which is
+above 0. Without an end it stands until the same forecaster's next one. Times that contradict each other are
+for who reads them to refuse. A score is the integral of the scores at each instant over a question's life,
+divided by that life. What an early close leaves of it scores 0: averaging over the time that a question
+really lasted would reward saying YES early to what can only end early by a YES.
 """
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +17,51 @@ from numpy.typing import ArrayLike, NDArray
 from arena.scores.rules._columns import Flags, Floats
 
 Labels = NDArray[np.str_]
+Mode = Literal["exact", "metaculus"]
+
+
+@dataclass(frozen=True, slots=True)
+class MetaculusQuestion:
+    """When a question opened, really closed, was to close, and the instant of its spot scores, if any."""
+
+    opens: float
+    closes: float
+    scheduled: float
+    spot: float | None = None
+
+    @property
+    def life(self) -> float:
+        """How long the question was to be open."""
+        return self.scheduled - self.opens
+
+    def ends(self, mode: Mode) -> float:
+        """When scoring ends. The site goes on to a close that comes late; its text does not."""
+        return self.closes if mode == "metaculus" else min(self.closes, self.scheduled)
+
+    def instant(self) -> float:
+        """When the spot scores are taken: at the spot, or at the close if that comes first."""
+        if self.spot is None:
+            raise ValueError("the question has no spot: give the time at which its spot scores are taken")
+        return min(self.spot, self.closes)
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastScores:
+    """What each forecast adds to its forecaster's score and coverage, in the order of the forecasts.
+
+    `compared` is the share of the life for which there was something to compare it with.
+    """
+
+    mode: Mode
+    score: Floats
+    coverage: Floats
+    compared: Floats
+
+
+def no_scores(count: int, mode: Mode) -> ForecastScores:
+    """No score for anyone."""
+    return ForecastScores(mode, *(np.zeros(count) for _ in range(3)))
+
 
 COLUMNS = (
     "forecaster", "start", "end", "chance", "base", "other", "listed", "ignorance", "own_points",
@@ -90,3 +133,35 @@ def _until_next(names: Labels, start: Floats) -> Floats:
     same = names[order][1:] == names[order][:-1]
     ends[order[:-1]] = np.where(same, start[order][1:], np.inf)
     return ends
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The same added up by forecaster, names in order.
+
+    In mode `exact` the score is NaN for those who could never be compared: too late, or alone.
+    """
+
+    mode: Mode
+    forecaster: tuple[str, ...]
+    score: Floats
+    coverage: Floats
+
+    def of(self, name: str) -> tuple[float, float]:
+        """One forecaster's score and coverage."""
+        place = self.forecaster.index(name)
+        return float(self.score[place]), float(self.coverage[place])
+
+
+def totals(forecasts: Forecasts, scores: ForecastScores) -> Totals:
+    """The scores of each forecaster's forecasts added up."""
+    names, place = np.unique(forecasts.forecaster, return_inverse=True)
+    order = np.lexsort((forecasts.start, place))
+
+    def total(column: Floats) -> Floats:
+        return np.bincount(place[order], column[order], minlength=names.size).astype(np.float64)
+
+    score, compared = total(scores.score), total(scores.compared)
+    if scores.mode == "exact":
+        score = np.where(compared > 0, score, np.nan)
+    return Totals(scores.mode, tuple(names.tolist()), score, total(scores.coverage))

@@ -1,14 +1,8 @@
 """Many yes/no questions on which the same few may forecast at the same instants, as in a season's rounds.
 
-- Formula: `baseline`, `peer` and `relative` in mode `exact`, their spot versions at the end of each
-  question, and the community's recency-weighted median as one more forecaster; those who forecast at one
-  instant are of one age. Forecasts are a table, an instant a row and a forecaster a column; one stands until
-  the next.
-- Direction: higher is better.
-- Range: those of the rules.
-- Edge cases: as in the rules; who was never compared with anyone on a question has NaN there. Those outside
-  the base are compared with the base, and nobody with them.
-- Source: the rules' own; `table` comes to the same, question by question.
+In mode `exact`, with spot scores at the end of each question and the community as one more forecaster; those
+who forecast at one instant are of one age. Forecasts are a table, an instant a row and a forecaster a column,
+which comes to the same as `table`, question by question.
 """
 
 from dataclasses import dataclass

@@ -28,8 +28,13 @@ from arena.scores.rules.metaculus._timeline import (
     sorted_standing,
 )
 from arena.scores.rules.metaculus.community import recency_weighted
-from arena.scores.rules.metaculus.forecasts import Forecasts
-from arena.scores.rules.metaculus.question import ForecastScores, MetaculusQuestion, Mode, no_scores
+from arena.scores.rules.metaculus.forecasts import (
+    Forecasts,
+    ForecastScores,
+    MetaculusQuestion,
+    Mode,
+    no_scores,
+)
 
 TITLE = "Relative score"
 DIRECTION = "higher"

@@ -1,13 +1,7 @@
 """Many yes/no questions at once: a table of forecasts in, a row for each question and forecaster out.
 
-- Formula: `baseline`, `peer`, `relative`, coverage and the two spot scores of everyone on every question. At
-  one instant, where everything said stands side by side, peer is 100 · (ln p − mean of ln p of all others on
-  the question) and relative log2 p − log2 of their median.
-- Direction: higher is better.
-- Range: those of the rules.
-- Edge cases: without times a forecast stands from the opening to the close of its question. Who was never
-  compared has NaN.
-- Source: the rules' own.
+At one instant, where everything said stands side by side, peer is 100 · (ln p − mean of ln p of all others on
+the question) and relative log2 p − log2 of their median. Who was never compared has NaN.
 """
 
 from dataclasses import dataclass
@@ -19,10 +13,8 @@ from numpy.typing import NDArray
 from arena.scores.rules._columns import Flags, Floats
 from arena.scores.rules.metaculus import baseline, limits, peer, relative
 from arena.scores.rules.metaculus.community import median, recency_weighted
-from arena.scores.rules.metaculus.forecasts import COLUMNS, Forecasts
-from arena.scores.rules.metaculus.question import MetaculusQuestion, Mode
+from arena.scores.rules.metaculus.forecasts import COLUMNS, Forecasts, MetaculusQuestion, Mode, totals
 from arena.scores.rules.metaculus.question_types import binary
-from arena.scores.rules.metaculus.totals import totals
 
 Places = NDArray[np.intp]
 SCORES = ("baseline", "peer", "relative", "coverage", "spot_baseline", "spot_peer")

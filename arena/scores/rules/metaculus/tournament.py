@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from arena.scores.rules._columns import Floats
-from arena.scores.rules.metaculus.question import Mode
-from arena.scores.rules.metaculus.totals import Totals
+from arena.scores.rules.metaculus.forecasts import Mode, Totals
 
 TITLE = "Peer tournament"
 DIRECTION = "higher"

@@ -22,9 +22,7 @@ import numpy as np
 from arena.scores.rules._columns import Floats
 from arena.scores.rules.metaculus._timeline import integrate, scored_spans
 from arena.scores.rules.metaculus.community import median
-from arena.scores.rules.metaculus.forecasts import Forecasts
-from arena.scores.rules.metaculus.question import ForecastScores, MetaculusQuestion
-from arena.scores.rules.metaculus.totals import Totals
+from arena.scores.rules.metaculus.forecasts import Forecasts, ForecastScores, MetaculusQuestion, Totals
 from arena.scores.rules.metaculus.tournament import (
     TournamentBoard,
     order_places,

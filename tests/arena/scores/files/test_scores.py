@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from arena.scores.files.forecasts import ForecastTable, read_forecasts
 from arena.scores.files.scores import ForecasterScores, row_data, score_file
-from arena.scores.rules.metaculus.question import Mode
+from arena.scores.rules.metaculus.forecasts import Mode
 
 MODES: tuple[Mode, ...] = ("exact", "metaculus")
 HEAD = "question,forecaster,probability,outcome"

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.scores.rules.metaculus import baseline
-from arena.scores.rules.metaculus.question import MetaculusQuestion
+from arena.scores.rules.metaculus.forecasts import MetaculusQuestion, totals
 from arena.scores.rules.metaculus.question_types import binary, continuous, multiple_choice
-from arena.scores.rules.metaculus.totals import totals
 from tests.arena.scores.rules.metaculus.slow_rules import Said, Told, told
 
 

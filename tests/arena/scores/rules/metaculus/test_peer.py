@@ -10,10 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from arena.scores.rules.metaculus import peer
-from arena.scores.rules.metaculus.forecasts import rows_of
-from arena.scores.rules.metaculus.question import ForecastScores, MetaculusQuestion
+from arena.scores.rules.metaculus.forecasts import ForecastScores, MetaculusQuestion, rows_of, totals
 from arena.scores.rules.metaculus.question_types import binary, continuous, multiple_choice
-from arena.scores.rules.metaculus.totals import totals
 from tests.arena.scores.rules.metaculus.slow_rules import Said, Told, told
 
 DAY = MetaculusQuestion(0, 4, 4, spot=2)

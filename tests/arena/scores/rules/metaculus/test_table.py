@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.scores.rules.metaculus import baseline, peer, relative
-from arena.scores.rules.metaculus.question import MetaculusQuestion
+from arena.scores.rules.metaculus.forecasts import MetaculusQuestion, totals
 from arena.scores.rules.metaculus.question_types import binary
 from arena.scores.rules.metaculus.table import ResolvedRows, TableTimes, cell_scores
-from arena.scores.rules.metaculus.totals import totals
 
 
 def test_times_make_it_what_a_single_question_gives() -> None:

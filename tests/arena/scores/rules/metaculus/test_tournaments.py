@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.scores.rules.metaculus import tournament, tournament_2022
-from arena.scores.rules.metaculus.forecasts import chance_forecasts
-from arena.scores.rules.metaculus.question import MetaculusQuestion
-from arena.scores.rules.metaculus.totals import Totals, totals
+from arena.scores.rules.metaculus.forecasts import MetaculusQuestion, Totals, chance_forecasts, totals
 from arena.scores.rules.metaculus.tournament_2022 import HiddenPeriod
 from tests.oracles.seed_001 import FORECASTERS, TABLES, forecasts_of, question_of, scored
 from tests.oracles.seed_001 import tournament as of_2022

@@ -7,7 +7,7 @@ import pytest
 
 from arena.scores.rules._columns import distinct_forecasts
 from arena.scores.rules.reliability import calibration_slices, corp, diagram
-from arena.scores.rules.reliability.null_worlds import worlds
+from arena.scores.rules.reliability.diagram import worlds
 
 
 def season(rng: np.random.Generator, markets: int, rounds: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
