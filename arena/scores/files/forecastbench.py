@@ -140,11 +140,6 @@ class ForecastFile:
     combinations: int = 0
     unanswered: int = 0
 
-    @property
-    def processed(self) -> bool:
-        """Whether it carries its own resolutions."""
-        return any(row.resolved is not None for row in self.rows)
-
 
 def read_question_set(
     file: str, text: str, combinations: bool = False
