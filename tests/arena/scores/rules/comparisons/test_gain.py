@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.record.model.columns import factorize
-from arena.scores.rules import skill
 from arena.scores.rules.comparisons.gain import NOTHING, TOO_FEW, Gain, gains
 from arena.scores.rules.comparisons.season_rows import check_season
 from tests.arena.scores.rules.comparisons.few_rows import Row, drawn, season_of
@@ -88,21 +87,6 @@ def test_the_order_of_rows_changes_no_digit(seed: int, chance: random.Random) ->
 
     order = list(range(len(rows)))
     assert found(order) == found(chance.sample(order, len(order)))
-
-
-def test_it_is_the_skill_of_the_leaderboard() -> None:
-    rows = drawn(3, 30, {"ann": 0.1})
-    _, market, _, forecast, price, outcome = map(list, zip(*rows, strict=True))
-    assert gain_of(rows).skill == pytest.approx(skill.score(forecast, outcome, price, market), abs=1e-12)
-
-
-def test_a_sharp_agent_is_told_from_the_market_and_a_hasty_one_too() -> None:
-    found = {g.agent: g for g in gains(season_of(drawn(4, 80, {"sharp": 0.0, "hasty": 0.6})))}
-    sharp, hasty = found["sharp"], found["hasty"]
-    assert sharp.low is not None
-    assert sharp.low > 0
-    assert hasty.high is not None
-    assert hasty.high < 0
 
 
 @pytest.mark.parametrize(("said", "price", "wrong"), [(1.5, 0.5, 1.5), (0.5, float("nan"), "nan")])

@@ -63,13 +63,6 @@ def test_a_diagram_says_what_lies_on_each_point() -> None:
     assert sum(p.weight for p in shown.points) == pytest.approx(1)
 
 
-def test_the_same_seed_gives_the_same_digits() -> None:
-    f, o, m = season(np.random.default_rng(2), 30, 3)
-    assert diagram.diagram(f, o, np.random.default_rng(4), m, draws=20) == diagram.diagram(
-        f, o, np.random.default_rng(4), m, draws=20
-    )
-
-
 def test_many_distinct_forecasts_are_shown_by_a_part_and_counted_whole() -> None:
     rng = np.random.default_rng(6)
     f = rng.random(3000)
