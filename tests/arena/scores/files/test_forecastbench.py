@@ -83,10 +83,6 @@ def test_published_sets_are_read_whole(shared_data: Path, name: str) -> None:
     assert {(row.source, row.id) for row in resolutions.rows} <= known
 
 
-def test_a_whole_submission_has_no_fault() -> None:
-    assert faults(submission()) == []
-
-
 def test_five_of_a_hundred_may_be_missing_and_no_more() -> None:
     whole = submission()["forecasts"]
     assert faults(submission(forecasts=whole[1:])) == []
