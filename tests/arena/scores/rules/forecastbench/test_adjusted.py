@@ -90,22 +90,7 @@ def test_a_crowd_must_have_answered_everything() -> None:
         market_brier(table, "nobody")
 
 
-def test_draws_keep_the_size_of_every_stratum() -> None:
-    table = some_panel(1, forecasters=2, questions=30, strata=3)
-    for times in np.vstack(list(draws(table, np.random.default_rng(1), 40))):
-        assert [times[table.stratum == s].sum() for s in range(3)] == [10, 10, 10]
-
-
-def test_draws_by_cluster_move_a_cluster_as_one() -> None:
-    table = some_panel(1, forecasters=2, questions=30)
-    weights = np.vstack(list(draws(table, np.random.default_rng(1), 40, by="cluster")))
-    for cluster in range(10):
-        times = weights[:, table.cluster == cluster]
-        assert (times == times[:, :1]).all()
-    assert (weights.sum(axis=1) == 30).all()
-
-
-def test_draws_by_cluster_keep_the_number_of_clusters_of_every_family() -> None:
+def test_draws_keep_the_size_of_every_stratum_or_move_clusters_as_one_within_families() -> None:
     """A series runs through rounds, which are strata, but has one source, which is its family."""
     places = range(24)
     table = a_panel(
@@ -117,6 +102,9 @@ def test_draws_by_cluster_keep_the_number_of_clusters_of_every_family() -> None:
     )
     for times in np.vstack(list(draws(table, np.random.default_rng(1), 40, by="cluster"))):
         assert [times[table.family == source].sum() for source in range(3)] == [8, 8, 8]
+        assert (times.reshape(-1, 4) == times[::4, None]).all()
+    for times in np.vstack(list(draws(table, np.random.default_rng(1), 40))):
+        assert [times[table.stratum == one].sum() for one in range(2)] == [12, 12]
 
 
 def test_twins_are_equal_in_every_replicate() -> None:

@@ -36,18 +36,6 @@ def test_rounds_of_one_market_taken_for_separate_ones_would_raise_false_alarms()
     assert alarms(60, 99, by_market=False) > 0.5
 
 
-def test_the_overconfident_are_found_out() -> None:
-    rng = np.random.default_rng(3)
-    truth = rng.uniform(0.2, 0.8, 400)
-    said = np.round(np.where(truth > 0.5, 0.95, 0.05), 2)
-    shown = diagram.diagram(said, rng.random(400) < truth, rng, draws=200)
-    assert shown.null.p_value < 0.01
-    assert shown.parts.miscalibration > 5 * shown.null.expected
-    low, high = shown.points[0], shown.points[-1]
-    assert low.recalibrated > low.high
-    assert high.recalibrated < high.low
-
-
 def test_the_band_holds_the_curve_of_the_calibrated_nine_times_in_ten() -> None:
     rng, inside = np.random.default_rng(11), list[bool]()
     for _ in range(40):
