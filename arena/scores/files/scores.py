@@ -31,7 +31,7 @@ from arena.scores.rules.comparisons.gain import NOTHING
 from arena.scores.rules.comparisons.lead import MIN_COVERAGE, LeadStatement, VerdictName
 from arena.scores.rules.comparisons.mean_interval import MeanIntervals
 from arena.scores.rules.comparisons.season_rows import check_season
-from arena.scores.rules.comparisons.standings import Standings, standings
+from arena.scores.rules.comparisons.standings import Standings, standings, sureness
 from arena.scores.rules.metaculus.forecasts import Mode
 from arena.scores.rules.reliability import corp, murphy
 
@@ -465,17 +465,8 @@ def _judged(row: ForecasterScores, found: Standings | None, dated: bool, asked: 
     return replace(
         row,
         skill=gain.skill,
-        skill_low=gain.low,
-        skill_high=gain.high,
-        skill_p=gain.p,
-        skill_low_by_week=gain.low_by_week,
-        verdict=verdict.name,
-        evidence=verdict.evidence,
         evidence_reached=_time_text(verdict.reached, dated),
-        copies=verdict.copies,
-        events_effective=gain.effective,
-        weeks=gain.weeks,
-        reason=gain.reason,
+        **sureness(gain, verdict),
     )
 
 

@@ -6,6 +6,7 @@ and seed give the same digits, whatever the order of rows.
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from arena.scores.rules.comparisons.copies import Copies, find_copies
 from arena.scores.rules.comparisons.duel import Duel, duels
@@ -28,6 +29,22 @@ class Standings:
     groups: tuple[tuple[str, ...], ...]
     copies: Copies
     lead: LeadStatement
+
+
+def sureness(gain: Gain, verdict: Verdict) -> dict[str, Any]:
+    """How sure a gain is, by the names that rows of scores have for it."""
+    return {
+        "skill_low": gain.low,
+        "skill_high": gain.high,
+        "skill_p": gain.p,
+        "skill_low_by_week": gain.low_by_week,
+        "verdict": verdict.name,
+        "evidence": verdict.evidence,
+        "copies": verdict.copies,
+        "events_effective": gain.effective,
+        "weeks": gain.weeks,
+        "reason": gain.reason,
+    }
 
 
 def standings(
