@@ -64,11 +64,10 @@ def null(
     outcome: ArrayLike,
     rng: np.random.Generator,
     market: ArrayLike | None = None,
-    together: ArrayLike | None = None,
     draws: int = DRAWS,
 ) -> NullCalibration:
     """What chance alone makes of the miscalibration of a calibrated forecaster with these forecasts."""
-    rows = distinct_forecasts(forecast, outcome, market, together)
+    rows = distinct_forecasts(forecast, outcome, market)
     drawn, _ = _drawn(rows, rng, draws, np.empty(0, np.intp))
     return _null(rows, drawn)
 
@@ -78,20 +77,16 @@ def diagram(
     outcome: ArrayLike,
     rng: np.random.Generator,
     market: ArrayLike | None = None,
-    together: ArrayLike | None = None,
     draws: int = DRAWS,
-    level: float = LEVEL,
     most: int = 512,
 ) -> ReliabilityDiagram:
-    """The reliability diagram with its consistency band. Rows with one label in `together`, by default
-    those of one market, are drawn as one.
-    """
-    rows = distinct_forecasts(forecast, outcome, market, together)
+    """The reliability diagram with its consistency band. Rows of one market are drawn as one."""
+    rows = distinct_forecasts(forecast, outcome, market)
     size = rows.value.size
     places = np.unique(np.linspace(0, size - 1, min(size, most)).round().astype(np.intp))
     drawn, fits = _drawn(rows, rng, draws, places)
-    points = _points(rows, places, fits, level) if size else ()
-    return ReliabilityDiagram(points, parts(rows, rows.came), _null(rows, drawn), level)
+    points = _points(rows, places, fits) if size else ()
+    return ReliabilityDiagram(points, parts(rows, rows.came), _null(rows, drawn), LEVEL)
 
 
 def _drawn(
@@ -113,10 +108,10 @@ def _null(rows: DistinctForecasts, drawn: Floats) -> NullCalibration:
     return NullCalibration(float(drawn.mean()), p_value(observed, drawn), drawn.size)
 
 
-def _points(rows: DistinctForecasts, places: Places, fits: Floats, level: float) -> tuple[CurvePoint, ...]:
+def _points(rows: DistinctForecasts, places: Places, fits: Floats) -> tuple[CurvePoint, ...]:
     came, sizes = rows.came, np.diff(np.append(rows.start, rows.share.size))
     fit, observed = curve(came, rows.weight), came / rows.weight
-    low, high = np.quantile(fits, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    low, high = np.quantile(fits, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     columns = (rows.value, sizes, rows.weight, observed, fit)
     chosen = [column[places].tolist() for column in columns]
     return tuple(CurvePoint(*values) for values in zip(*chosen, low.tolist(), high.tolist(), strict=True))
@@ -125,20 +120,20 @@ def _points(rows: DistinctForecasts, places: Places, fits: Floats, level: float)
 def worlds(rows: DistinctForecasts, draws: int, rng: np.random.Generator) -> Iterator[Floats]:
     """Batches of worlds: for each world a line with the weight of what came true on each distinct value.
 
-    One uniform number u is drawn for all rows that share a label, and a row comes true where u < f: so each
+    One uniform number u is drawn for all rows that share a market, and a row comes true where u < f: so each
     row alone is a fair draw of its own probability (as by Bröcker and Smith, 2007), and rows of one market,
     which in truth end alike, do so here as far as their forecasts agree.
     """
     if not rows.value.size:
         return
-    groups = int(rows.together.max()) + 1
+    groups = rows.markets
     counts = np.diff(np.append(rows.start, rows.share.size))
     each_alone = groups == rows.share.size and bool((rows.share == rows.share[0]).all())
     for count in batches(draws, counts.size if each_alone else rows.share.size):
         if each_alone:
             yield rng.binomial(counts, rows.value, (count, counts.size)) * rows.share[0]
         else:
-            luck = rng.random((count, groups))[:, rows.together]
+            luck = rng.random((count, groups))[:, rows.market]
             yield sum_by_value(rows, (luck < rows.forecast) * rows.share)
 
 

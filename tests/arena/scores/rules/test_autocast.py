@@ -22,19 +22,6 @@ def test_a_type_without_a_question_leaves_the_sum_unknown() -> None:
     assert math.isnan(combined.score(0.25, choice.score([], []), numeric.score([], [])))
 
 
-@pytest.mark.parametrize(
-    ("options", "answer", "message"),
-    [
-        ([0.5, 0.6], 0, "question 1: probabilities add up to 1.1"),
-        ([0.5, 0.5], 2, "question 1: no option 2 among 2"),
-        ([1.5, -0.5], 0, "question 1, row 0: 1.5 is not a probability"),
-    ],
-)
-def test_what_is_no_forecast_is_refused_by_question(options: list[float], answer: int, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        choice.score([[1.0, 0.0], options], [0, answer])
-
-
 def test_a_number_outside_its_range_is_refused_by_row() -> None:
     with pytest.raises(ValueError, match=r"row 1: 1\.5 is not"):
         numeric.score([0.5, 1.5], [0.5, 0.5])

@@ -68,8 +68,3 @@ def test_nothing_claimed_or_nothing_resolved_proves_nothing() -> None:
         assert found.events == 0
     assert edge_elsewhere([], [], [], []) == {}
     assert edge_elsewhere([0.9], [0.5], [1], ["a"]) == {"a": 0.0}
-
-
-def test_columns_of_unequal_length_are_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="column 'event' has 1 rows"):
-        proven_edge([0.5, 0.5], [0.5, 0.5], [1, 0], ["a"])

@@ -92,12 +92,3 @@ def test_nothing_resolved_is_nan_and_no_points(outcome: list[float]) -> None:
     assert shown.points == ()
     assert all(map(math.isnan, (shown.parts.brier, shown.parts.miscalibration, shown.null.expected)))
     assert all(map(math.isnan, (shown.null.p_value, murphy.decompose(forecast, outcome).brier)))
-
-
-def test_columns_of_unequal_length_are_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="column 'outcome' has 1 rows"):
-        corp.decompose([0.5, 0.6], [1])
-    with pytest.raises(ValueError, match="column 'market' has 3 rows"):
-        corp.decompose([0.5, 0.6], [1, 0], ["a", "b", "c"])
-    with pytest.raises(ValueError, match=r"row 1: 1\.2 is not a probability"):
-        murphy.decompose([0.5, 1.2], [1, 0])

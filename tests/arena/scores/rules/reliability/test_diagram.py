@@ -63,7 +63,7 @@ def test_many_distinct_forecasts_are_shown_by_a_part_and_counted_whole() -> None
 def test_in_each_world_every_forecast_comes_true_as_often_as_it_says(grouped: bool) -> None:
     f = [0.1, 0.1, 0.6, 1.0, 0.0]
     label = [0, 1, 0, 2, 2] if grouped else None
-    rows = distinct_forecasts(f, [1, 0, 1, 1, 0], together=label)
+    rows = distinct_forecasts(f, [1, 0, 1, 1, 0], label)
     came = np.concatenate(list(worlds(rows, 20_000, np.random.default_rng(8)))) / rows.weight
     assert came.mean(axis=0).tolist() == pytest.approx([0, 0.1, 0.6, 1.0], abs=0.015)
 

@@ -83,11 +83,6 @@ def test_blind_answers_on_the_price_throughout_leave_no_way_to_go() -> None:
     assert (found.pull, found.copied) == (None, None)
 
 
-def test_columns_of_unequal_length_are_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="column 'after' has 1 rows"):
-        blind_effect([0.5, 0.5], [0.5], [0.5, 0.5], [1, 0])
-
-
 def test_a_market_asked_often_weighs_no_more_than_one_asked_once() -> None:
     often = blind_effect([0.2] * 9 + [0.2], [0.6] * 9 + [0.2], [0.6] * 9 + [0.6], [1] * 10, ["a"] * 9 + ["b"])
     assert often.pull == pytest.approx(0.5)

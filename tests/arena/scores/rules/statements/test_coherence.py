@@ -98,10 +98,3 @@ def test_no_event_with_several_markets_is_none_with_a_reason() -> None:
     for found in (coherence([], [], "nested"), coherence([0.5, 0.6], ["a", "b"], "exclusive")):
         assert (found.loss, found.worst, found.events) == (None, None, 0)
         assert "declared relation" in found.reason
-
-
-def test_a_wrong_column_is_named() -> None:
-    with pytest.raises(ValueError, match=r"row 1: 1\.5 is not a probability"):
-        coherence([0.5, 1.5], ["a", "a"], "exclusive")
-    with pytest.raises(ValueError, match="column 'event' has 1 rows"):
-        coherence([0.5, 0.5], ["a"], "exclusive")
