@@ -11,6 +11,7 @@ import io
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -139,6 +140,13 @@ class ForecastFile:
     rows: tuple[BenchForecast, ...]
     combinations: int = 0
     unanswered: int = 0
+
+
+def forecaster_names(files: Iterable[ForecastFile]) -> dict[tuple[str, str], str]:
+    """What each is called, by model and organization: the model, and who filed where two filed the same."""
+    models = {(one.model, one.organization) for one in files}
+    twice = Counter(model for model, _ in models)
+    return {(model, who): model if twice[model] == 1 else f"{model} ({who})" for model, who in models}
 
 
 def read_question_set(
