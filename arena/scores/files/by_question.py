@@ -11,7 +11,7 @@ from arena.scores.files.csv_columns import Flags, Floats, Ints
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.question_forms import FormQuestion
 from arena.scores.rules import log
-from arena.scores.rules._columns import different, is_scored, none_for_nan
+from arena.scores.rules._columns import different, is_scored, none_for_nan, runs
 from arena.scores.rules.autocast import combined
 from arena.scores.rules.comparisons import interval, wild_bootstrap
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS, EventSums
@@ -145,8 +145,7 @@ def _yes_no_cells(
     """Those of forecasters, and those of the community where it is wanted."""
     rows = np.flatnonzero(~np.isnan(against))
     question, who = table.question[rows], table.forecaster[rows]
-    starts = np.flatnonzero((np.diff(question, prepend=-1) != 0) | (np.diff(who, prepend=-1) != 0))
-    lengths = np.diff(starts, append=rows.size)
+    starts, lengths = runs(question, who)
     clean = is_scored(table.outcome[rows])
     logs = log.each(table.probability[rows], table.outcome[rows])
     question, who = question[starts], who[starts]

@@ -211,6 +211,19 @@ def band_name(value: float, bands: Bands) -> str | None:
     return bands[max(place - 1, 0)][1]
 
 
+def runs(*columns: NDArray[Any]) -> tuple[Counts, Counts]:
+    """Where each run of rows that are alike in all of these columns begins, and how long it is.
+
+    >>> runs(np.array([4, 4, 4, 7]), np.array([0.5, 0.5, 0.7, 0.7]))
+    (array([0, 2, 3]), array([2, 1, 1]))
+    """
+    size = columns[0].size
+    is_new = np.ones(size, dtype=np.bool_)
+    is_new[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
+    starts = np.flatnonzero(is_new)
+    return starts, np.diff(starts, append=size)
+
+
 def different(numbers: Counts) -> tuple[Counts, Counts]:
     """The different numbers among these from 0 on, sorted, and the place of each: without a sort if dense.
 

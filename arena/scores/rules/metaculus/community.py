@@ -67,11 +67,16 @@ def _pooled(base: Forecasts, weights: Floats) -> Floats:
 def _weighted_median(values: Floats, weights: Floats) -> Floats:
     """The median of `values` under each row of weights; NaN where all weights are 0."""
     order = np.argsort(values, kind="stable")
-    ordered, weights = values[order], weights[:, order]
+    return median_of_rising(values[order], weights[:, order])
+
+
+def median_of_rising(values: Floats, weights: Floats) -> Floats:
+    """The same of values that are sorted already, for all rows of weights or row by row."""
     total = weights.sum(axis=1, keepdims=True)
     share = np.cumsum(weights, axis=1) / np.where(total > 0, total, np.nan)
     left, right = np.argmax(share >= 0.5, axis=1), np.argmax(share > 0.5, axis=1)
-    return np.where(total[:, 0] > 0, (ordered[left] + ordered[right]) / 2, np.nan)
+    values, row = np.broadcast_to(values, weights.shape), np.arange(len(weights))
+    return np.where(total[:, 0] > 0, (values[row, left] + values[row, right]) / 2, np.nan)
 
 
 def _normalised(options: Floats, weights: Floats, happened: int) -> Floats:
