@@ -8,10 +8,8 @@ import numpy as np
 
 from arena.scores.rules._columns import Floats
 from arena.scores.rules.metaculus import baseline, peer
-from arena.scores.rules.metaculus.forecasts import Forecasts
-from arena.scores.rules.metaculus.question import MetaculusQuestion
+from arena.scores.rules.metaculus.forecasts import Forecasts, MetaculusQuestion, totals
 from arena.scores.rules.metaculus.question_types import binary, continuous, multiple_choice
-from arena.scores.rules.metaculus.totals import totals
 from benchmarks.measure import Measurement, row, timed
 
 FORECASTERS, EACH, LIFE = 100, 10, 1000.0
