@@ -33,7 +33,7 @@ from arena.record.model.columns import (
 )
 from arena.record.queries.cohorts import IS_TRADING, item_of
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
-from arena.record.schema.newest import PLAYED_SETTINGS
+from arena.record.schema.newest import PLAYED_SETTINGS, newest_rows
 from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, SecondQuoteRow, TurnRow
 from arena.record.schema.typed import AnySelect, clause, col, joined, select
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow
@@ -41,6 +41,10 @@ from markets.millionths import ONE
 
 PLACED_TURNS = joined(TurnRow, EntrantRow, RoundRow, CohortRow)
 LINE_UP_ORDER = (CohortRow.number, RoundRow.number, EntrantRow.position)
+
+
+OUTCOMES: dict[int | None, int] = {ONE: 1, 0: 0}
+"""By what a share of YES paid; whatever else it paid has no score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +64,13 @@ def read_ends(connection: Connection, markets: tuple[str, ...]) -> MarketEnds:
     query = select(ResolutionRow.market_id, ResolutionRow.payout, ResolutionRow.known_at)
     paid: dict[str, int | None] = {}
     first: dict[str, float] = {}
-    scores: dict[int | None, int] = {ONE: 1, 0: 0}
     for market, payout, known_at in connection.execute(query.order_by(ResolutionRow.version)):
         paid[market] = payout
         first.setdefault(market, known_at.timestamp())
     payouts = [paid.get(market) for market in markets]
     return MarketEnds(
         int_column(
-            [scores.get(p, NO_SCORE) if m in paid else OPEN for m, p in zip(markets, payouts, strict=True)]
+            [OUTCOMES.get(p, NO_SCORE) if m in paid else OPEN for m, p in zip(markets, payouts, strict=True)]
         ),
         np.array([np.nan if p is None else p / ONE for p in payouts], dtype=np.float64),
         np.array([first.get(market, np.inf) for market in markets], dtype=np.float64),
@@ -422,5 +425,7 @@ def read_forecast_pairs(connection: Connection, agent: str, cohort: int | None =
     )
     rows = connection.execute(query if cohort is None else query.where(CohortRow.number == cohort)).all()
     names, market = factorize([row[0] for row in rows])
+    ended = newest_rows(connection, ResolutionRow, names, "version", "payout")
+    outcome = [OUTCOMES.get(ended[name].payout, NO_SCORE) if name in ended else OPEN for name in names]
     before, after, price = (int_column([row[k] for row in rows]) for k in (1, 2, 3))
-    return ForecastPairs(before, after, price, read_ends(connection, names).outcome[market], market)
+    return ForecastPairs(before, after, price, int_column(outcome)[market], market)
