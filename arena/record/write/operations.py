@@ -29,7 +29,7 @@ from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.database import reading
 from arena.record.schema.dialects import NOW, FromNow, seconds
 from arena.record.schema.newest import PLAYED_SETTINGS
-from arena.record.schema.statements import new_rows
+from arena.record.schema.statements import attributes_of, new_rows
 from arena.record.schema.turn import CallRow, TurnRow
 from arena.record.schema.typed import (
     AnySelect,
@@ -218,17 +218,8 @@ def _read_incidents(connection: Connection, rows: AnySelect) -> list[RecordedInc
     return [
         RecordedIncident(
             id=row.id,
-            incident=Incident(
-                kind=row.kind,
-                subject=row.subject,
-                at=row.at,
-                text=body.get("text", ""),
-                data=body.get("data", {}),
-            ),
-            ended_at=row.ended_at,
-            told_at=row.told_at,
-            tries=row.tries,
-            next_try_at=row.next_try_at,
+            incident=Incident(row.kind, row.subject, row.at, body.get("text", ""), body.get("data", {})),
+            **attributes_of(row, "ended_at", "told_at", "tries", "next_try_at"),
         )
         for row in connection.execute(rows)
         for body in [json.loads(row.body)]
