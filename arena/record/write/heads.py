@@ -53,11 +53,11 @@ from arena.record.schema.typed import (
     IDS,
     AnySelect,
     col,
+    columns_of,
     delete,
     joined,
     read_nouns,
     select,
-    select_as,
     select_noun,
 )
 from arena.record.schema.work import PublicationRow
@@ -232,15 +232,8 @@ class Publication:
 
 FIELDS = tuple(Publication.__dataclass_fields__)
 PUBLICATIONS = select_noun(Publication, PublicationRow)
-HEADS = select_as(
-    number=HeadRow.number,
-    cohort=HeadRow.cohort,
-    round=HeadRow.round,
-    at=HeadRow.at,
-    parts=HeadRow.parts,
-    previous=HeadRow.previous,
-    head=HeadRow.hash,
-).order_by(HeadRow.number)
+HEAD_FIELDS = ("number", "cohort", "round", "at", "parts", "previous")
+HEADS = select(*columns_of(HeadRow, HEAD_FIELDS), col(HeadRow.hash).label("head")).order_by(HeadRow.number)
 
 
 def read_publication(connection: Connection) -> Publication | None:
