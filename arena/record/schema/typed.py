@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import fields
 from datetime import datetime
-from functools import reduce
+from functools import cache, reduce
 from typing import Any, Protocol, Self, TypeAlias, TypeVar, TypeVarTuple, cast, overload
 
 import sqlalchemy
@@ -116,6 +116,11 @@ def column_of(column: Any) -> Column[Any]:
 
 def joined(row: type[TableRow], *others: type[TableRow]) -> Join | Table:
     """Tables of which each is joined to those before it by its foreign key, that of the last before first."""
+    return _joined(row, others)
+
+
+@cache  # to find by which keys takes longer than the rest of most questions
+def _joined(row: type[TableRow], others: tuple[type[TableRow], ...]) -> Join | Table:
     return reduce(lambda left, other: left.join(other.__table__), others, cast("Join | Table", row.__table__))
 
 
