@@ -50,8 +50,6 @@ class Answer:
     sales: list[Any] = field(default_factory=list)
     repairs: dict[str, None] = field(default_factory=dict)
     fault: str = ""
-    single: bool = False
-    """Whether it is one forecast and no list."""
 
 
 def find_answer(text: str, names: Names) -> Answer:
@@ -191,7 +189,7 @@ def _in_object(value: dict[str, Any], names: Names, depth: int) -> Answer | None
     if lists and not is_forecast(value):
         return _renamed(value, keys, lists, names, depth)
     if is_forecast(value):
-        return Answer([value], single=True, repairs={"wrapping": None})
+        return Answer([value], repairs={"wrapping": None})
     if mapped := _mapped(value, names):
         return Answer(mapped, repairs={"wrapping": None})
     inner = [
