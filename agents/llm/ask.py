@@ -24,7 +24,7 @@ from agents.llm.options import chat_options, is_marked, is_streamed
 from agents.llm.patience import patience
 from agents.llm.stream import streamed_answer
 from agents.model import Ask, Call, CallError, Message, ModelSettings, Prompt, Rung
-from agents.model_table.limits import IDLE
+from agents.model_table.capabilities import IDLE
 from agents.secrets import redact, secrets_in
 
 NEEDS_NO_KEY = "none"
