@@ -15,11 +15,11 @@ from datetime import UTC, date, datetime, time, timedelta, timezone
 from typing import Any, Literal
 from urllib.parse import unquote
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from agents.audit import CLEAN, RULES, AuditFinding, Place, Verdict, audit, tells_odds
 from agents.evidence import FoundArticle
-from agents.model import Article
+from agents.model import Article, ConfigBlock
 from agents.search_terms import COMMON, search_terms, words
 from agents.text import one_line, printable
 from markets.hashes import digest
@@ -56,10 +56,8 @@ _TIME = re.compile(
 )
 
 
-class Guard(BaseModel):
+class Guard(ConfigBlock):
     """How much evidence a market gets, which sources are restricted beside the known ones, and odds."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     per_market: int = Field(default=5, ge=1)
     characters: int = Field(default=1_000, ge=1)

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from agents.article_index import ArticleIndex
 from agents.evidence import FoundArticle, ResearchError
+from agents.model import ConfigBlock
 from agents.search_terms import keywords, words
 from markets.model import Market
 from markets.registry import PYTHON_ONLY
@@ -28,13 +29,11 @@ MOST_WORDS = 8
 """So many telling words of a question are looked for."""
 
 
-class Settings(BaseModel):
+class Settings(ConfigBlock):
     """The folder of articles.
 
     The path is not frozen with a cohort.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     path: Path = Field(default=Path("news"), exclude=True)
     """The folder, relative to the config's."""

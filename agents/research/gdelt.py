@@ -14,10 +14,11 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from agents.evidence import FoundArticle, RefusedQueryError, ResearchError
 from agents.guard import cutoff
+from agents.model import ConfigBlock
 from agents.search_terms import SearchTerm, broader_terms, search_terms
 from agents.text import one_line
 from markets.model import Market
@@ -34,10 +35,8 @@ LONGEST_REFUSAL = 500
 _BACKSLASH = re.compile(r"\\\\|\\(?![\"/bfnrt]|u[0-9a-fA-F]{4})")
 
 
-class Settings(BaseModel):
+class Settings(ConfigBlock):
     """How GDELT is searched."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     url: str = Field("https://api.gdeltproject.org/api/v2/doc", exclude=True)
     """The address of GDELT's API."""

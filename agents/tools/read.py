@@ -2,18 +2,17 @@
 
 from dataclasses import replace
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from agents.evidence import ResearchError
+from agents.model import ConfigBlock
 from agents.toolbox import MOST_TEXT, WITHHELD, ToolReach, ToolRefusal, ToolResult, told_articles
 
 FETCHES = True
 
 
-class Arguments(BaseModel):
+class Arguments(ConfigBlock):
     """What to read."""
-
-    model_config = ConfigDict(extra="forbid")
 
     url: str = Field(min_length=1, max_length=2_000, description="an address that search has listed")
 

@@ -3,18 +3,17 @@
 Only what was published before this round is found.
 """
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from agents.evidence import ResearchError
+from agents.model import ConfigBlock
 from agents.toolbox import ToolReach, ToolRefusal, ToolResult, told_articles
 
 FETCHES = True
 
 
-class Arguments(BaseModel):
+class Arguments(ConfigBlock):
     """What to search for."""
-
-    model_config = ConfigDict(extra="forbid")
 
     query: str = Field(min_length=2, max_length=300, description="a few telling words")
 
