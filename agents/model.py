@@ -38,11 +38,6 @@ class Forecast:
     """The probability of YES that an agent states for a market, kept in millionths.
 
     A probability may be a float, a Decimal or a text; it is taken by the digits that it is written with.
-
-    >>> Forecast(MarketId("sim:1"), 0.65).millionths
-    650000
-    >>> Forecast(MarketId("sim:1"), millionths=650_000).probability
-    0.65
     """
 
     market_id: MarketId

@@ -102,11 +102,7 @@ def step_message(message: Message) -> dict[str, Any] | None:
 
 
 def _as_object(arguments: str) -> str:
-    """Arguments as the JSON of an object.
-
-    >>> _as_object('{"query": "rain"}'), _as_object("rain")
-    ('{"query": "rain"}', '{"not_json":"rain"}')
-    """
+    """Arguments as the JSON of an object."""
     try:
         return arguments if isinstance(json.loads(arguments), dict) else canonical({"not_json": arguments})
     except (ValueError, RecursionError):

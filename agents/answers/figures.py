@@ -46,11 +46,7 @@ def _meaningless(name: str, value: object, why: str, quote: str = "") -> Meaning
 
 
 def parse_probability(value: object, scale: Scale = "share") -> int:
-    """A probability in millionths; a plain number is a percentage only where the whole list is in percent.
-
-    >>> parse_probability("0.4"), parse_probability("40%"), parse_probability("1 in 4")
-    (400000, 400000, 250000)
-    """
+    """A probability in millionths; a plain number is a percentage only where the whole list is in percent."""
     p = plain_number(value)
     if p is None:
         p = _marked_share(value)
@@ -70,11 +66,7 @@ def parse_probability(value: object, scale: Scale = "share") -> int:
 
 
 def scale_of(values: Iterable[object]) -> Scale:
-    """The scale of all numbers that don't say theirs: percent where they are above 1, unless some are not.
-
-    >>> scale_of(["10", "65"]), scale_of(["0.1", "65"])
-    ('percent', 'unclear')
-    """
+    """The scale of all numbers that don't say theirs: percent where they are above 1, unless some are not."""
     values = list(values)
     plain = [p for p in map(plain_number, values) if p is not None and p.is_finite()]
     if any(p > 1 for p in plain):

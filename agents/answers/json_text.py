@@ -57,11 +57,7 @@ class FoundValue:
 
 
 def find_values(text: str) -> list[FoundValue]:
-    """The objects and lists of an answer outside of its thoughts, in their order.
-
-    >>> [found.value for found in find_values('Sure! ```json {"p": 0.40,} ``` (I am {fairly} sure.)')]
-    [{'p': '0.40'}]
-    """
+    """The objects and lists of an answer outside of its thoughts, in their order."""
     if len(text) > MOST_TEXT:
         raise NotOneObject(f"the answer has {len(text):,} characters, and {MOST_TEXT:,} are allowed")
     if any(text.count(mark) > MOST_MARKS for mark in ",:{[<"):

@@ -43,11 +43,7 @@ _WRAPPED_NAME = " \t\r\n\"'`*_#[](){}<>«»“”‘’|."
 
 
 def plain_key(key: str) -> str:
-    """A key without its letters' case and the marks between them.
-
-    >>> plain_key("Market_ID")
-    'marketid'
-    """
+    """A key without its letters' case and the marks between them."""
     return key if key.isalpha() and key.islower() else "".join(c for c in key.casefold() if c.isalnum())
 
 

@@ -54,11 +54,7 @@ _NAMED: dict[str, tuple[ErrorCode, bool]] = {
 
 
 def call_error(error: BaseException, secrets: Iterable[str] = ()) -> CallError:
-    """The error as it is recorded: its code, its words without keys, and whether to try again.
-
-    >>> call_error(TimeoutError("no answer after 5 s"))
-    CallError(code='timeout', message='no answer after 5 s', retry=True, wait=None)
-    """
+    """The error as it is recorded: its code, its words without keys, and whether to try again."""
     text = str(error)[:MOST_READ].partition("Traceback (most recent call last)")[0] or type(error).__name__
     code, retry = _error_code(error, text)
     if code == "other" and _never_arrived(error):

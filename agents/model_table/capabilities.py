@@ -136,11 +136,7 @@ def thinking_text(settings: ModelSettings) -> str:
 
 
 def takes_temperature(settings: ModelSettings) -> bool:
-    """Whether a model takes a temperature other than 1: OpenAI's reasoning models only where they don't.
-
-    >>> takes_temperature(ModelSettings(model="gpt-4o")), takes_temperature(ModelSettings(model="o3"))
-    (True, False)
-    """
+    """Whether a model takes a temperature other than 1: OpenAI's reasoning models only where they don't."""
     entry = table_entry(settings.model)
     if entry.get("supports_sampling_params") is False:
         return False
@@ -151,11 +147,7 @@ def takes_temperature(settings: ModelSettings) -> bool:
 
 
 def takes_effort(settings: ModelSettings, effort: str) -> bool:
-    """Whether a model takes this effort of reasoning, as far as the table knows.
-
-    >>> takes_effort(ModelSettings(model="gpt-4o"), "low"), takes_effort(ModelSettings(model="o3"), "low")
-    (False, True)
-    """
+    """Whether a model takes this effort of reasoning, as far as the table knows."""
     entry, provider = table_entry(settings.model), provider_name(settings.model)
     if not entry or "ft:" in settings.model:
         return True

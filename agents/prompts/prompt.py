@@ -266,11 +266,7 @@ def minute_text(at: datetime) -> str:
 
 
 def market_list(ids: Sequence[str]) -> str:
-    """How many markets are asked about, and which.
-
-    >>> market_list(["m1", "m2", "m3"]), market_list(["m1", "m3"]), market_list([])
-    ('3 of them, m1 to m3', '2 of them: m1, m3', 'there are none')
-    """
+    """How many markets are asked about, and which."""
     if not ids:
         return "there are none"
     first, last = int(ids[0][1:]), int(ids[-1][1:])

@@ -149,12 +149,7 @@ def _text(path: Path) -> str:
 
 
 def _article(text: str) -> ArticleFile:
-    """The article of a file: keys and values, an empty line, and the text.
-
-    >>> filed = _article("title: Rain\\npublished: 2026-01-05\\nsource: Example News\\n\\nIt will rain.")
-    >>> filed.article.title, filed.article.published, filed.article.text
-    ('Rain', '2026-01-05', 'It will rain.')
-    """
+    """The article of a file: keys and values, an empty line, and the text."""
     lines = iter(text.splitlines())
     head = dict(_head(lines))
     missing = [key for key in NEEDED if not head.get(key)]

@@ -138,13 +138,7 @@ class Refusal:
 
 
 def read_answer(body: bytearray) -> Any:
-    """GDELT's JSON, also where it has stray backslashes; or its refusal of a query.
-
-    >>> read_answer(bytearray(b'{"articles": [{"title": "Caf\\\\u00e9 \\\\$5"}]}'))
-    {'articles': [{'title': 'Café \\\\$5'}]}
-    >>> read_answer(bytearray(b"The specified phrase is too short."))
-    Refusal(said='The specified phrase is too short.')
-    """
+    """GDELT's JSON, also where it has stray backslashes; or its refusal of a query."""
     text = body.decode("utf-8", "replace").strip()
     if text[:1] in ("{", "["):
         try:
@@ -163,11 +157,7 @@ def read_answer(body: bytearray) -> Any:
 
 
 def _query(term: SearchTerm) -> str:
-    """A term as GDELT is asked for it.
-
-    >>> _query(SearchTerm("name", ("bitcoin", "BTC"))), _query(SearchTerm("name", ("Xi Jinping",)))
-    ('(bitcoin OR BTC)', '"Xi Jinping"')
-    """
+    """A term as GDELT is asked for it."""
     ways = [way if way.isalnum() else f'"{way}"' for way in term.ways]
     return ways[0] if len(ways) == 1 else f"({' OR '.join(ways)})"
 
