@@ -55,14 +55,14 @@ class _Broken(Exception):
 
 
 @dataclass(slots=True)
-class Reading:
-    """What starts at a place: the value, where it ends or breaks, and by which repairs it was read."""
+class FoundValue:
+    """A value of a text: where it stands, by which repairs it was read, and why it isn't whole."""
 
-    value: Any
+    start: int
     end: int
-    repairs: dict[str, None]
+    value: Any
+    repairs: dict[str, None] = field(default_factory=dict)
     fault: str = ""
-    """Why it isn't whole."""
 
 
 @dataclass(slots=True)
@@ -112,7 +112,7 @@ class RelaxedReader:
         self.repairs: dict[str, None] = {}
         self.frames: list[_Frame] = []
 
-    def read(self, at: int) -> Reading:
+    def read(self, at: int) -> FoundValue:
         """The object or the list that starts here."""
         self.repairs, self.place = {}, at
         self.frames = [outer := _Frame("")]
@@ -121,9 +121,9 @@ class RelaxedReader:
             self._value()
             while len(self.frames) > 1:
                 self._step()
-            return Reading(outer.value, self.place, self.repairs)
+            return FoundValue(at, self.place, outer.value, self.repairs)
         except _Broken as fault:
-            return Reading(self._rest(), self.place, self.repairs, str(fault))
+            return FoundValue(at, self.place, self._rest(), self.repairs, str(fault))
 
     def _rest(self) -> Any:
         """What was whole when the text ended or broke, from the inside out."""

@@ -7,10 +7,9 @@ may lack its beginning, never its end.
 import json
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
 from typing import Any
 
-from agents.answers.grammar import NumberText, Reading, RelaxedReader, TooTangled, object_of, unescaped
+from agents.answers.grammar import FoundValue, NumberText, RelaxedReader, TooTangled, object_of, unescaped
 
 MOST_TEXT = 1_000_000
 MOST_VALUES = 10_000
@@ -43,17 +42,6 @@ _HEADING = re.compile(
 
 class NotOneObject(ValueError):
     """The text holds no JSON object that could be an answer. Its words are meant for the model."""
-
-
-@dataclass(slots=True)
-class FoundValue:
-    """A value of the text: where it stands, by which repairs it was read, and why it isn't whole."""
-
-    start: int
-    end: int
-    value: Any
-    repairs: dict[str, None] = field(default_factory=dict)
-    fault: str = ""
 
 
 def find_values(text: str) -> list[FoundValue]:
@@ -150,9 +138,10 @@ class _Finder:
                 raise NotOneObject("the JSON is nested too deeply") from error
         else:
             fault = "invalid JSON"
-        reading: Reading = self.relaxed.read(at)
-        fault = f"{fault}: {reading.fault}" if reading.fault else ""
-        return FoundValue(at, reading.end, reading.value, reading.repairs, fault)
+        found = self.relaxed.read(at)
+        if found.fault:
+            found.fault = f"{fault}: {found.fault}"
+        return found
 
 
 _DECODER = json.JSONDecoder(

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.answers.grammar import ENDS_EARLY, NumberText, OpenObject, RepeatedKey
-from agents.answers.json_text import FoundValue, NotOneObject, after_thoughts, find_values, last_heading
+from agents.answers.grammar import ENDS_EARLY, FoundValue, NumberText, OpenObject, RepeatedKey
+from agents.answers.json_text import NotOneObject, after_thoughts, find_values, last_heading
 from agents.answers.keys import (
     CHANCE_KEYS,
     MARKET_KEYS,
@@ -71,6 +71,13 @@ class Answer:
     repairs: dict[str, None] = field(default_factory=dict)
     fault: str = ""
 
+    def add(self, other: "Answer") -> None:
+        """What another lists too."""
+        for name in LISTS:
+            getattr(self, name).extend(getattr(other, name))
+        self.repairs |= other.repairs
+        self.fault = self.fault or other.fault
+
 
 def find_answer(text: str, names: Names) -> Answer:
     """What a text lists in all. `names` are those of the markets. Raises `NotOneObject`."""
@@ -102,12 +109,11 @@ def _together(answers: Sequence[Answer]) -> Answer:
     if len(answers) == 1:
         return answers[0]
     whole = Answer(repairs={"several": None})
-    for name in LISTS:
-        items = {repr(item): item for answer in answers for item in getattr(answer, name)}
-        getattr(whole, name).extend(items.values())
     for answer in answers:
-        whole.repairs |= answer.repairs
-        whole.fault = whole.fault or answer.fault
+        whole.add(answer)
+    for name in LISTS:
+        items = {repr(item): item for item in getattr(whole, name)}
+        setattr(whole, name, [*items.values()])
     return whole
 
 
@@ -248,10 +254,7 @@ def _renamed(
     answer = Answer(repairs={"key": None})
     for key in lists:
         if (inner := _listed(value[keys[key]], names, depth)) is not None:
-            for name in LISTS:
-                getattr(answer, name).extend(getattr(inner, name))
-            answer.repairs |= inner.repairs
-            answer.fault = answer.fault or inner.fault
+            answer.add(inner)
     return _with_orders(answer, value, keys) if answer.forecasts else None
 
 

@@ -43,10 +43,9 @@ def make_ask(settings: ModelSettings, timer: Callable[[], float], environ: Mappi
     """
     secrets = secrets_in(environ, settings.api_key_env or "")
     place = settings.model, settings.base_url, settings.form, settings.seed, settings.max_tokens_key
-    parts = {"max_tokens"} if settings.max_tokens_key is None else set[str]()
-    taken = _TAKEN.setdefault(
-        place, _Taken(_ladder(settings), parts | ({"seed"} if settings.seed else set()))
-    )
+    parts = {"seed": settings.seed, "max_tokens": settings.max_tokens_key is None}
+    sent = {part for part, usual in parts.items() if usual}
+    taken = _TAKEN.setdefault(place, _Taken(_ladder(settings), sent))
     return _Model(settings, timer, environ, secrets, taken, {}).ask
 
 
