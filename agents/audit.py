@@ -325,18 +325,12 @@ def _answers(sentence: str, title: str, asked: _Asked, question: str, at: dateti
             continue
         if say.EARLIER.search(clause) or say.OPEN.search(clause) or say.OTHERS.search(clause):
             continue
-        if asked.is_told(_between(say.HARD, sentence, match), title) and not asked.of_something_else(match):
+        low = max((cut.end() for cut in say.HARD.finditer(sentence, 0, match.start())), default=0)
+        after = say.HARD.search(sentence, match.end())
+        part = sentence[low : after.start() if after else len(sentence)]
+        if asked.is_told(part, title) and not asked.of_something_else(match):
             return True
     return False
-
-
-def _between(parting: re.Pattern[str], sentence: str, match: re.Match[str]) -> str:
-    """The part of a sentence around a match, between what parts it."""
-    cuts = [
-        each.span() for each in parting.finditer(sentence) if not match.start() <= each.start() < match.end()
-    ]
-    low = max((end for _, end in cuts if end <= match.start()), default=0)
-    return sentence[low : min((start for start, _ in cuts if start >= match.end()), default=len(sentence))]
 
 
 @lru_cache(maxsize=4096)
