@@ -24,7 +24,6 @@ from markets.model import MarketId
 from portfolio.model import Bet, Rejection, Sale, Side
 
 MOST_BYTES = 1_000_000
-"""The longest decision that is read."""
 SIDES: Mapping[str, Side] = {"yes": "YES", "no": "NO"}
 _Item = TypeVar("_Item", Forecast, Bet, Sale)
 _Said = TypeVar("_Said", bound=MarketItem)

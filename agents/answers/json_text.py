@@ -14,7 +14,6 @@ from agents.answers.grammar import FoundValue, NumberText, RelaxedReader, TooTan
 MOST_TEXT = 1_000_000
 MOST_VALUES = 10_000
 MOST_MARKS = 100_000
-"""More commas, braces or tags than any answer has."""
 STRICT_TRIES = 3
 """So often a value is tried as JSON in vain, before only the relaxed grammar is used."""
 _THOUGHT = re.compile(

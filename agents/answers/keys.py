@@ -31,7 +31,6 @@ SIDE_KEYS = word_set("side outcome direction position resolution answer bet resu
 REASON_KEYS = word_set("reason reasoning rationale why explanation justification comment note notes")
 USUAL_KEYS = frozenset(("market", "reason", "probability"))
 MOST_KEYS = 50
-"""More than any item has."""
 _NAME = re.compile(
     r"(?:(?:market|question|id|no|nr|m|\u043c)?[\s._:#-]*)(?:(?:m|\u043c)[\s._-]*)?"
     r"0*([0-9]{1,6})(?:\.0+)?(?![\w.])(.*)",

@@ -59,7 +59,7 @@ def chat_answer(answer: Any, provider: str, prompt: Prompt) -> WireAnswer:
         if prompt.tools and getattr(message, "tool_calls", None):
             reply = request_text(message, prompt)
         else:
-            reply = message.content or _tool_arguments(message) or ""
+            reply = message.content or _tool_arguments(message)
         refusal = as_text((getattr(message, "provider_specific_fields", None) or {}).get("refusal")) or None
         if provider == "anthropic" and finish == "content_filter":  # its own word for it is refusal
             reply, refusal = "", reply
@@ -123,10 +123,10 @@ def answered_call(
     )
 
 
-def _tool_arguments(message: Any) -> str | None:
+def _tool_arguments(message: Any) -> str:
     """The answer of a model that took its form for a tool to call."""
     calls = getattr(message, "tool_calls", None) or ()
-    return next((as_text(call.function.arguments) for call in calls), None)
+    return next((as_text(call.function.arguments) for call in calls), "")
 
 
 def _sources(answer: Any) -> Iterator[str]:

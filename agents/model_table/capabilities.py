@@ -27,8 +27,8 @@ THINKING = {
 """Tokens that a model thinks for about one question, by effort: a rule of thumb, to be replaced by what the
 record has measured."""
 THINKS_LONG = re.compile(r"-pro\b|deep-research|multi-agent")
-A_SECOND = 50
-"""Tokens that a model usually writes in a second."""
+A_SECOND, SLOW = 50, 30
+"""Tokens that a model usually writes in a second, and that a slow one writes."""
 USUAL_TOKENS, USUAL_TIMEOUT, LONGEST_TIMEOUT = 16_000, 120.0, 3_600.0
 FRAME, A_MARKET = 500, 60
 """Tokens of an answer without its markets, and for each of these."""
@@ -37,8 +37,6 @@ MOST_THINKING: Mapping[Reasoning, int] = {
     "max": 64_000,
 }  # fmt: skip
 """Tokens that thinking may take, by the effort that is asked for."""
-SLOW = 30
-"""Tokens that a slow model writes in a second."""
 SETTLING = 60
 """Seconds beside that: the way there, the queue, reading the question."""
 IDLE = 300.0

@@ -9,10 +9,8 @@ from typing import Any
 from agents.text import as_text
 from markets.millionths import ONE
 
-MOST_TOKENS = 1_000_000_000
-"""More than any call can have."""
-MOST_DOLLARS = 100_000.0
-"""More than any call can cost."""
+MOST_TOKENS, MOST_DOLLARS = 1_000_000_000, 100_000.0
+"""More than any call can have or cost."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,6 @@ def render(
 
 
 MARKET_NAME = re.compile(r"\bm[1-9]\d*\b")
-"""What a prompt calls markets by, in a text."""
 
 
 @lru_cache(maxsize=16)  # a snapshot may be asked about in hundreds of questions

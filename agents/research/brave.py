@@ -22,7 +22,6 @@ from markets.venues.wire.fields import MaybeText, RecordSorter, RejectedRecord, 
 from markets.venues.wire.http import HttpClient, Sleep
 
 KEY = "BRAVE_SEARCH_API_KEY"
-"""The environment variable that holds the key."""
 HINT = "check evidence.brave.url, your key and your network, or try again later"
 
 

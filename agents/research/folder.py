@@ -72,7 +72,7 @@ class ArticleFolder:
     async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:
         """What has to do with a market, in the order of the files' names."""
         if at != self._read_at:
-            self._filed, self._read_at = self._read(), at
+            self._filed, self._read_at = self._read(_files(self._settings.path)), at
         telling, least = keywords(market.question, MOST_WORDS), self._settings.words
         return [filed.article for filed in self._filed if filed.concerns(market, telling, least)]
 
@@ -91,12 +91,8 @@ class ArticleFolder:
         if self._index is None:
             self._index = ArticleIndex()
         for name in self._index.outdated(stamps):
-            try:
-                article = _article(_text(self._settings.path / name)).article
-            except UnreadableArticle as why:
-                self._report(QuarantinedRecord("folder", name, "article", "malformed", str(why)))
-            else:
-                self._index.add(name, article)
+            for filed in self._read([self._settings.path / name]):
+                self._index.add(name, filed.article)
         return self._index
 
     async def close(self) -> None:
@@ -105,9 +101,10 @@ class ArticleFolder:
             self._index.close()
         self._index = None
 
-    def _read(self) -> list[ArticleFile]:
+    def _read(self, paths: Sequence[Path]) -> list[ArticleFile]:
+        """The articles of these files; what is none is told."""
         filed = []
-        for path in _files(self._settings.path):
+        for path in paths:
             try:
                 filed.append(_article(_text(path)))
             except UnreadableArticle as why:

@@ -30,7 +30,6 @@ from markets.venues.wire.http import HttpClient, RequestError, parse_json
 MINUTE = "%Y%m%d%H%M%S"
 HINT = "check evidence.gdelt.url and your network, or try again later"
 PER_SECOND = 0.2
-"""It asks for one request every five seconds."""
 LONGEST_REFUSAL = 500
 _BACKSLASH = re.compile(r"\\\\|\\(?![\"/bfnrt]|u[0-9a-fA-F]{4})")
 
