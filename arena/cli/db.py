@@ -193,7 +193,7 @@ def _upgrade_queue(address: str) -> bool:
 
 def copy_to(chosen: Options, to: str) -> None:
     """Copy the whole record to another database, and verify it there."""
-    from arena.record.files.move import move_record
+    from arena.record.files.restore import move_record
     from arena.record.schema.database import open_read_only, url_of
     from arena.record.schema.database_errors import record_name
     from arena.verify.content import verified_content

@@ -231,7 +231,7 @@ def one_market(
         yield folded(f"Trades: {of}", market.trades_table(page.dealt[:TRADES], address))
     if page.ends:
         yield heading("Resolution")
-        yield Markup("<p>{}</p>").format(bold(market.about_resolution(page.ends[-1].resolution)))
+        yield Markup("<p>{}</p>").format(bold(market.about_resolution(page.ends[-1][0])))
     if related:
         yield heading("Related markets")
         yield market_table(related, ("question", "status", "closes"), address)

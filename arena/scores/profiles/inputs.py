@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from arena.record.model.columns import BetColumns, ForecastColumns
-from arena.record.queries.accounts import read_accounts
+from arena.record.queries.accounts import read_accounts, read_newest_pages
 from arena.record.queries.cohorts import cohorts_of_agent, read_cohorts, read_min_coverage
 from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns
-from arena.record.queries.trades import read_newest_pages
 from arena.record.schema.database import Connection
 from arena.scores.positions import AccountTrades, read_account_trades
 from markets.ladders import MarketFamily, families

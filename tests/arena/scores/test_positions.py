@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from arena.record.queries.accounts import read_newest_pages
 from arena.record.queries.cohorts import read_cohorts
-from arena.record.queries.trades import read_newest_pages
 from arena.record.schema.database import Connection, open_read_only, reading
 from arena.scores.leaderboard import read_scores
 from arena.scores.positions import (
