@@ -2,14 +2,14 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
 from arena.cli.agents_add import add
 from arena.cli.agents_try import try_agent
 from arena.cli.cohort_diff import PLANNED
-from arena.cli.options import Options, command
+from arena.cli.options import Options, argument, command, option
 from arena.cli.output import attributes, exact, plain, program, ranges
 from arena.cli.table import TableChoice, TableColumn, print_table, value_in
 from arena.errors import ArenaError
@@ -137,11 +137,10 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
 @command(table=True)
 def show(
     chosen: Options,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name in the config or in the record.")],
-    by: Annotated[
-        Literal["category", "horizon", "price", "cohort"] | None,
-        typer.Option(help="Split skill and calibration; horizon is the time to close."),
-    ] = None,
+    name: str = argument("NAME", "Its name in the config or in the record."),
+    by: Literal["category", "horizon", "price", "cohort"] | None = option(
+        "Split skill and calibration; horizon is the time to close."
+    ),
 ) -> None:
     """Show one agent: its settings cohort by cohort and what changed, its scores, turns and calls.
 

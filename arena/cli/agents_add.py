@@ -4,11 +4,11 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from arena.cli.options import DEFAULT, Options, command
+from arena.cli.options import DEFAULT, Options, argument, command, flag, option
 from arena.cli.output import (
     exact,
     interruptible,
@@ -57,27 +57,16 @@ class ModelChoice:
 @command("config", "json")
 def add(
     chosen: Options,
-    models: Annotated[
-        list[str], typer.Argument(metavar="MODEL...", help="PROVIDER/MODEL, as litellm names it.")
-    ],
-    name: Annotated[
-        str | None, typer.Option("--name", help="The agent's name, if not the model's.", metavar="NAME")
-    ] = None,
-    base_url: Annotated[
-        str | None, typer.Option("--base-url", help="The server, if not the provider's own.", metavar="URL")
-    ] = None,
-    key_env: Annotated[
-        str | None, typer.Option("--key-env", help="The variable that holds the key.", metavar="VARIABLE")
-    ] = None,
-    reasoning: Annotated[
-        str | None, typer.Option("--reasoning", help="The reasoning effort.", metavar="EFFORT")
-    ] = None,
-    price: Annotated[
-        tuple[float, float] | None,
-        typer.Option("--price", help="Dollars per million tokens in and out, if unknown.", metavar="IN OUT"),
-    ] = None,
-    no_probe: Annotated[bool, typer.Option("--no-probe", help="Ask no question.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before money is spent.")] = False,
+    models: list[str] = argument("MODEL...", "PROVIDER/MODEL, as litellm names it."),
+    name: str | None = option("The agent's name, if not the model's.", "NAME"),
+    base_url: str | None = option("The server, if not the provider's own.", "URL"),
+    key_env: str | None = option("The variable that holds the key.", "VARIABLE"),
+    reasoning: str | None = option("The reasoning effort.", "EFFORT"),
+    price: tuple[float, float] | None = option(
+        "Dollars per million tokens in and out, if unknown.", "IN OUT"
+    ),
+    no_probe: bool = flag("Ask no question."),
+    yes: bool = flag("Don't ask before money is spent.", "--yes", "-y"),
 ) -> None:
     """Add models to the config as agents, each after one real question, and show what they cost a month.
 

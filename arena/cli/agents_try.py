@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from arena.cli.options import Options, command, instant
+from arena.cli.options import Options, argument, command, flag, instant, option
 from arena.cli.output import (
     attributes,
     cents_of,
@@ -82,14 +82,9 @@ REJECTED = (TableColumn("code"), TableColumn("message", "why", plain, narrow="wr
 @command()
 def try_agent(
     chosen: Options,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name in the config or in the record.")],
-    dry: Annotated[
-        bool, typer.Option("--dry", help="Show prompts and what they may cost; call no model.")
-    ] = False,
-    at: Annotated[
-        str | None,
-        typer.Option("--at", metavar="TIME", help="Use the round of this time, in UTC."),
-    ] = None,
+    name: str = argument("NAME", "Its name in the config or in the record."),
+    dry: bool = flag("Show prompts and what they may cost; call no model."),
+    at: str | None = option("Use the round of this time, in UTC.", "TIME"),
 ) -> None:
     """Play one turn of an agent and show prompts, answers, decision, fills and cost. Nothing is saved.
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from fractions import Fraction
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from arena.cli.options import Options, command
+from arena.cli.options import Options, command, flag, option
 from arena.cli.output import attributes, exact, print_json, prints_aside, program, run_async, thinking_words
 from arena.cli.table import TableChoice, TableColumn, print_table, print_text
 from arena.errors import ArenaError, count_text
@@ -228,18 +228,9 @@ def _money(usd: float) -> str:
 @command(table=True)
 def check(
     chosen: Options,
-    live: Annotated[
-        bool,
-        typer.Option("--live", help="Also read one page of the venue and ask each model one tiny question."),
-    ] = False,
-    venue: Annotated[
-        list[str] | None,
-        typer.Option(help="With --live: only this venue; repeatable.", metavar="NAME"),
-    ] = None,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(help="With --live: only this agent's model; repeatable.", metavar="AGENT"),
-    ] = None,
+    live: bool = flag("Also read one page of the venue and ask each model one tiny question."),
+    venue: list[str] | None = option("With --live: only this venue; repeatable.", "NAME"),
+    model: list[str] | None = option("With --live: only this agent's model; repeatable.", "AGENT"),
 ) -> None:
     """Check the config; show who would play in the next cohort, what it would cost, and what is wrong.
 

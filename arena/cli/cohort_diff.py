@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.cli.options import Options, command
+from arena.cli.options import Options, command, flag, option
 from arena.cli.output import attributes, plain, prints_aside, program
 from arena.errors import ArenaError
 
@@ -42,9 +42,7 @@ def diff(
     chosen: Options,
     before: Which,
     after: Which,
-    texts: Annotated[
-        bool, typer.Option("--texts", help="Also show how prompts changed, line by line.")
-    ] = False,
+    texts: bool = flag("Also show how prompts changed, line by line."),
 ) -> None:
     """Compare two cohorts: agents added, removed or changed, rules, markets, venue, prompts.
 
@@ -120,13 +118,8 @@ def say(found: "CohortChanges", edits: Mapping[str, Sequence[str]], before: str,
 def seal(
     chosen: Options,
     number: Number,
-    round: Annotated[
-        int | None,
-        typer.Option("--round", help="Up to this round (0: the frozen settings); default: the last.", min=0),
-    ] = None,
-    check: Annotated[
-        str | None, typer.Option("--check", metavar="HASH", help="Find the round that has this head.")
-    ] = None,
+    round: int | None = option("Up to this round (0: the frozen settings); default: the last.", min=0),
+    check: str | None = option("Find the round that has this head.", "HASH"),
 ) -> None:
     """Print a cohort's head: a hash of all that it froze, saw and decided up to the end of a round.
 

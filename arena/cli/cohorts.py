@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from arena.cli.agents import versions_data
 from arena.cli.check_next import next_step
 from arena.cli.cohort_diff import Number, diff, numbered, seal
-from arena.cli.options import Baselines, Options, command, instant
+from arena.cli.options import Baselines, Options, command, flag, instant, option
 from arena.cli.output import attributes, exact, minute, plain, prints_aside, program, signed_dollars
 from arena.cli.table import TableChoice, TableColumn, json_rows, print_table, print_text
 from arena.errors import ArenaError, count_text
@@ -291,9 +291,7 @@ def _say_rounds(found: Mapping[str, Any]) -> None:
 @command()
 def start(
     chosen: Options,
-    at: Annotated[
-        str | None, typer.Option("--at", metavar="TIME", help="When it starts, such as 2026-01-07T12:00Z.")
-    ] = None,
+    at: str | None = option("When it starts, such as 2026-01-07T12:00Z.", "TIME"),
     baselines: Baselines = False,
 ) -> None:
     """Start a cohort from the current config, in addition to the scheduled ones.
@@ -342,7 +340,7 @@ def begin(config: "Config", wanted: datetime | None, baselines: bool) -> "Cohort
 def end(
     chosen: Options,
     number: Number,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    yes: bool = flag("Do not ask for confirmation."),
 ) -> None:
     """End a cohort for good: it makes no more decisions, and is tracked until its last position settles.
 
@@ -372,9 +370,7 @@ def end(
 def pause(
     chosen: Options,
     number: Number,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Let a paused cohort decide again, from its next round on.")
-    ] = False,
+    resume: bool = flag("Let a paused cohort decide again, from its next round on."),
 ) -> None:
     """Pause a cohort: it makes no decisions until resumed. Its positions are still settled and valued.
 

@@ -1,19 +1,16 @@
 """`arena config`: the settings in effect, and every key that there is."""
 
 from dataclasses import asdict
-from typing import Annotated
-
-import typer
 
 from arena.cli.check import without_password
-from arena.cli.options import Options, command
+from arena.cli.options import Options, command, flag
 from arena.cli.output import print_json
 
 
 @command()
 def config(
     chosen: Options,
-    every: Annotated[bool, typer.Option("--all", help="Every key, with its meaning.")] = False,
+    every: bool = flag("Every key, with its meaning.", "--all"),
 ) -> None:
     """Print the settings in effect, defaults included, in the form of a config.
 

@@ -13,12 +13,9 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated
 from urllib.parse import urlsplit
 
-import typer
-
-from arena.cli.options import DEFAULT, Options, command
+from arena.cli.options import DEFAULT, Options, command, flag, option
 from arena.cli.output import progress
 from arena.errors import ArenaError
 from arena.operations.page_programs import page_command, page_environment
@@ -85,21 +82,10 @@ class ListenAddress:
 @command("config", "database")
 def dashboard(
     chosen: Options,
-    host: Annotated[
-        str, typer.Option(metavar="HOST", help="Where to listen: this machine, unless --behind-proxy.")
-    ] = HOST,
-    port: Annotated[int, typer.Option(help="The port, or the next free one.")] = PORT,
-    behind_proxy: Annotated[
-        bool,
-        typer.Option(
-            "--behind-proxy",
-            help="Only a proxy with encryption and a password reaches it; --port is exact.",
-        ),
-    ] = False,
-    public: Annotated[
-        str | None,
-        typer.Option("--public", metavar="URL", help="The proxy's public address."),
-    ] = None,
+    host: str = option("Where to listen: this machine, unless --behind-proxy.", "HOST", default=HOST),
+    port: int = option("The port, or the next free one.", default=PORT),
+    behind_proxy: bool = flag("Only a proxy with encryption and a password reaches it; --port is exact."),
+    public: str | None = option("The proxy's public address.", "URL"),
 ) -> None:
     """Show the record in a browser until Ctrl-C, on this machine only unless behind a proxy.
 

@@ -4,11 +4,11 @@ import sys
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from arena.cli.options import Options, command
+from arena.cli.options import Options, argument, command, flag, option
 from arena.cli.output import interruptible, minute, print_json, program, stages
 from arena.errors import ArenaError, count_text
 
@@ -30,13 +30,7 @@ FOLDER, KEEP = Path("backups"), 14
 @command()
 def backup(
     chosen: Options,
-    place: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[FILE|URL]",
-            help="A new file, or an empty database.",
-        ),
-    ] = None,
+    place: str | None = argument("[FILE|URL]", "A new file, or an empty database.", default=None),
 ) -> None:
     """Copy the record as of this instant, even while it is in use, and verify the copy.
 
@@ -99,8 +93,8 @@ def summary(content: "RecordContent") -> str:
 @command()
 def restore(
     chosen: Options,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup.")],
-    force: Annotated[bool, typer.Option("--force", help="Move an existing record aside.")] = False,
+    file: Path = argument("FILE", "A backup."),
+    force: bool = flag("Move an existing record aside."),
 ) -> None:
     """Put a backup in place of the record.
 
@@ -134,7 +128,7 @@ def restore(
 @command()
 def upgrade(
     chosen: Options,
-    no_backup: Annotated[bool, typer.Option("--no-backup", help="Skip the backup.")] = False,
+    no_backup: bool = flag("Skip the backup."),
 ) -> None:
     """Upgrade the record of an older version to the current schema. Its facts do not change.
 
@@ -212,9 +206,9 @@ def copy_to(chosen: Options, to: str) -> None:
 @command()
 def prune(
     chosen: Options,
-    older_than: Annotated[str, typer.Option("--older-than", metavar="AGE", help="How old: 90d, 12w.")],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be pruned.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    older_than: str = option("How old: 90d, 12w.", "AGE", default=...),
+    dry_run: bool = flag("Only show what would be pruned."),
+    yes: bool = flag("Do not ask for confirmation."),
 ) -> None:
     """Delete old quotes that no snapshot, and so no turn, fill or mark, depends on.
 

@@ -4,15 +4,13 @@ import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from arena.cli.check import without_password
 from arena.cli.dashboard import ListenAddress, free_port, serve
 from arena.cli.init import template
 from arena.cli.leaderboard import COLUMNS, print_leaderboard, read_leaderboard
-from arena.cli.options import Options, command
+from arena.cli.options import Options, command, flag, option
 from arena.cli.output import interruptible, prints_aside, program, progress, run_async
 from arena.cli.table import TableChoice, print_text
 from arena.errors import ArenaError, count_text
@@ -28,11 +26,11 @@ RECORD = FOLDER / "demo.db"
 @command(table=True)
 def demo(
     chosen: Options,
-    headless: Annotated[bool, typer.Option("--headless", help="Print the results only.")] = False,
-    seed: Annotated[int | None, typer.Option(help="Play a different simulated world.", min=0)] = None,
-    rounds: Annotated[int | None, typer.Option(help="Stop after this many decision times.", min=1)] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue where the record ends.")] = False,
-    port: Annotated[int, typer.Option(help="The dashboard's port, or the next free one.")] = 8501,
+    headless: bool = flag("Print the results only."),
+    seed: int | None = option("Play a different simulated world.", min=0),
+    rounds: int | None = option("Stop after this many decision times.", min=1),
+    resume: bool = flag("Continue where the record ends."),
+    port: int = option("The dashboard's port, or the next free one.", default=8501),
 ) -> None:
     """Play a whole simulated season, offline and without a key, then show the leaderboard and dashboard.
 

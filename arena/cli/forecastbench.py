@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena.cli.forecastbench_run import ClockFile, run
-from arena.cli.options import DEFAULT, Options, command
+from arena.cli.options import DEFAULT, Options, argument, command, flag, option
 from arena.cli.output import plain, progress
 from arena.cli.run import clock_of
 from arena.cli.score import text_of
@@ -108,16 +108,10 @@ From = Annotated[
 @command()
 def fetch(
     chosen: Options,
-    due: Annotated[
-        str | None, typer.Option("--due", metavar="DATE", help="The round due that day, not the newest.")
-    ] = None,
+    due: str | None = option("The round due that day, not the newest.", "DATE"),
     source: From = None,
-    folder: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Also write the file there.")
-    ] = None,
-    resolutions: Annotated[
-        bool, typer.Option("--resolutions", help="Fetch resolutions, of all rounds that are kept.")
-    ] = False,
+    folder: Path | None = option("Also write the file there.", "DIR", "--output", "-o"),
+    resolutions: bool = flag("Fetch resolutions, of all rounds that are kept."),
     clock: ClockFile = None,
 ) -> None:
     """Store a round's question set, or all resolutions, in the record, byte for byte, with its SHA-256.
@@ -161,28 +155,17 @@ def fetch(
 @command()
 def file(
     chosen: Options,
-    organization: Annotated[str, typer.Option("--as", metavar="ORG", help="The team that files it.")],
-    model: Annotated[str, typer.Option("--model", metavar="M", help="Its name on the board.")],
-    folder: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="The folder to write to.")],
-    answers: Annotated[
-        Path | None,
-        typer.Argument(metavar="[ANSWERS.csv]", help="One forecast per line; without it, an agent's."),
-    ] = None,
-    agent: Annotated[
-        str | None, typer.Option("--agent", metavar="NAME", help="The agent of the record, if not named M.")
-    ] = None,
-    cohort: Annotated[
-        int | None, typer.Option("--cohort", metavar="N", help="Its answers in this cohort, not the newest.")
-    ] = None,
-    lab: Annotated[
-        str | None, typer.Option("--lab", metavar="NAME", help="Who made the model, if not the team.")
-    ] = None,
-    number: Annotated[
-        int, typer.Option("--n", min=1, max=3, help="Which of the team's files for the round.")
-    ] = 1,
-    due: Annotated[
-        str | None, typer.Option("--due", metavar="DATE", help="The round due that day, not the newest.")
-    ] = None,
+    organization: str = option("The team that files it.", "ORG", "--as", default=...),
+    model: str = option("Its name on the board.", "M", default=...),
+    folder: Path = option("The folder to write to.", "DIR", "--output", "-o", default=...),
+    answers: Path | None = argument(
+        "[ANSWERS.csv]", "One forecast per line; without it, an agent's.", default=None
+    ),
+    agent: str | None = option("The agent of the record, if not named M.", "NAME"),
+    cohort: int | None = option("Its answers in this cohort, not the newest.", "N"),
+    lab: str | None = option("Who made the model, if not the team.", "NAME"),
+    number: int = option("Which of the team's files for the round.", "", "--n", default=1, min=1, max=3),
+    due: str | None = option("The round due that day, not the newest.", "DATE"),
     questions: QuestionFiles = None,
 ) -> None:
     """Write answers as a submission in the published form, or list what is wrong with them.
@@ -290,7 +273,7 @@ def kept_files(chosen: Options, kind: str) -> "list[BenchmarkFile]":
 @command(table=True)
 def check(
     chosen: Options,
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of forecasts.")],
+    files: list[Path] = argument("FILE...", "Files of forecasts."),
     questions: QuestionFiles = None,
     combinations: Combinations = False,
 ) -> None:
@@ -346,33 +329,20 @@ def say_faults(answered: list[dict[str, Any]], found: list[FileFault], choice: T
 @command(table=True)
 def board(
     chosen: Options,
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="[FILE...]", help="Files of forecasts, or a CSV that joins them."),
-    ] = None,
-    mode: Annotated[BoardModes, typer.Option(help="Which board.")] = BoardModes.tournament,
+    files: list[Path] | None = argument(
+        "[FILE...]", "Files of forecasts, or a CSV that joins them.", default=None
+    ),
+    mode: BoardModes = option("Which board.", default=BoardModes.tournament),
     questions: QuestionFiles = None,
-    resolutions: Annotated[
-        list[Path] | None,
-        typer.Option("--resolutions", metavar="FILE", help="A resolution set; once for each round."),
-    ] = None,
-    median: Annotated[
-        str | None,
-        typer.Option("--median", metavar="NAME", help="The median of individual forecasters, as one."),
-    ] = None,
-    difficulty: Annotated[
-        Difficulties | None, typer.Option(help="How hard markets were; else as the site has it.")
-    ] = None,
-    by: Annotated[BoardBy | None, typer.Option(help="Also plain means, on the questions of each.")] = None,
-    against: Annotated[
-        str | None, typer.Option("--against", metavar="NAME", help="Compare everybody with this forecaster.")
-    ] = None,
+    resolutions: list[Path] | None = option("A resolution set; once for each round.", "FILE"),
+    median: str | None = option("The median of individual forecasters, as one.", "NAME"),
+    difficulty: Difficulties | None = option("How hard markets were; else as the site has it."),
+    by: BoardBy | None = option("Also plain means, on the questions of each."),
+    against: str | None = option("Compare everybody with this forecaster.", "NAME"),
     combinations: Combinations = False,
-    agents: Annotated[
-        bool, typer.Option("--agents", help="With files: also the agents of the record.")
-    ] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, in the columns of the source.")] = False,
-    as_html: Annotated[bool, typer.Option("--html", help="Print a page with the same table.")] = False,
+    agents: bool = flag("With files: also the agents of the record."),
+    as_csv: bool = flag("Print CSV, in the columns of the source.", "--csv"),
+    as_html: bool = flag("Print a page with the same table.", "--html"),
 ) -> None:
     """Rank forecasters by ForecastBench's rules: the agents of the record, those of files, or both.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.cli.options import Options, command
+from arena.cli.options import Options, command, flag, option
 from arena.cli.output import (
     attributes,
     exact,
@@ -84,33 +84,17 @@ class PlannedAnswers:
 @command(table=True)
 def run(
     chosen: Options,
-    due: Annotated[
-        str | None, typer.Option("--due", metavar="DATE", help="The round due that day, not the newest.")
-    ] = None,
-    prompt: Annotated[
-        str,
-        typer.Option(
-            "--prompt",
-            metavar="NAME",
-            help="zero_shot, scratchpad, another, your own .md, or own: each agent's.",
-        ),
-    ] = "scratchpad",
-    prices: Annotated[
-        bool, typer.Option("--prices", help="Show freeze values; of markets, the crowd's probability.")
-    ] = False,
-    evidence: Annotated[
-        bool, typer.Option("--evidence", help="Show articles from the config's source.")
-    ] = False,
-    batch: Annotated[int, typer.Option("--batch", min=1, help="Questions in one call.")] = 1,
-    agents: Annotated[
-        list[str] | None, typer.Option("--agent", metavar="NAME", help="Only this agent; repeatable.")
-    ] = None,
-    baselines: Annotated[
-        bool,
-        typer.Option("--baselines", help="Also always 0, 0.5 and 1, random, the freeze value, and naive."),
-    ] = False,
-    dry: Annotated[bool, typer.Option("--dry", help="Only show what it would cost.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before money is spent.")] = False,
+    due: str | None = option("The round due that day, not the newest.", "DATE"),
+    prompt: str = option(
+        "zero_shot, scratchpad, another, your own .md, or own: each agent's.", "NAME", default="scratchpad"
+    ),
+    prices: bool = flag("Show freeze values; of markets, the crowd's probability."),
+    evidence: bool = flag("Show articles from the config's source."),
+    batch: int = option("Questions in one call.", default=1, min=1),
+    agents: list[str] | None = option("Only this agent; repeatable.", "NAME", "--agent"),
+    baselines: bool = flag("Also always 0, 0.5 and 1, random, the freeze value, and naive."),
+    dry: bool = flag("Only show what it would cost."),
+    yes: bool = flag("Don't ask before money is spent.", "--yes", "-y"),
     clock: ClockFile = None,
 ) -> None:
     """Let the config's agents answer a stored question set, after showing what that costs.

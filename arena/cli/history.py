@@ -4,11 +4,11 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from arena.cli.options import DAY, DEFAULT, Options, command
+from arena.cli.options import DAY, DEFAULT, Options, argument, command, option
 from arena.cli.output import attributes, interruptible, prints_aside, program, run_async, stages
 from arena.errors import ArenaError, count_text
 
@@ -22,24 +22,15 @@ Names = list[str] | None
 @command("config", "json")
 def history(
     chosen: Options,
-    venue: Annotated[str, typer.Argument(metavar="VENUE", help="polymarket, kalshi or manifold.")],
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The bundle's folder; a new one is made.")],
-    since: Annotated[datetime, typer.Option(formats=DAY, help="Prices from this day on.")],
-    until: Annotated[
-        datetime | None, typer.Option(formats=DAY, help="Prices before this day. [default: until now]")
-    ] = None,
-    top: Annotated[int, typer.Option(help="Only the N markets with the most volume.", min=1)] = 1_000,
-    slug: Annotated[
-        Names, typer.Option(metavar="NAME", help="This market, by slug (Kalshi: ticker); repeatable.")
-    ] = None,
-    event: Annotated[
-        Names, typer.Option(metavar="NAME", help="The markets of this event (not Manifold); repeatable.")
-    ] = None,
-    tag: Annotated[
-        Names,
-        typer.Option(metavar="NAME", help="The markets of this tag, series or topic; repeatable."),
-    ] = None,
-    hours: Annotated[int, typer.Option(help="One price every N hours, the last.", min=1)] = 6,
+    venue: str = argument("VENUE", "polymarket, kalshi or manifold."),
+    folder: Path = argument("DIR", "The bundle's folder; a new one is made."),
+    since: datetime = option("Prices from this day on.", default=..., formats=DAY),
+    until: datetime | None = option("Prices before this day. [default: until now]", formats=DAY),
+    top: int = option("Only the N markets with the most volume.", default=1_000, min=1),
+    slug: Names = option("This market, by slug (Kalshi: ticker); repeatable.", "NAME"),
+    event: Names = option("The markets of this event (not Manifold); repeatable.", "NAME"),
+    tag: Names = option("The markets of this tag, series or topic; repeatable.", "NAME"),
+    hours: int = option("One price every N hours, the last.", default=6, min=1),
 ) -> None:
     """Read a venue's past into a bundle: markets that were open at some time between two days, with
     prices, fees and how they ended. No key is needed.

@@ -13,12 +13,12 @@ from getpass import getuser
 from pathlib import Path
 from shlex import quote
 from shutil import which
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from arena.cli.check import cost_of
-from arena.cli.options import Options, command
+from arena.cli.options import Options, argument, command, flag, option
 from arena.cli.output import print_json
 from arena.errors import ArenaError
 
@@ -94,19 +94,12 @@ class Wanted:
 @command(record=False)
 def init(
     chosen: Options,
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="The folder; created if needed.")] = Path(),
-    venue: Annotated[
-        str | None, typer.Option(help=f"Where markets come from: {', '.join(VENUES)}.", metavar="NAME")
-    ] = None,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(help="A model that plays, as PROVIDER/MODEL; repeatable.", metavar="NAME"),
-    ] = None,
-    budget: Annotated[
-        float | None, typer.Option(help="Dollars a month for all models together.", min=0.01)
-    ] = None,
-    live: Annotated[bool, typer.Option("--live", help="Ask each model one tiny question.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Take the defaults.")] = False,
+    folder: Path = argument("[DIR]", "The folder; created if needed.", default=Path()),
+    venue: str | None = option(f"Where markets come from: {', '.join(VENUES)}.", "NAME"),
+    model: list[str] | None = option("A model that plays, as PROVIDER/MODEL; repeatable.", "NAME"),
+    budget: float | None = option("Dollars a month for all models together.", min=0.01),
+    live: bool = flag("Ask each model one tiny question."),
+    yes: bool = flag("Take the defaults.", "--yes", "-y"),
 ) -> None:
     """Make a working folder: a short config.yaml, .env.example, .gitignore and a systemd unit.
 

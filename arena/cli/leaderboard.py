@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from arena.cli.check_next import next_step
-from arena.cli.options import Options, command
+from arena.cli.options import Options, argument, command, flag, option
 from arena.cli.output import plain, signed_dollars, thinking_words
 from arena.cli.table import TableChoice, TableColumn, print_table, print_text, value_in
 from arena.errors import ArenaError, tie_letters, times_text, verdict_word
@@ -189,19 +187,12 @@ class SliceBy(StrEnum):
 @command(table=True)
 def leaderboard(
     chosen: Options,
-    cohort: Annotated[int | None, typer.Option(help="Only this cohort, by number.", min=1)] = None,
-    by: Annotated[
-        SliceBy | None,
-        typer.Option(
-            help="Split skill: horizon is the time to close, release the time since the model's release."
-        ),
-    ] = None,
-    provisional: Annotated[
-        bool, typer.Option("--provisional", help="Score open markets at their latest price.")
-    ] = False,
-    metaculus: Annotated[
-        bool, typer.Option("--metaculus", help="Show Metaculus's scores: peer, baseline, spot, relative.")
-    ] = False,
+    cohort: int | None = option("Only this cohort, by number.", min=1),
+    by: SliceBy | None = option(
+        "Split skill: horizon is the time to close, release the time since the model's release."
+    ),
+    provisional: bool = flag("Score open markets at their latest price."),
+    metaculus: bool = flag("Show Metaculus's scores: peer, baseline, spot, relative."),
 ) -> None:
     """Show who forecasts well, and whether that means anything yet.
 
@@ -350,9 +341,9 @@ def _say_of(said: Mapping[str, Sequence[str]], form: Callable[[str], str]) -> No
 @command()
 def duel(
     chosen: Options,
-    one: Annotated[str, typer.Argument(metavar="A", help="An agent in the record.")],
-    other: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
-    cohort: Annotated[int | None, typer.Option(help="Only this cohort, by number.", min=1)] = None,
+    one: str = argument("A", "An agent in the record."),
+    other: str = argument("B", "Another one."),
+    cohort: int | None = option("Only this cohort, by number.", min=1),
 ) -> None:
     """Compare the forecasts of two agents, on the markets and in the rounds that both were shown.
 

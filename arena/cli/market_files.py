@@ -6,11 +6,11 @@ from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from arena.cli.options import DAY, Options, command, instant
+from arena.cli.options import DAY, Options, argument, command, flag, instant, option
 from arena.cli.output import attributes, prints_aside, program, progress, run_async
 from arena.cli.table import TableColumn, print_table
 from arena.errors import ArenaError, count_text
@@ -33,14 +33,8 @@ BEGINNING = datetime.min.replace(tzinfo=UTC)
 @command()
 def sync(
     chosen: Options,
-    ends: Annotated[
-        bool,
-        typer.Option("--ends/--no-ends", help="Also ask how markets ended."),
-    ] = True,
-    at: Annotated[
-        str | None,
-        typer.Option("--at", metavar="TIME", help="As of this time; not for live venues."),
-    ] = None,
+    ends: bool = option("Also ask how markets ended.", "", "--ends/--no-ends", default=True),
+    at: str | None = option("As of this time; not for live venues.", "TIME"),
 ) -> None:
     """Read every open market of the config's venue, and record what has changed.
 
@@ -136,12 +130,10 @@ def left_out_words(left_out: Mapping[str, int]) -> str:
 @command()
 def record_markets(
     chosen: Options,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The bundle's folder; a new one is made.")],
-    since: Annotated[datetime | None, typer.Option(formats=DAY, help="Only from this day on.")] = None,
-    until: Annotated[datetime | None, typer.Option(formats=DAY, help="Only before this day.")] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Read the venue first, as markets sync does.")
-    ] = False,
+    folder: Path = argument("DIR", "The bundle's folder; a new one is made."),
+    since: datetime | None = option("Only from this day on.", formats=DAY),
+    until: datetime | None = option("Only before this day.", formats=DAY),
+    fresh: bool = flag("Read the venue first, as markets sync does."),
 ) -> None:
     """Write the record's market data to a bundle: pages, prices, books, resolutions.
 
@@ -194,7 +186,7 @@ def say_rejected(quarantined: "Sequence[QuarantinedRecord]") -> None:
 @command(record=False)
 def check_bundle(
     chosen: Options,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A recording: a bundle's folder.")],
+    folder: Path = argument("DIR", "A recording: a bundle's folder."),
 ) -> None:
     """Check a bundle line by line; nothing is changed or imported.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from arena.cli.market_files import check_bundle, record_markets, sync
-from arena.cli.options import Options, command, instant
+from arena.cli.options import Options, argument, command, instant, option
 from arena.cli.output import attributes, cents, cents_of, duration, exact, minute, one_line, plain, program
 from arena.cli.table import TableChoice, TableColumn, exact_at, json_rows, line_width, print_table
 from arena.errors import ArenaError
@@ -91,15 +91,10 @@ REJECTED = (
 @command(table=True)
 def list_markets(
     chosen: Options,
-    search: Annotated[
-        str, typer.Option(help="Only with these words in question, rules or id.", metavar="WORDS")
-    ] = "",
-    category: Annotated[str, typer.Option(help="Only this category.", metavar="NAME")] = "",
-    status: Annotated[
-        Literal["open", "waiting", "ended", "all"],
-        typer.Option(help="Open, unresolved or ended."),
-    ] = "open",
-    limit: Annotated[int, typer.Option(help="Show at most so many.", min=1)] = 40,
+    search: str = option("Only with these words in question, rules or id.", "WORDS", default=""),
+    category: str = option("Only this category.", "NAME", default=""),
+    status: Literal["open", "waiting", "ended", "all"] = option("Open, unresolved or ended.", default="open"),
+    limit: int = option("Show at most so many.", default=40, min=1),
     at: At = None,
 ) -> None:
     """List the markets that the record has seen, with their latest price; most traded first.
@@ -143,8 +138,8 @@ def say(found: "Sequence[KnownMarket]", limit: int, known: int, choice: TableCho
 @command()
 def show(
     chosen: Options,
-    market: Annotated[str, typer.Argument(metavar="ID", help="Its id, as arena markets list shows it.")],
-    limit: Annotated[int, typer.Option(help="At most so many price changes.", min=1)] = 12,
+    market: str = argument("ID", "Its id, as arena markets list shows it."),
+    limit: int = option("At most so many price changes.", default=12, min=1),
     at: At = None,
 ) -> None:
     """Show one market: question, rules, price, book, price history, and how it ended.
@@ -276,12 +271,11 @@ def sparkline(mids: Sequence[int | None]) -> str:
 @command(table=True)
 def rejected(
     chosen: Options,
-    venue: Annotated[str | None, typer.Option(help="Only this venue.", metavar="NAME")] = None,
-    kind: Annotated[
-        Literal["market", "quote", "resolution", "page", "article"] | None,
-        typer.Option(help="Only records of this kind."),
-    ] = None,
-    limit: Annotated[int, typer.Option(help="Show at most so many.", min=1)] = 40,
+    venue: str | None = option("Only this venue.", "NAME"),
+    kind: Literal["market", "quote", "resolution", "page", "article"] | None = option(
+        "Only records of this kind."
+    ),
+    limit: int = option("Show at most so many.", default=40, min=1),
 ) -> None:
     """List venue records that could not be used, with the reason and how often; newest first.
 

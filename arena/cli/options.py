@@ -154,6 +154,9 @@ def command(*shared: str, record: bool = True, table: bool = False) -> Callable[
 
         keyword = inspect.Parameter.KEYWORD_ONLY
         own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+        for each in own:
+            if each.annotation is bool and not each.default.param_decls:  # no --no-… beside it
+                each.default.param_decls = (f"--{each.name.replace('_', '-')}",)
         parameters = [
             inspect.Parameter("context", keyword, annotation=typer.Context),
             *(each.replace(kind=keyword) for each in own),
@@ -168,6 +171,21 @@ def command(*shared: str, record: bool = True, table: bool = False) -> Callable[
         return run
 
     return made
+
+
+def option(help: str, metavar: str = "", *names: str, default: Any = None, **more: Any) -> Any:
+    """An option of a command, by its parameter's name unless others are given."""
+    return typer.Option(default, *names, help=help, metavar=metavar or None, **more)
+
+
+def flag(help: str, *names: str) -> Any:
+    """An option that is there or not."""
+    return typer.Option(False, *names, help=help)
+
+
+def argument(metavar: str, help: str, default: Any = ..., **more: Any) -> Any:
+    """What a command is about, by its place."""
+    return typer.Argument(default, metavar=metavar, help=help, **more)
 
 
 Baselines = Annotated[

@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import typer
-
-from arena.cli.options import Options, command
+from arena.cli.options import Options, command, flag, option
 from arena.cli.output import attributes, duration, exact, minute, one_line, program, signed_dollars
 from arena.cli.table import TableChoice, TableColumn, exact_at, json_rows, print_table
 from arena.errors import ArenaError
@@ -90,10 +88,10 @@ class PositionsReport:
 @command(table=True)
 def positions(
     chosen: Options,
-    cohort: Annotated[int | None, typer.Option(help="The cohort; the newest by default.", min=1)] = None,
-    agent: Annotated[str | None, typer.Option(help="One agent only.", metavar="NAME")] = None,
-    by: Annotated[PositionsBy, typer.Option(help="One line for each lot, market or agent.")] = "lot",
-    only_open: Annotated[bool, typer.Option("--open", help="Only what is still held.")] = False,
+    cohort: int | None = option("The cohort; the newest by default.", min=1),
+    agent: str | None = option("One agent only.", "NAME"),
+    by: PositionsBy = option("One line for each lot, market or agent.", default="lot"),
+    only_open: bool = flag("Only what is still held.", "--open"),
 ) -> None:
     """Show what every agent of a cohort holds, what it cost, and what it made.
 

@@ -2,11 +2,9 @@
 
 from difflib import unified_diff
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from arena.cli.options import DEFAULT, Options, command
+from arena.cli.options import DEFAULT, Options, argument, command, flag, option
 from arena.cli.output import plain
 from arena.cli.table import TableColumn, print_table
 from arena.errors import ArenaError
@@ -27,16 +25,11 @@ SHOWS = {"price": "prices", "history": "context", "evidence": "articles"}
 @command("config", "wide", "columns", "json")
 def prompts(
     chosen: Options,
-    name: Annotated[
-        str | None,
-        typer.Argument(help="A prompt, or the path of a .md file next to the config.", metavar="NAME"),
-    ] = None,
-    against: Annotated[
-        str | None, typer.Option("--against", metavar="NAME", help="Compare it with this prompt.")
-    ] = None,
-    rendered: Annotated[
-        bool, typer.Option("--rendered", help="As sent to a model, for a sample round of two markets.")
-    ] = False,
+    name: str | None = argument(
+        "NAME", "A prompt, or the path of a .md file next to the config.", default=None
+    ),
+    against: str | None = option("Compare it with this prompt.", "NAME"),
+    rendered: bool = flag("As sent to a model, for a sample round of two markets."),
 ) -> None:
     """List the prompts, including your own in extensions/prompts next to the config, or print one.
 

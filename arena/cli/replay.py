@@ -7,12 +7,12 @@ from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from arena.cli.leaderboard import COLUMNS
-from arena.cli.options import DAY, DEFAULT, Options, command
+from arena.cli.options import DAY, DEFAULT, Options, argument, command, flag, option
 from arena.cli.output import interruptible, iso, minute, prints_aside, program, progress, run_async, shortened
 from arena.cli.table import TableChoice
 from arena.errors import ArenaError, count_text
@@ -36,30 +36,18 @@ class ToolsFrom(StrEnum):
 @command(table=True)
 def replay(
     chosen: Options,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The recording: a bundle's folder.")],
-    start: Annotated[
-        datetime | None, typer.Option(formats=DAY, help="No cohort starts before this day.")
-    ] = None,
-    end: Annotated[
-        datetime | None, typer.Option(formats=DAY, help="The season ends at 00:00 UTC on this day.")
-    ] = None,
-    agents: Annotated[
-        str,
-        typer.Option(help="Who plays: names from the config, or kinds with their defaults.", metavar="A,B"),
-    ] = "",
-    workers: Annotated[
-        bool,
-        typer.Option("--workers", help="Leave the turns to `arena worker`; needs PostgreSQL."),
-    ] = False,
-    tools: Annotated[
-        ToolsFrom,
-        typer.Option(help="Whether `search` and `read` answer live, or from the config's record."),
-    ] = ToolsFrom.LIVE,
-    leaks: Annotated[
-        bool,
-        typer.Option("--probe-leaks", help="Look for information that leaks from the future."),
-    ] = False,
-    probes: Annotated[int, typer.Option(help="With --probe-leaks: how many decision times.", min=1)] = 3,
+    folder: Path = argument("DIR", "The recording: a bundle's folder."),
+    start: datetime | None = option("No cohort starts before this day.", formats=DAY),
+    end: datetime | None = option("The season ends at 00:00 UTC on this day.", formats=DAY),
+    agents: str = option(
+        "Who plays: names from the config, or kinds with their defaults.", "A,B", default=""
+    ),
+    workers: bool = flag("Leave the turns to `arena worker`; needs PostgreSQL."),
+    tools: ToolsFrom = option(
+        "Whether `search` and `read` answer live, or from the config's record.", default=ToolsFrom.LIVE
+    ),
+    leaks: bool = flag("Look for information that leaks from the future.", "--probe-leaks"),
+    probes: int = option("With --probe-leaks: how many decision times.", default=3, min=1),
 ) -> None:
     """Play a season over a recording, at its own times: agents see only what was known then.
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from contextlib import closing
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from arena.cli.options import Baselines, Options, command, instant
+from arena.cli.options import Baselines, Options, command, instant, option
 from arena.cli.output import (
     attributes,
     interruptible,
@@ -42,9 +42,7 @@ TURNS = (
 @command()
 def round(
     chosen: Options,
-    at: Annotated[
-        str | None, typer.Option("--at", metavar="TIME", help="The decision time, such as 2026-01-04T00:00Z.")
-    ] = None,
+    at: str | None = option("The decision time, such as 2026-01-04T00:00Z.", "TIME"),
     baselines: Baselines = False,
 ) -> None:
     """Play one decision time: settle, take a snapshot, let every agent decide, value the accounts.

@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from arena.cli.options import Baselines, Options, command
+from arena.cli.options import Baselines, Options, command, flag, option
 from arena.cli.output import attributes, interruptible, minute, plain, print_json, prints_aside, program
 from arena.cli.table import print_table
 from arena.errors import ArenaError
@@ -36,23 +36,18 @@ DECISIONS = 5
 @command()
 def run(
     chosen: Options,
-    once: Annotated[bool, typer.Option("--once", help="Do what is due and exit; for cron.")] = False,
-    listing: Annotated[bool, typer.Option("--list", help="Show the schedule only.")] = False,
-    log: Annotated[
-        Literal["auto", "text", "json"],
-        typer.Option(help="Lines as text or JSON; auto: in a terminal a live status, else text."),
-    ] = "auto",
-    quiet: Annotated[bool, typer.Option("--quiet", help="Report only problems.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Report routine work too.")] = False,
-    clock: Annotated[
-        Path | None,
-        typer.Option(
-            "--clock",
-            metavar="FILE",
-            help="Rehearse on a simulated clock: it starts at the time in this file, such as "
-            "2026-01-04T00:00Z, and is saved there. Needs its own --database.",
-        ),
-    ] = None,
+    once: bool = flag("Do what is due and exit; for cron."),
+    listing: bool = flag("Show the schedule only.", "--list"),
+    log: Literal["auto", "text", "json"] = option(
+        "Lines as text or JSON; auto: in a terminal a live status, else text.", default="auto"
+    ),
+    quiet: bool = flag("Report only problems."),
+    verbose: bool = flag("Report routine work too.", "--verbose", "-v"),
+    clock: Path | None = option(
+        "Rehearse on a simulated clock: it starts at the time in this file, such as "
+        "2026-01-04T00:00Z, and is saved there. Needs its own --database.",
+        "FILE",
+    ),
     baselines: Baselines = False,
 ) -> None:
     """Run the arena until stopped: start cohorts, play rounds, read prices, settle and mark, on schedule.
@@ -240,13 +235,8 @@ def _went(job: JobTimes) -> str:
 @command()
 def worker(
     chosen: Options,
-    at_once: Annotated[
-        int | None,
-        typer.Option("--at-once", min=1, max=1000, help="Turns at a time; default: calls.at_once."),
-    ] = None,
-    grace: Annotated[
-        float, typer.Option("--grace", min=0, help="Seconds to finish turns when stopped.")
-    ] = 30.0,
+    at_once: int | None = option("Turns at a time; default: calls.at_once.", min=1, max=1000),
+    grace: float = option("Seconds to finish turns when stopped.", default=30.0, min=0),
 ) -> None:
     """Play turns that `arena run` hands out; run any number, on any machine that reaches the record.
 

@@ -1,19 +1,13 @@
 """`arena schema`: the form of what passes between the arena and an agent outside."""
 
-from typing import Annotated
-
-import typer
-
-from arena.cli.options import Options, command
+from arena.cli.options import Options, argument, command
 from arena.cli.output import print_json
 
 
 @command(record=False)
 def schema(
     _chosen: Options,
-    document: Annotated[
-        str, typer.Argument(metavar="view|decision|result", help="The document.", show_default=False)
-    ],
+    document: str = argument("view|decision|result", "The document.", show_default=False),
 ) -> None:
     """Print the JSON Schema of a view, a decision or a result.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena.cli.leaderboard import VERDICT, between
-from arena.cli.options import Options, command
+from arena.cli.options import Options, argument, command, flag, option
 from arena.cli.output import plain
 from arena.cli.table import TableChoice, TableColumn, print_table, print_text
 from arena.errors import ArenaError, times_text
@@ -201,42 +201,20 @@ class ScoreRules(StrEnum):
 @command(record=False, table=True)
 def score(
     chosen: Options,
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE…", help="CSV, JSONL, an export, or ForecastBench's; - reads standard input."
-        ),
-    ],
-    questions: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="ForecastBench's question set; once for each round."),
-    ] = None,
-    resolutions: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="ForecastBench's resolution set; once for each round."),
-    ] = None,
+    files: list[Path] = argument(
+        "FILE…", "CSV, JSONL, an export, or ForecastBench's; - reads standard input."
+    ),
+    questions: list[Path] | None = option("ForecastBench's question set; once for each round.", "FILE"),
+    resolutions: list[Path] | None = option("ForecastBench's resolution set; once for each round.", "FILE"),
     mode: Mode = Modes.exact,
-    by: Annotated[ScoreBy | None, typer.Option(help="One table for each category.")] = None,
-    rule: Annotated[
-        ScoreRules, typer.Option(help="Which scores come first and set the order.")
-    ] = ScoreRules.skill,
-    against: Annotated[str | None, typer.Option(metavar="NAME", help="Compare all with this one.")] = None,
-    adjusted: Annotated[
-        bool, typer.Option("--adjusted", help="Adjust Brier scores for how hard the questions were.")
-    ] = False,
-    outside: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Leave out of comparisons, such as a baseline; repeatable."),
-    ] = None,
-    provisional: Annotated[
-        bool, typer.Option("--provisional", help="Score open questions at their latest price.")
-    ] = False,
-    community: Annotated[
-        bool, typer.Option("--community", help="Score the median of all as a forecaster.")
-    ] = False,
-    parts: Annotated[
-        bool, typer.Option("--parts", help="Split Brier scores into reliability, resolution and more.")
-    ] = False,
+    by: ScoreBy | None = option("One table for each category."),
+    rule: ScoreRules = option("Which scores come first and set the order.", default=ScoreRules.skill),
+    against: str | None = option("Compare all with this one.", "NAME"),
+    adjusted: bool = flag("Adjust Brier scores for how hard the questions were."),
+    outside: list[str] | None = option("Leave out of comparisons, such as a baseline; repeatable.", "NAME"),
+    provisional: bool = flag("Score open questions at their latest price."),
+    community: bool = flag("Score the median of all as a forecaster."),
+    parts: bool = flag("Split Brier scores into reliability, resolution and more."),
 ) -> None:
     """Score anyone's forecasts, without an arena.
 
@@ -398,21 +376,12 @@ WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 @command(table=True)
 def tournament(
     chosen: Options,
-    file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="A YAML file: form, pool, forecasts.")
-    ] = None,
-    cohort: Annotated[
-        int | None, typer.Option(help="The agents of this cohort, without a file.", min=1)
-    ] = None,
-    pool: Annotated[float | None, typer.Option(help="(--cohort) The prize pool, in dollars.", min=0)] = None,
-    form: Annotated[Forms | None, typer.Option(help="(--cohort) The rules; peer unless said.")] = None,
-    hidden: Annotated[
-        int | None,
-        typer.Option(help="(--cohort) Count only a market's first rounds, its hidden period.", min=1),
-    ] = None,
-    sweep: Annotated[
-        bool, typer.Option("--sweep", help="Everyone's prize by the weight of the hidden period.")
-    ] = False,
+    file: Path | None = argument("FILE", "A YAML file: form, pool, forecasts.", default=None),
+    cohort: int | None = option("The agents of this cohort, without a file.", min=1),
+    pool: float | None = option("(--cohort) The prize pool, in dollars.", min=0),
+    form: Forms | None = option("(--cohort) The rules; peer unless said."),
+    hidden: int | None = option("(--cohort) Count only a market's first rounds, its hidden period.", min=1),
+    sweep: bool = flag("Everyone's prize by the weight of the hidden period."),
     mode: Mode = Modes.exact,
 ) -> None:
     """Share out a tournament's prizes by Metaculus's rules.

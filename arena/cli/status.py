@@ -5,12 +5,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from arena.cli.market_files import left_out_words
-from arena.cli.options import Options, command
+from arena.cli.options import Options, command, flag, option
 from arena.cli.output import minute, plain, program
 from arena.cli.table import print_table
 from arena.errors import ArenaError, count_text
@@ -183,16 +181,10 @@ def _dollars(amount: int) -> str:
 @command()
 def status(
     chosen: Options,
-    clock: Annotated[
-        Path | None,
-        typer.Option("--clock", metavar="FILE", help="For a rehearsal: use the time of its clock."),
-    ] = None,
-    incidents: Annotated[
-        bool,
-        typer.Option("--incidents", help="List incidents, newest first, and whether each was sent."),
-    ] = False,
-    limit: Annotated[int, typer.Option(help="List at most N incidents.", min=1)] = 20,
-    test_webhook: Annotated[bool, typer.Option("--test-webhook", help="Test the config's webhook.")] = False,
+    clock: Path | None = option("For a rehearsal: use the time of its clock.", "FILE"),
+    incidents: bool = flag("List incidents, newest first, and whether each was sent."),
+    limit: int = option("List at most N incidents.", default=20, min=1),
+    test_webhook: bool = flag("Test the config's webhook."),
 ) -> None:
     """Show what to do today, and how the arena stands: what is due, what it cost, what is old or broken.
 

@@ -3,11 +3,11 @@
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import typer
 
-from arena.cli.options import DEFAULT, Options, command
+from arena.cli.options import DEFAULT, Options, command, flag, option
 from arena.cli.output import interruptible, progress
 from arena.errors import ArenaError, count_text
 
@@ -21,18 +21,9 @@ LISTED = 1_000
 @command()
 def verify(
     chosen: Options,
-    all: Annotated[
-        bool,
-        typer.Option("--all", help="Verify everything, and list all differences."),
-    ] = False,
-    heads: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Also compare published heads, a line of JSON each."),
-    ] = None,
-    draws: Annotated[
-        bool,
-        typer.Option("--draws", help="Also draw every live round's markets again from its catalogue."),
-    ] = False,
+    all: bool = flag("Verify everything, and list all differences."),
+    heads: Path | None = option("Also compare published heads, a line of JSON each.", "FILE"),
+    draws: bool = flag("Also draw every live round's markets again from its catalogue."),
 ) -> None:
     """Check the record against itself: hashes, ledgers, fills, settlements, marks, schedules.
 

@@ -3,11 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import typer
-
-from arena.cli.options import Options, command
+from arena.cli.options import Options, command, option
 from arena.cli.output import exact, program, progress
 from arena.cli.table import TableChoice, TableColumn, print_table
 from arena.errors import ArenaError
@@ -38,32 +36,18 @@ LEGEND = "P/L, filled and rejected: as played; then: under the changed rules."
 @command(table=True)
 def whatif(
     chosen: Options,
-    cohort: Annotated[int | None, typer.Option(help="Only this cohort, by number.", min=1)] = None,
-    agent: Annotated[
-        str | None, typer.Option(help="One agent only, cohort by cohort.", metavar="NAME")
-    ] = None,
-    rules: Annotated[
-        str | None,
-        typer.Option(help="Start from these rules, not each cohort's own.", metavar="NAME"),
-    ] = None,
-    fill: Annotated[str | None, typer.Option(help="Use this fill rule, such as mid.", metavar="RULE")] = None,
-    fee: Annotated[
-        Literal["venue", "none"] | None, typer.Option(help="Charge the venue's fee, or none.")
-    ] = None,
-    min_bet: Annotated[float | None, typer.Option(help="The smallest bet, in dollars.")] = None,
-    max_bet: Annotated[
-        float | None, typer.Option(help="The largest bet, as a share of the cash, such as 0.10.")
-    ] = None,
-    cap: Annotated[
-        Literal["bet", "decision"] | None,
-        typer.Option(help="Whether that limits a bet, or all bets of a decision."),
-    ] = None,
-    sizing: Annotated[
-        Stakes, typer.Option(help="Stakes: as they were, all the same, or by stated probability.")
-    ] = "as-bet",
-    stake: Annotated[
-        float | None, typer.Option(help="The stake of --sizing flat, in dollars; 100 by default.")
-    ] = None,
+    cohort: int | None = option("Only this cohort, by number.", min=1),
+    agent: str | None = option("One agent only, cohort by cohort.", "NAME"),
+    rules: str | None = option("Start from these rules, not each cohort's own.", "NAME"),
+    fill: str | None = option("Use this fill rule, such as mid.", "RULE"),
+    fee: Literal["venue", "none"] | None = option("Charge the venue's fee, or none."),
+    min_bet: float | None = option("The smallest bet, in dollars."),
+    max_bet: float | None = option("The largest bet, as a share of the cash, such as 0.10."),
+    cap: Literal["bet", "decision"] | None = option("Whether that limits a bet, or all bets of a decision."),
+    sizing: Stakes = option(
+        "Stakes: as they were, all the same, or by stated probability.", default="as-bet"
+    ),
+    stake: float | None = option("The stake of --sizing flat, in dollars; 100 by default."),
 ) -> None:
     """Replay a record under other rules or with other stakes, and compare the profit.
 
