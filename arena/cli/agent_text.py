@@ -3,17 +3,15 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from arena.cli.leaderboard import between
+from arena.cli.cohort_diff import by_rounds
 from arena.cli.output import minute, plain, program, signed_dollars
-from arena.cli.table import TableChoice, TableColumn, print_table, value_in
+from arena.cli.table import TableChoice, TableColumn, between, print_table, value_in
 from arena.cohorts.diff import setting_in_words, setting_text
+from arena.scores.profiles.agent_profile import AgentProfile, ProfitOrigin
+from arena.scores.profiles.detailed_profile import AgentSlice
 from markets.millionths import ONE
-
-if TYPE_CHECKING:
-    from arena.scores.profiles.agent_profile import AgentProfile, ProfitOrigin
-    from arena.scores.profiles.detailed_profile import AgentSlice
 
 COLUMNS = (
     TableColumn("skill", show="+.4f"),
@@ -51,7 +49,7 @@ LEGEND = (
 )
 
 
-def parts_data(by: str, found: "Sequence[AgentSlice]") -> dict[str, Any]:
+def parts_data(by: str, found: Sequence[AgentSlice]) -> dict[str, Any]:
     """The parts for JSON; null where nothing can be said."""
     return {"by": by, "parts": [{key: value_in(one, path) for key, path in PART.items()} for one in found]}
 
@@ -85,7 +83,7 @@ PROFILE_PARTS = (
 )
 
 
-def profile_data(found: "AgentProfile") -> dict[str, Any]:
+def profile_data(found: AgentProfile) -> dict[str, Any]:
     """All of it for JSON; money in dollars, and null where nothing can be said."""
     data: dict[str, Any] = _known(asdict(found))
     data.pop("agent")
@@ -95,7 +93,7 @@ def profile_data(found: "AgentProfile") -> dict[str, Any]:
     return data | {"money": money, "at_stake": at_stake}
 
 
-def _dollars(money: "ProfitOrigin") -> dict[str, Any]:
+def _dollars(money: ProfitOrigin) -> dict[str, Any]:
     luck, fall = asdict(money.luck), money.drawdown
     sums = {key: luck[key] for key in ("pnl", "mean", "low", "high")}
     return {
@@ -211,16 +209,6 @@ def _say_stay(stay: Mapping[str, Any]) -> None:
         print(f"  code: {plain(by_rounds(stay['code_versions']))}")
     for key, each in stay["changed"].items():
         print(f"  changed: {plain(setting_in_words(key, each['was'], each['is']))}")
-
-
-def by_rounds(versions: Sequence[Mapping[str, Any]]) -> str:
-    """Versions of the code in words, with the round from which each of them played.
-
-    >>> by_rounds([{"from_round": 1, "versions": ["1.0"]}, {"from_round": 3, "versions": ["1.0", "1.1"]}])
-    'version 1.0 from round 1, then 1.0 and 1.1 from round 3'
-    """
-    said = [f"{' and '.join(each['versions'])} from round {each['from_round']}" for each in versions]
-    return f"version {', then '.join(said)}"
 
 
 def _say_calls(record: Mapping[str, Any]) -> None:

@@ -1,30 +1,27 @@
 """`arena agents`: who plays, how that went, and what a new one would do."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
-import typer
-
-from arena.cli.agents_add import add
-from arena.cli.agents_try import try_agent
-from arena.cli.cohort_diff import PLANNED
+from agents.model import model_settings
+from agents.model_table.cost import price_for
+from arena.cli.agent_text import parts_data, profile_data, say_agent
+from arena.cli.cohort_diff import PLANNED, moved_data, versions_data
 from arena.cli.options import Options, argument, command, option
-from arena.cli.output import attributes, exact, plain, program, ranges
+from arena.cli.output import attributes, exact, plain, program, ranges, without_password
 from arena.cli.table import TableChoice, TableColumn, print_table, value_in
+from arena.clock import now
+from arena.cohorts.diff import agent_setup, setup_differences
+from arena.cohorts.freeze import freeze_cohort
+from arena.config import Config
 from arena.errors import ArenaError
+from arena.record.model.model_version import change_flag, change_sentence
+from arena.record.queries.progress import read_waiting_agents
+from arena.scores.agent_summary import AgentDetails, AgentSummary, agent_details, agent_summaries
+from arena.scores.profiles.detailed_profile import agent_slices, read_agent_profile
 from markets.millionths import ONE
 
-if TYPE_CHECKING:
-    from arena.config import Config
-    from arena.scores.agent_summary import AgentDetails, AgentSummary
-
-HELP = """List the agents, add models, and try one before it plays. Nothing here changes the record.
-
-Example: arena agents add anthropic/claude-sonnet-5
-
-Next: arena round plays the next round with all of them.
-"""
 SET_UP = ("model", "of", "prompt", "prices", "samples", "released")
 """The settings that a line shows, where a kind has them."""
 
@@ -77,11 +74,6 @@ def list_agents(chosen: Options) -> None:
 
 def read_agents(chosen: Options) -> dict[str, Any]:
     """Every agent of the config and of the record, as JSON has it."""
-    from agents.model import model_settings
-    from agents.model_table.cost import price_for
-    from arena.record.queries.progress import read_waiting_agents
-    from arena.scores.agent_summary import agent_summaries
-
     with chosen.planned() as (config, connection):
         played = agent_summaries(connection, config.extensions("kinds") if config else ())
         waits = read_waiting_agents(connection)
@@ -102,12 +94,8 @@ def read_agents(chosen: Options) -> dict[str, Any]:
     return {"agents": planned, "gone": gone}
 
 
-def _agent(
-    name: str, kind: str, settings: Mapping[str, Any], played: "AgentSummary | None"
-) -> dict[str, Any]:
+def _agent(name: str, kind: str, settings: Mapping[str, Any], played: AgentSummary | None) -> dict[str, Any]:
     """How an agent is set up, and what the record says of it."""
-    from arena.record.model.model_version import change_flag
-
     record = None
     if played is not None:
         record = attributes(played, "cohorts", "turns", "malformed", "failed", "late", "models", "changes")
@@ -151,12 +139,6 @@ def show(
 
     Next: arena agents try NAME
     """
-    from agents.model import model_settings
-    from arena.cli.agent_text import parts_data, profile_data, say_agent
-    from arena.cli.check import without_password
-    from arena.scores.agent_summary import agent_details, agent_summaries
-    from arena.scores.profiles.detailed_profile import agent_slices, read_agent_profile
-
     with chosen.planned() as (config, connection):
         found = agent_details(connection, name, config.extensions("kinds") if config else ())
         scores = profile_data(read_agent_profile(connection, name)) if found else None
@@ -173,12 +155,8 @@ def show(
     chosen.answer(told | ({"parts": parts} if by else {}), say_agent, told, server, parts, chosen.table)
 
 
-def cohorts_data(found: "AgentDetails | None", config: "Config | None", name: str) -> list[dict[str, Any]]:
+def cohorts_data(found: AgentDetails | None, config: Config | None, name: str) -> list[dict[str, Any]]:
     """Each cohort that the agent is in, the next one too, with what was changed since the one before."""
-    from arena.clock import now
-    from arena.cohorts.diff import agent_setup, setup_differences
-    from arena.cohorts.freeze import freeze_cohort
-
     every = [
         (
             attributes(stay, "cohort", "starts_at")
@@ -196,22 +174,13 @@ def cohorts_data(found: "AgentDetails | None", config: "Config | None", name: st
     for place, (known, setup) in enumerate(every):
         changed = setup_differences(every[place - 1][1], setup) if place else {}
         told.append(
-            known
-            | attributes(setup, "kind", "settings", "prompts")
-            | {"changed": {key: {"was": was, "is": now} for key, (was, now) in changed.items()}}
+            known | attributes(setup, "kind", "settings", "prompts") | {"changed": moved_data(changed)}
         )
     return told
 
 
-def versions_data(found: Mapping[int, Sequence[str]]) -> list[dict[str, Any]]:
-    """The versions of the code that played, and from which round on, for JSON."""
-    return [{"from_round": number, "versions": list(known)} for number, known in found.items()]
-
-
-def details_data(found: "AgentDetails") -> dict[str, Any]:
+def details_data(found: AgentDetails) -> dict[str, Any]:
     """What the record says of an agent for JSON; money in dollars."""
-    from arena.record.model.model_version import change_sentence
-
     calls = sum(each.calls for each in found.calls)
     whole = calls > 0 and found.unknown == 0 and found.forecasts > 0
     statuses = sum((Counter(stay.statuses) for stay in found.cohorts), Counter[str]())
@@ -231,10 +200,3 @@ def details_data(found: "AgentDetails") -> dict[str, Any]:
         ],
         "notes": [change_sentence(change) for change in found.changes],
     }
-
-
-agents = typer.Typer(help=HELP, no_args_is_help=True)
-agents.command("list")(list_agents)
-agents.command()(show)
-agents.command()(add)
-agents.command("try")(try_agent)

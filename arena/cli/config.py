@@ -2,9 +2,9 @@
 
 from dataclasses import asdict
 
-from arena.cli.check import without_password
 from arena.cli.options import Options, command, flag
-from arena.cli.output import print_json
+from arena.cli.output import print_json, without_password
+from arena.config.listing import effective, every_key, sections, yaml_text
 
 
 @command()
@@ -20,8 +20,6 @@ def config(
 
     Next: arena check
     """
-    from arena.config.listing import effective, every_key, sections, yaml_text
-
     if every:
         rows = [
             {"key": ".".join((*section.path, row.name)), **asdict(row)}

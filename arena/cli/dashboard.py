@@ -134,7 +134,7 @@ def serve(address: str, where: ListenAddress, config: Path | None = None) -> Non
         raise ArenaError("dashboard", f"the dashboard exited with status {status}", "its error is above")
 
 
-def wait_for(server: "subprocess.Popen[bytes]", address: str) -> int:
+def wait_for(server: subprocess.Popen[bytes], address: str) -> int:
     """Wait until a server ends, and keep up meanwhile; its exit status.
 
     Where that can't be done it is said once, and the pages go on showing what was worked out last.
@@ -169,7 +169,7 @@ def keep_up(address: str) -> None:
         refresh_cache(record, now(), moved)
 
 
-def end_with(server: "subprocess.Popen[bytes]") -> list[int]:
+def end_with(server: subprocess.Popen[bytes]) -> list[int]:
     """From now on who is told to end ends the server too; the signals that have come.
 
     Not by the exception alone: raised while Python clears away in the midst of something, it is lost.

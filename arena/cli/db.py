@@ -4,25 +4,33 @@ import sys
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
+from pydantic_core import PydanticCustomError
 
 from arena.cli.options import Options, argument, command, flag, option
 from arena.cli.output import interruptible, minute, print_json, program, stages
+from arena.clock import now
+from arena.config.field_types import DURATION, seconds
 from arena.errors import ArenaError, count_text
+from arena.record.files.backup import backup as make
+from arena.record.files.backup import backup_to
+from arena.record.files.integrity import RecordContent
+from arena.record.files.move import move_record
+from arena.record.files.restore import restore as put_back
+from arena.record.schema.database import (
+    connect,
+    newest_schema_version,
+    open_read_only,
+    reading,
+    schema_version,
+    url_of,
+)
+from arena.record.schema.database import upgrade as bring_up
+from arena.record.schema.database_errors import record_name
+from arena.record.write.listings import plan_pruning, prune_quotes
 
-if TYPE_CHECKING:
-    from arena.record.files.integrity import RecordContent
-
-HELP = """Maintain the record: back it up, restore, upgrade, move and prune it.
-
-Only old prices that nothing depends on can be pruned.
-
-Example: arena db backup
-
-Next: arena verify
-"""
 FOLDER, KEEP = Path("backups"), 14
 """Where backups of a record go that is named without a config, and how many stay."""
 
@@ -44,15 +52,11 @@ def backup(
 
     Next: arena db restore FILE
     """
+    from arena.verify.content import verified_content
+
     if place is not None and "://" in place:
         copy_to(chosen, place)
         return
-    from arena.clock import now
-    from arena.record.files.backup import backup as make
-    from arena.record.files.backup import backup_to
-    from arena.record.schema.database import open_read_only
-    from arena.verify.content import verified_content
-
     address, (folder, keep) = chosen.record(), place_of(chosen)
     with (
         interruptible("stopped; no backup was made", "run the same command again"),
@@ -78,12 +82,12 @@ def place_of(chosen: Options) -> tuple[Path, int]:
     return (FOLDER, KEEP) if config is None else (config.backups, config.backup.keep)
 
 
-def content_data(content: "RecordContent") -> dict[str, Any]:
+def content_data(content: RecordContent) -> dict[str, Any]:
     """What is in a record, for JSON."""
     return {"schema": content.schema, "state_hash": content.state_hash, "counts": content.counts}
 
 
-def summary(content: "RecordContent") -> str:
+def summary(content: RecordContent) -> str:
     """What is in a record, for people."""
     names = ("cohort", "round", "turn", "call")
     parts = ", ".join(count_text(content.counts[f"{name}s"], name) for name in names)
@@ -106,10 +110,6 @@ def restore(
 
     Next: arena verify
     """
-    from arena.clock import now
-    from arena.record.files.restore import restore as put_back
-    from arena.record.schema.database import url_of
-    from arena.record.schema.database_errors import record_name
     from arena.verify.content import verified_content
 
     address = chosen.record()
@@ -139,16 +139,6 @@ def upgrade(
 
     Next: arena verify
     """
-    from arena.clock import now
-    from arena.record.files.backup import backup as make
-    from arena.record.schema.database import (
-        connect,
-        newest_schema_version,
-        open_read_only,
-        reading,
-        schema_version,
-    )
-    from arena.record.schema.database import upgrade as bring_up
     from arena.verify.content import verified_content
 
     address, (folder, keep), saved = chosen.record(), place_of(chosen), None
@@ -174,8 +164,6 @@ def upgrade(
 
 def _upgrade_queue(address: str) -> bool:
     """Whether the queue beside a record on PostgreSQL was behind the library that is installed, if any is."""
-    from arena.record.schema.database import url_of
-
     if url_of(address).get_backend_name() == "sqlite":
         return False
     try:
@@ -187,9 +175,6 @@ def _upgrade_queue(address: str) -> bool:
 
 def copy_to(chosen: Options, to: str) -> None:
     """Copy the whole record to another database, and verify it there."""
-    from arena.record.files.move import move_record
-    from arena.record.schema.database import open_read_only, url_of
-    from arena.record.schema.database_errors import record_name
     from arena.verify.content import verified_content
 
     address = chosen.record()
@@ -219,9 +204,6 @@ def prune(
 
     Next: arena verify
     """
-    from arena.clock import now
-    from arena.record.write.listings import plan_pruning, prune_quotes
-
     at = now()
     edge = at - age(older_than)
     with chosen.reading() as connection:
@@ -252,18 +234,8 @@ def age(text: str) -> timedelta:
     >>> age("90d").days
     90
     """
-    from pydantic_core import PydanticCustomError
-
-    from arena.config.field_types import DURATION, seconds
 
     try:
         return timedelta(seconds=seconds(text))
     except PydanticCustomError as error:
         raise ArenaError("bad_duration", f"{text!r} is not a duration", f"give {DURATION}") from error
-
-
-db = typer.Typer(help=HELP, no_args_is_help=True)
-db.command()(backup)
-db.command()(restore)
-db.command()(upgrade)
-db.command()(prune)

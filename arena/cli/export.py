@@ -78,7 +78,7 @@ def import_record(
 
     Next: arena leaderboard --database copy.db
     """
-    from arena.cli.check import without_password
+    from arena.cli.output import without_password
     from arena.exports.restore import restore, restore_rows
 
     address = chosen.record()

@@ -13,29 +13,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.cli.forecastbench_run import ClockFile, run
-from arena.cli.options import DEFAULT, Options, argument, command, flag, option
+from arena.cli.options import DEFAULT, ClockFile, Options, argument, clock_of, command, flag, option
 from arena.cli.output import plain, progress
-from arena.cli.run import clock_of
 from arena.cli.score import text_of
 from arena.cli.table import TableChoice, TableColumn, print_table
 from arena.errors import ArenaError, FileFault, FileFaults, count_text
+from arena.scores.files.forecastbench import (
+    ForecastFile,
+    QuestionSet,
+    Submitter,
+    check_answers,
+    coverage,
+    in_row_order,
+    is_day,
+    read_forecast_file,
+    read_question_set,
+    read_resolution_set,
+    strictly,
+    submission,
+)
 
 if TYPE_CHECKING:
     from arena.record.model.benchmark import BenchmarkFile
     from arena.rounds.benchmark_rounds import ResolvedRound
-    from arena.scores.files.forecastbench import ForecastFile, QuestionSet
     from arena.scores.files.forecastbench_board import BenchBoard, Forecasters
-
-HELP = """Play, check and score ForecastBench's rounds.
-
-Question sets, resolution sets and forecasters' files come plain or packed with gzip.
-
-Example: arena forecastbench check 2026-03-01.us.1.json --questions 2026-03-01-llm.json
-
-Next: arena forecastbench board
-"""
-
 
 TEAM = re.compile(r"[\w-][\w -]*")
 
@@ -73,10 +74,8 @@ Combinations = Annotated[
 ]
 
 
-def question_sets(chosen: Options, files: Sequence[Path], combinations: bool = False) -> "list[QuestionSet]":
+def question_sets(chosen: Options, files: Sequence[Path], combinations: bool = False) -> list[QuestionSet]:
     """The question sets of files, else of the record; they have to be without fault."""
-    from arena.scores.files.forecastbench import read_question_set, strictly
-
     texts = [(str(file), text_of(file)) for file in files]
     texts = texts or [(kept.name, kept.text) for kept in kept_files(chosen, "questions")]
     sets = [strictly(read_question_set, name, text, combinations) for name, text in texts]
@@ -132,7 +131,6 @@ def fetch(
         fetch_resolutions(chosen, source, clock)
         return
     from arena.rounds.benchmark_rounds import PUBLISHED, FileSource, fetch_questions
-    from arena.scores.files.forecastbench import coverage, is_day, read_question_set, strictly
 
     if due is not None and not is_day(due):
         raise ArenaError("bad_day", f"{due!r} is not a day", "write it like 2026-03-01", status=64)
@@ -178,8 +176,6 @@ def file(
 
     Next: arena forecastbench check FILE
     """
-    from arena.scores.files.forecastbench import Submitter, submission
-
     if not TEAM.fullmatch(organization):
         what = f"{organization!r} can't be part of a file's name"
         raise ArenaError("bad_name", what, "use letters, digits, spaces, - and _", status=64)
@@ -215,7 +211,7 @@ def write_file(target: Path, text: str, otherwise: str = "choose another folder"
         raise ArenaError("unwritable", f"{target}: {error.strerror}", "name a writable folder") from error
 
 
-def answers_of(chosen: Options, asked: "QuestionSet", agent: str, cohort: int | None) -> tuple[str, str]:
+def answers_of(chosen: Options, asked: QuestionSet, agent: str, cohort: int | None) -> tuple[str, str]:
     """Where an agent's newest answers to a set are from, and they as a CSV."""
     from arena.rounds.forecasting import answers_csv, read_recorded_answers
 
@@ -287,8 +283,6 @@ def check(
 
     Next: arena forecastbench board
     """
-    from arena.scores.files.forecastbench import check_answers, in_row_order, read_forecast_file
-
     sets = {one.due: one for one in question_sets(chosen, questions or (), combinations)}
     found: list[FileFault] = []
     answered: list[dict[str, Any]] = []
@@ -384,10 +378,9 @@ def gathered(
     mode: str,
     median: str | None,
     combinations: bool,
-    recorded: "Sequence[ForecastFile]" = (),
+    recorded: Sequence[ForecastFile] = (),
 ) -> "Forecasters":
     """The forecasts of files and of the record's agents beside what their questions came to."""
-    from arena.scores.files.forecastbench import read_forecast_file, read_resolution_set, strictly
     from arena.scores.files.forecastbench_board import gather, read_table
 
     texts = [(str(file), text_of(file)) for file in files]
@@ -414,7 +407,7 @@ def gathered(
     return gather(filed, sets, resolved, mode, median)
 
 
-def recorded_files(chosen: Options) -> "list[ForecastFile]":
+def recorded_files(chosen: Options) -> list[ForecastFile]:
     """What the agents of the record have answered."""
     from arena.record.schema.database import NoRecord
     from arena.rounds.forecasting import read_recorded_answers
@@ -661,11 +654,3 @@ def html_text(lines: Sequence[Sequence[str]], title: str) -> str:
         f"<style>{style}</style></head>\n<body><h1>{escape(title)}</h1>\n<table><thead><tr>{head}</tr></thead>"
         f"<tbody>\n{body}\n</tbody></table></body></html>\n"
     )
-
-
-forecastbench = typer.Typer(no_args_is_help=True, help=HELP)
-forecastbench.command()(fetch)
-forecastbench.command()(run)
-forecastbench.command()(file)
-forecastbench.command()(check)
-forecastbench.command()(board)

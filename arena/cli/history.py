@@ -4,17 +4,22 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
+from arena.cli.market_files import say_rejected
 from arena.cli.options import DAY, DEFAULT, Options, argument, command, option
 from arena.cli.output import attributes, interruptible, prints_aside, program, run_async, stages
+from arena.clock import now
 from arena.errors import ArenaError, count_text
-
-if TYPE_CHECKING:
-    from markets.history import Open, PastSummary
-    from markets.venue import QuarantinedRecord
+from arena.rounds.adapters import unfrozen_settings
+from arena.rounds.settlement import venue_error
+from markets.history import Open, PastSummary, collect
+from markets.past import PastRequest
+from markets.registry import UnknownExtension, load
+from markets.venue import QuarantinedRecord, VenueError
+from markets.venues.wire.fields import is_name
 
 Names = list[str] | None
 
@@ -43,12 +48,6 @@ def history(
 
     Next: arena replay recordings/spring
     """
-    from arena.clock import now
-    from arena.rounds.settlement import venue_error
-    from markets.history import collect
-    from markets.past import PastRequest
-    from markets.venue import VenueError
-
     names = [checked(each or []) for each in (slug, event, tag)]
     at = now()
     last = at if until is None else min(at, until.replace(tzinfo=UTC))
@@ -79,8 +78,6 @@ def history(
 
 def checked(names: list[str]) -> tuple[str, ...]:
     """The names, if a venue may have such: they become parts of addresses."""
-    from markets.venues.wire.fields import is_name
-
     for name in names:
         if not is_name(name):
             hint = "a name has only letters, digits, . _ and -; it is the last part of the market's address"
@@ -88,11 +85,8 @@ def checked(names: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def past_of(chosen: Options, venue: str, quarantined: "list[QuarantinedRecord]") -> "Open":
+def past_of(chosen: Options, venue: str, quarantined: list[QuarantinedRecord]) -> Open:
     """How to open a venue's past, with the settings of the config where it names this venue."""
-    from arena.rounds.adapters import unfrozen_settings
-    from markets.registry import UnknownExtension, load
-
     config = chosen.load() if chosen.config is not None or DEFAULT.exists() else None
     try:
         module = load("markets.venues", venue, config.extensions("venues") if config else ())
@@ -108,10 +102,8 @@ def past_of(chosen: Options, venue: str, quarantined: "list[QuarantinedRecord]")
     return lambda answers: module.venue(settings, quarantined.append, answers=answers)
 
 
-def say(folder: Path, found: "PastSummary", quarantined: "list[QuarantinedRecord]") -> None:
+def say(folder: Path, found: PastSummary, quarantined: list[QuarantinedRecord]) -> None:
     """The same in words."""
-    from arena.cli.market_files import say_rejected
-
     counts = f"{found.prices:,} prices, {found.resolutions:,} resolutions"
     whole = " It was already complete; nothing was requested." if found.whole_before else ""
     print(f"{folder}: {count_text(found.markets, 'market')}, {counts}.{whole}")

@@ -13,17 +13,22 @@ from getpass import getuser
 from pathlib import Path
 from shlex import quote
 from shutil import which
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
+from agents.model import ModelSettings
+from agents.model_table.cost import price_of
+from agents.providers import DEMO, near_model, no_provider, provider_of
 from arena.cli.check import cost_of
 from arena.cli.options import Options, argument, command, flag, option
 from arena.cli.output import print_json
+from arena.clock import now
+from arena.config import Config, environment, load
+from arena.config.environment import KEYS, missing_key, missing_keys
+from arena.config.errors import suggestion
+from arena.config.lineup import NAME, NAME_MEANT
 from arena.errors import ArenaError
-
-if TYPE_CHECKING:
-    from arena.config import Config
 
 PACKAGED = Path(__file__).resolve().parents[1] / "templates"
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -111,9 +116,6 @@ def init(
 
     Next: cd my-arena, then arena check
     """
-    from arena.clock import now
-    from arena.config import environment, load
-
     config = folder / "config.yaml"
     if config.exists():
         raise ArenaError("exists", f"{config} already exists", "choose another folder, or move it away")
@@ -137,8 +139,6 @@ def choose(
     environ: Mapping[str, str], venue: str | None, models: tuple[str, ...], budget: float | None, asking: bool
 ) -> Wanted:
     """What the options say; for the rest what the person at the terminal answers, or else what is usual."""
-    from arena.config.environment import KEYS
-    from arena.config.errors import suggestion
 
     def venue_fault(name: str) -> tuple[str, str] | None:
         return None if name in VENUES else (f"there is no venue {name!r}", suggestion(name, VENUES)[1])
@@ -177,10 +177,6 @@ def models_fault(models: Iterable[str], venue: str) -> tuple[str, str] | None:
 
 def fault(model: str, venue: str) -> tuple[str, str] | None:
     """Why a model can't play on a venue, with a hint; None where it can."""
-    from agents.model_table.cost import price_of
-    from agents.providers import DEMO, near_model, no_provider, provider_of
-    from arena.config.lineup import NAME, NAME_MEANT
-
     if not re.fullmatch(NAME, model):
         return f"{model!r} is not a model", f"it needs {NAME_MEANT}"
     if model.startswith(DEMO):
@@ -197,9 +193,6 @@ def fault(model: str, venue: str) -> tuple[str, str] | None:
 
 def usual_models(environ: Mapping[str, str]) -> tuple[str, ...]:
     """The models of the config that comes with the package whose keys are there; all, where none is."""
-    from agents.model import ModelSettings
-    from arena.config.environment import missing_key
-
     names = tuple(re.findall(r"model: ([\w./-]+)", template("config.yaml").read_text("utf-8")))
     return tuple(name for name in names if not missing_key(ModelSettings(model=name), environ)) or names
 
@@ -251,10 +244,8 @@ def card(wanted: Wanted, day: date) -> str:
     return head + line + "\n".join(agents) + "\n"
 
 
-def summary(settings: "Config", wanted: Wanted, environ: Mapping[str, str]) -> dict[str, Any]:
+def summary(settings: Config, wanted: Wanted, environ: Mapping[str, str]) -> dict[str, Any]:
     """What a new arena is, which keys its models lack, and what they may cost a month."""
-    from arena.config.environment import missing_keys
-
     total = cost_of(settings, 1, {})["total"]
     return {
         "venue": wanted.venue,

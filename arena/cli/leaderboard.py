@@ -1,30 +1,24 @@
 """`arena leaderboard` and `arena duel`: who forecasts well, and whether that means anything yet."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from arena.cli.check_next import next_step
 from arena.cli.options import Options, argument, command, flag, option
 from arena.cli.output import plain, signed_dollars, thinking_words
-from arena.cli.table import TableChoice, TableColumn, print_table, print_text, value_in
-from arena.errors import ArenaError, tie_letters, times_text, verdict_word
+from arena.cli.table import VERDICT, TableChoice, TableColumn, between, print_table, print_text
+from arena.errors import ArenaError, tie_letters, times_text
+from arena.record.model.cohort import Cohort, later_models_words
+from arena.record.queries.cohorts import read_cohorts, select_cohorts
+from arena.record.schema.database import Connection
+from arena.scores import slices
+from arena.scores.comparisons import compute_duel, duel_sentences, holm_sentence
+from arena.scores.leaderboard import PROVISIONAL_NOTICE, compute_provisional
+from arena.scores.profiles.duels import events_needed, read_current_duel
+from arena.scores.spending import read_spending, spending_sentences
 
 MARKET = "market"
-
-if TYPE_CHECKING:
-    from arena.record.model.cohort import Cohort
-    from arena.record.schema.database import Connection
-
-
-def between(low: str, high: str, places: str = ".4f") -> Callable[[Any], str | None]:
-    """What writes an interval of a row, where it has one."""
-
-    def write(row: Any) -> str | None:
-        least = value_in(row, low)
-        return None if least is None else f"{least:+{places}} to {value_in(row, high):+{places}}"
-
-    return write
 
 
 def rank(row: Mapping[str, Any]) -> str | None:
@@ -72,11 +66,6 @@ def interval_bar(row: Mapping[str, Any]) -> str | None:
 AGENT = TableColumn("agent", narrow="cut middle")
 TOOLS = TableColumn("tools", value=lambda row: "tools" if row["tools"] else None, gives_way=3)
 SKILL = TableColumn("skill", show="+.4f")
-VERDICT = TableColumn(
-    "verdict",
-    value=lambda row: verdict_word(*(value_in(row, key) for key in ("verdict", "skill_high", "copies"))),
-    gives_way=3,
-)
 COLUMNS = (
     TableColumn("rank", value=rank),
     AGENT,
@@ -210,6 +199,8 @@ def leaderboard(
         raise ArenaError("two_views", what, "use one at a time", status=64)
     found = read(chosen.record(), cohort, by, provisional)
     if not chosen.json and not found.get("leaderboard", True):
+        from arena.cli.check_next import next_step
+
         print(f"No agent has played yet. Next: {next_step(chosen.known())}")
     else:
         chosen.answer(found, say_metaculus if metaculus else say, found, chosen.table)
@@ -237,11 +228,9 @@ def read(
         return about | read_leaderboard(connection, cohort)
 
 
-def read_leaderboard(connection: "Connection", cohort: int | None = None) -> dict[str, Any]:
+def read_leaderboard(connection: Connection, cohort: int | None = None) -> dict[str, Any]:
     """The leaderboard of a record: the sentence that leads it, and its rows."""
-    from dataclasses import asdict
 
-    from arena.record.queries.cohorts import read_cohorts, select_cohorts
     from arena.scores import leaderboard
 
     found = asdict(leaderboard.read_leaderboard(connection, cohort))
@@ -253,7 +242,7 @@ def read_leaderboard(connection: "Connection", cohort: int | None = None) -> dic
     return found | about | {"leaderboard": rows}
 
 
-def _thinking(cohorts: "Sequence[Cohort]") -> list[dict[str, str]]:
+def _thinking(cohorts: Sequence[Cohort]) -> list[dict[str, str]]:
     """How much each model was last asked to think; the demo's think not at all."""
     asked = {
         entrant.name: entrant.settings.get("reasoning") or "provider's default"
@@ -264,22 +253,16 @@ def _thinking(cohorts: "Sequence[Cohort]") -> list[dict[str, str]]:
     return [{"agent": name, "reasoning": str(effort)} for name, effort in asked.items()]
 
 
-def read_slices(connection: "Connection", cohort: int | None, by: SliceBy) -> dict[str, Any]:
+def read_slices(connection: Connection, cohort: int | None, by: SliceBy) -> dict[str, Any]:
     """Every agent's skill, slice by slice."""
-    from dataclasses import asdict
-
-    from arena.scores import slices
 
     found = slices.read_slices(connection, by.value, cohort)
     rows = [{"slice": each.slice} | asdict(each.gain) for each in found]
     return {"by": by.value, "slices": rows}
 
 
-def read_provisional(connection: "Connection", cohort: int | None) -> dict[str, Any]:
+def read_provisional(connection: Connection, cohort: int | None) -> dict[str, Any]:
     """What scores would be if the latest prices were right."""
-    from dataclasses import asdict
-
-    from arena.scores.leaderboard import PROVISIONAL_NOTICE, compute_provisional
 
     rows = [asdict(each) | {"skill": each.skill} for each in compute_provisional(connection, cohort)]
     return {"provisional": PROVISIONAL_NOTICE, "leaderboard": rows}
@@ -320,8 +303,6 @@ def print_leaderboard(found: Mapping[str, Any], choice: TableChoice) -> None:
     if words := thinking_words({each["agent"]: each["reasoning"] for each in found["thinking"]}):
         print_text(f"Thinking: {words}.")
     agents = [row for row in found["leaderboard"] if row["turns"]]
-    from arena.record.model.cohort import later_models_words
-
     if words := later_models_words(found["later_models"]):
         print_text(f"{words.capitalize()}.")
     said = {row["agent"]: row["stamps"] for row in found["leaderboard"]}
@@ -359,11 +340,6 @@ def duel(
 
     Next: arena leaderboard
     """
-    from dataclasses import asdict
-
-    from arena.scores.comparisons import compute_duel, duel_sentences, holm_sentence
-    from arena.scores.profiles.duels import events_needed, read_current_duel
-    from arena.scores.spending import read_spending, spending_sentences
 
     if one == other:
         raise ArenaError(

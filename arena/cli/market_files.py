@@ -13,13 +13,15 @@ import typer
 from arena.cli.options import DAY, Options, argument, command, flag, instant, option
 from arena.cli.output import attributes, prints_aside, program, progress, run_async
 from arena.cli.table import TableColumn, print_table
+from arena.clock import now
 from arena.errors import ArenaError, count_text
+from markets.bundle import BundleReport, WriteCounts, check, write
+from markets.universe import filter_for
+from markets.venue import QuarantinedRecord, VenueError
 
 if TYPE_CHECKING:
     from arena.config import Config
     from arena.rounds.sync import VenueSync
-    from markets.bundle import BundleReport, WriteCounts
-    from markets.venue import QuarantinedRecord
 
 MISTAKES = (
     TableColumn("file", narrow="wrap"),
@@ -55,14 +57,11 @@ def sync(
 
 def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "VenueSync":
     """The venue of a config, read into the config's record: now, or at another time if it isn't live."""
-    from arena.clock import now
     from arena.cohorts.freeze import stamp_of
     from arena.record.record import Record
     from arena.record.write.sync import VenueSource
     from arena.rounds.adapters import open_venue
     from arena.rounds.sync import sync_venue
-    from markets.universe import filter_for
-    from markets.venue import QuarantinedRecord
 
     quarantined: list[QuarantinedRecord] = []
     source = VenueSource(config.markets.venue, stamp_of(config))
@@ -144,11 +143,8 @@ def record_markets(
 
     Next: arena markets check recordings/spring, then arena replay recordings/spring
     """
-    from arena.clock import now
     from arena.record.files.recording import read_sightings
     from arena.rounds.settlement import venue_error
-    from markets.bundle import write
-    from markets.venue import VenueError
 
     quarantined: list[QuarantinedRecord] = []
     if fresh:
@@ -167,7 +163,7 @@ def record_markets(
         raise typer.Exit(2)
 
 
-def say_record(folder: Path, written: "WriteCounts", quarantined: "list[QuarantinedRecord]") -> None:
+def say_record(folder: Path, written: WriteCounts, quarantined: list[QuarantinedRecord]) -> None:
     """In words."""
     parts = (f"{written.pages:,} pages", f"{written.prices:,} prices", f"{written.resolutions:,} resolutions")
     print(f"{folder}: {', '.join(parts)} added")
@@ -175,7 +171,7 @@ def say_record(folder: Path, written: "WriteCounts", quarantined: "list[Quaranti
     print(f"Next: {program()} markets check {folder}")
 
 
-def say_rejected(quarantined: "Sequence[QuarantinedRecord]") -> None:
+def say_rejected(quarantined: Sequence[QuarantinedRecord]) -> None:
     """The first records that were left out, and why."""
     for aside in quarantined[:10]:
         print(f"  left out: {aside.venue}:{aside.record}: {aside.reason}")
@@ -198,15 +194,13 @@ def check_bundle(
 
     Next: arena replay recordings/spring
     """
-    from markets.bundle import check
-
     report = check(folder)
     chosen.answer({"bundle": folder, "ok": report.ok} | asdict(report), say_check, folder, report)
     if not report.ok:
         raise typer.Exit(1)
 
 
-def say_check(folder: Path, report: "BundleReport") -> None:
+def say_check(folder: Path, report: BundleReport) -> None:
     """The report for people."""
     if report.ok:
         if report.warnings:

@@ -18,6 +18,7 @@ from arena.cli.table import TableChoice
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
+    from arena.clock import Clock
     from arena.config import Config
     from arena.record.record import Record
     from arena.record.schema.database import Connection
@@ -193,6 +194,24 @@ Baselines = Annotated[
     typer.Option("--baselines", help="Start a cohort even if no model has its key; models join later."),
 ]
 """Whether a cohort may start in which only those play that need no key."""
+
+
+ClockFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--clock", metavar="PATH", help="Rehearse at the time in this file, such as 2026-03-01T00:00Z."
+    ),
+]
+
+
+def clock_of(file: Path | None) -> "Callable[[], Clock]":
+    """What opens the clock: that of a file where one is named, which must be readable already."""
+    from arena.clock import PretendedClock, SystemClock
+
+    if file is None:
+        return SystemClock
+    PretendedClock.read(file)
+    return lambda: PretendedClock.read(file)
 
 
 def instant(text: str) -> datetime:

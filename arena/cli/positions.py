@@ -3,17 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from arena.cli.options import Options, command, flag, option
 from arena.cli.output import attributes, duration, exact, minute, one_line, program, signed_dollars
 from arena.cli.table import TableChoice, TableColumn, exact_at, json_rows, print_table
 from arena.errors import ArenaError
+from arena.record.queries.accounts import read_marked_cohort
+from arena.record.queries.cohorts import cohorts_of_agent, read_cohorts, select_cohorts
+from arena.record.schema.database import Connection
+from arena.scores.positions import Position, PositionGroup, by_agent, by_market, merge_positions
+from arena.scores.positions import positions as lots
 from markets.venue import venue_page
-
-if TYPE_CHECKING:
-    from arena.record.schema.database import Connection
-    from arena.scores.positions import Position, PositionGroup
 
 STALE = {"no_price": "no price", "last_trade": "last trade", "old": "old"}
 
@@ -81,8 +82,8 @@ class PositionsReport:
     at: datetime | None
     by: PositionsBy
     only_open: bool
-    lines: "Sequence[Position | PositionGroup]"
-    total: "PositionGroup"
+    lines: Sequence[Position | PositionGroup]
+    total: PositionGroup
 
 
 @command(table=True)
@@ -108,14 +109,9 @@ def positions(
 
 
 def read_positions(
-    connection: "Connection", cohort: int | None, agent: str | None, by: PositionsBy, only_open: bool
+    connection: Connection, cohort: int | None, agent: str | None, by: PositionsBy, only_open: bool
 ) -> PositionsReport:
     """The lines that were asked for, and all of them together."""
-    from arena.record.queries.accounts import read_marked_cohort
-    from arena.record.queries.cohorts import cohorts_of_agent, read_cohorts, select_cohorts
-    from arena.scores.positions import by_agent, by_market, merge_positions
-    from arena.scores.positions import positions as lots
-
     known = read_cohorts(connection)
     if not known:
         hint = "arena round starts the first cohort"

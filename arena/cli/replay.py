@@ -7,21 +7,38 @@ from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
+from arena.cli.demo import outcome
+from arena.cli.demo import say as say_season
 from arena.cli.leaderboard import COLUMNS
 from arena.cli.options import DAY, DEFAULT, Options, argument, command, flag, option
 from arena.cli.output import interruptible, iso, minute, prints_aside, program, progress, run_async, shortened
 from arena.cli.table import TableChoice
+from arena.clock import timer
+from arena.config import Config
 from arena.errors import ArenaError, count_text
-
-if TYPE_CHECKING:
-    from arena.config import Config
-    from arena.rounds.leaks import LeakProbe
-    from arena.rounds.replay import Replay
-    from markets.bundle import Bundle
+from arena.record.model.cohort import later_models_words
+from arena.record.queries.cohorts import count_facts
+from arena.record.record import Record
+from arena.rounds.leaks import LeakProbe, probe_leaks, probed_replay
+from arena.rounds.open_world import open_dispatch, open_world
+from arena.rounds.replay import (
+    NOTICE,
+    Replay,
+    arrange_replay,
+    check_same_replay,
+    count_open_positions,
+    market_brier,
+    open_recording,
+    play_replay,
+)
+from arena.rounds.settlement import venue_error
+from arena.rounds.tools import recorded_lookups
+from markets.bundle import Bundle
+from markets.venue import VenueError
 
 LONGEST_FACT = 200
 
@@ -68,10 +85,6 @@ def replay(
 
     Next: arena leaderboard --database replay-spring.db
     """
-    from arena.rounds.replay import arrange_replay, open_recording
-    from arena.rounds.settlement import venue_error
-    from markets.venue import VenueError
-
     chosen.table.of(COLUMNS)  # nothing is played for a table that can't be shown
     if leaks and (workers or chosen.database):
         message = "--probe-leaks keeps no record and needs no workers"
@@ -98,16 +111,13 @@ def replay(
 def probe(
     chosen: Options,
     folder: Path,
-    bundle: "Bundle",
-    base: "Config | None",
+    bundle: Bundle,
+    base: Config | None,
     names: list[str],
     days: tuple[date | None, date | None],
     count: int,
 ) -> None:
     """Play with other futures, and say what changed before them."""
-    from arena.rounds.leaks import probe_leaks, probed_replay
-    from arena.rounds.replay import open_recording
-
     probed = probed_replay(folder, base, names, days)
     hint = "run it again; nothing was kept"
     with (
@@ -135,7 +145,7 @@ def probe(
         raise typer.Exit(1)
 
 
-def say_leaks(found: "LeakProbe") -> None:
+def say_leaks(found: LeakProbe) -> None:
     """How much was compared up to each instant, and what changed."""
     for at, compared in found.compared.items():
         changed = ", ".join(count_text(n, kind) for kind, n in found.counts[at].items() if n) or "nothing"
@@ -152,17 +162,9 @@ def say_leaks(found: "LeakProbe") -> None:
 
 
 def play(
-    season: "Replay", bundle: "Bundle", address: str, workers: bool = False, recorded: str | None = None
+    season: Replay, bundle: Bundle, address: str, workers: bool = False, recorded: str | None = None
 ) -> dict[str, Any]:
     """Play the season into the record; what it came to."""
-    from arena.cli.demo import outcome
-    from arena.clock import timer
-    from arena.record.model.cohort import later_models_words
-    from arena.record.queries.cohorts import count_facts
-    from arena.record.record import Record
-    from arena.rounds.open_world import open_dispatch, open_world
-    from arena.rounds.replay import NOTICE, check_same_replay, count_open_positions, market_brier, play_replay
-    from arena.rounds.tools import recorded_lookups
 
     async def played() -> None:
         async with AsyncExitStack() as stack:
@@ -197,9 +199,6 @@ def _alone(alone: bool) -> None:
 
 def say(found: dict[str, Any], choice: TableChoice) -> None:
     """The same as after a demo, and how good the prices were."""
-    from arena.cli.demo import say as say_season
-    from arena.rounds.replay import NOTICE
-
     say_season(found, choice)
     if not found["new_turns"]:
         print("It was already complete; nothing was played again.")

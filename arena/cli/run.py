@@ -1,5 +1,6 @@
 """`arena run` and `arena worker`: what is due, when it is due, on one machine or many."""
 
+import asyncio
 import json
 import os
 import signal
@@ -10,25 +11,30 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import typer
 
-from arena.cli.options import Baselines, Options, command, flag, option
+from arena.cli.options import Baselines, Options, clock_of, command, flag, option
 from arena.cli.output import attributes, interruptible, minute, plain, print_json, prints_aside, program
+from arena.cli.run_log import RunLog, logger
 from arena.cli.table import print_table
+from arena.clock import Clock
+from arena.cohorts.freeze import check_keys, plan_of, stamp_of
+from arena.cohorts.schedule import JOB_NAMES, Job, job_due_at, next_job_time
+from arena.config import Config, environment
 from arena.errors import ArenaError
-
-if TYPE_CHECKING:
-    import asyncio
-
-    from arena.cli.run_log import RunLog
-    from arena.clock import Clock
-    from arena.config import Config
-    from arena.operations.run import Run
-    from arena.record.model.cohort import JobState
-    from arena.record.record import Record
-    from arena.rounds.worker import JobOutcome, OnJob
+from arena.operations.due import DueSituation, upcoming_work
+from arena.operations.progress import RunEvent
+from arena.operations.run import Run
+from arena.operations.service import service_notices, wait_to_open
+from arena.record.model.cohort import JobState
+from arena.record.queries.progress import read_progress
+from arena.record.record import Record
+from arena.record.schema.database import NoRecord, connect
+from arena.record.write.operations import read_jobs
+from arena.rounds.worker import JobOutcome, OnJob, serve_turns
+from markets.garbage_collection import gc_seldom
 
 DECISIONS = 5
 
@@ -63,8 +69,6 @@ def run(
 
     Next: arena leaderboard
     """
-    from arena.cli.run_log import logger
-
     open_clock = clock_of(clock)
     settings = chosen.load(None if listing else os.environ)
     if listing:
@@ -88,28 +92,12 @@ def run(
         raise typer.Exit(2)
 
 
-def clock_of(file: Path | None) -> "Callable[[], Clock]":
-    """What opens the clock: that of a file where one is named, which must be readable already."""
-    from arena.clock import PretendedClock, SystemClock
-
-    if file is None:
-        return SystemClock
-    PretendedClock.read(file)
-    return lambda: PretendedClock.read(file)
-
-
 def play(
-    config: "Config", once: bool, open_clock: "Callable[[], Clock]", tell: "RunLog", baselines: bool = False
-) -> "Run":
+    config: Config, once: bool, open_clock: Callable[[], Clock], tell: RunLog, baselines: bool = False
+) -> Run:
     """Run the arena until it is over or stopped; how it went."""
-    import asyncio
 
-    from arena.cohorts.freeze import check_keys
-    from arena.config import environment
     from arena.operations.run import Run, run
-    from arena.operations.service import service_notices, wait_to_open
-    from arena.record.record import Record
-    from markets.garbage_collection import gc_seldom
 
     async def season() -> None:
         loop = asyncio.get_running_loop()
@@ -136,10 +124,8 @@ def play(
     return running
 
 
-def _signalled(running: "Run", loop: "asyncio.AbstractEventLoop") -> None:
+def _signalled(running: Run, loop: asyncio.AbstractEventLoop) -> None:
     """Told to stop: the first time in good order, the second time at once, the third time as any program."""
-    from arena.operations.progress import RunEvent
-
     running.stop.signal()
     if not running.stop.hurry.is_set():
         grace = f"calls in progress have {running.config.run.grace:g} seconds"
@@ -171,15 +157,8 @@ class UpcomingWork:
     decisions: tuple[tuple[datetime, str], ...]
 
 
-def upcoming(config: "Config", clock: "Clock") -> UpcomingWork:
+def upcoming(config: Config, clock: Clock) -> UpcomingWork:
     """What the config and the record say is to come. Nothing is written, and a record need not be there."""
-    from arena.cohorts.freeze import plan_of, stamp_of
-    from arena.operations.due import DueSituation, upcoming_work
-    from arena.record.queries.progress import read_progress
-    from arena.record.record import Record
-    from arena.record.schema.database import NoRecord, connect
-    from arena.record.write.operations import read_jobs
-
     now, live = clock.now(), stamp_of(config) == "live"
     try:
         with closing(Record(connect(config.database, read_only=True))) as record:
@@ -192,10 +171,8 @@ def upcoming(config: "Config", clock: "Clock") -> UpcomingWork:
     return UpcomingWork(now, tuple(job_times(config, states, now)), tuple(upcoming_work(whole, DECISIONS)))
 
 
-def job_times(config: "Config", states: "Mapping[str, JobState]", now: datetime) -> list[JobTimes]:
+def job_times(config: Config, states: Mapping[str, JobState], now: datetime) -> list[JobTimes]:
     """The jobs, those that are turned off too."""
-    from arena.cohorts.schedule import JOB_NAMES, Job, job_due_at, next_job_time
-
     found = []
     for name in JOB_NAMES:
         cadence, last = getattr(config.run, name), states.get(name)
@@ -247,7 +224,6 @@ def worker(
 
     Next: arena run
     """
-    import asyncio
 
     settings = chosen.load(os.environ)
     try:
@@ -256,7 +232,7 @@ def worker(
         hint = 'pip install "paper-arena[postgres]"'
         raise ArenaError("no_driver", f"{error.name} is not installed", hint) from error
 
-    def tell(what: "JobOutcome | str") -> None:
+    def tell(what: JobOutcome | str) -> None:
         if isinstance(what, str):
             told, words = {"told": what}, what
         else:
@@ -264,8 +240,6 @@ def worker(
             words = f"cohort {job.cohort}, round {job.round}, {job.agent}: {what.outcome}"
         print(json.dumps(told, ensure_ascii=False) if chosen.json else plain(words), flush=True)
 
-    from arena.operations.service import wait_to_open
-    from arena.record.record import Record
     from arena.record.write.turn_queue import queue_address
 
     queue_address(settings.database)  # first, for a record that is a file has no workers
@@ -275,11 +249,7 @@ def worker(
         asyncio.run(_serve(settings, record, at_once or settings.calls.at_once, grace, tell))
 
 
-async def _serve(config: "Config", record: "Record", at_once: int, grace: float, told: "OnJob") -> None:
-    import asyncio
-
-    from arena.operations.service import service_notices
-    from arena.rounds.worker import serve_turns
+async def _serve(config: Config, record: Record, at_once: int, grace: float, told: OnJob) -> None:
 
     def stopping() -> None:
         if stop.is_set():

@@ -1,7 +1,9 @@
 """`arena schema`: the form of what passes between the arena and an agent outside."""
 
+from agents.episode import DOCUMENTS, schema_of
 from arena.cli.options import Options, argument, command
 from arena.cli.output import print_json
+from arena.errors import ArenaError
 
 
 @command(record=False)
@@ -17,9 +19,6 @@ def schema(
 
     Next: arena agents kinds command
     """
-    from agents.episode import DOCUMENTS, schema_of
-    from arena.errors import ArenaError
-
     if document not in DOCUMENTS:
         words = f"there is no document {document!r}"
         raise ArenaError("no_document", words, f"there are {', '.join(DOCUMENTS)}")

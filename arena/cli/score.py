@@ -10,17 +10,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.cli.leaderboard import VERDICT, between
 from arena.cli.options import Options, argument, command, flag, option
 from arena.cli.output import plain
-from arena.cli.table import TableChoice, TableColumn, print_table, print_text
+from arena.cli.table import VERDICT, TableChoice, TableColumn, between, print_table, print_text
 from arena.errors import ArenaError, times_text
+from arena.scores.files.bench_columns import bench_columns
+from arena.scores.files.csv_columns import cells_of, decode
+from arena.scores.files.forecastbench import (
+    read_forecast_file,
+    read_question_set,
+    read_resolution_set,
+    strictly,
+)
+from arena.scores.files.forecasts import (
+    COLUMNS,
+    REQUIRED_COLUMNS,
+    ForecastTable,
+    check_forecasts,
+    read_forecasts,
+)
+from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices, row_data, score_file
 
 
 def text_of(file: Path) -> str:
     """The text of a file in UTF-8 or UTF-16; `-` is the standard input."""
-    from arena.scores.files.csv_columns import decode
-
     try:
         data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     except OSError as error:
@@ -31,8 +44,6 @@ def text_of(file: Path) -> str:
 
 
 if TYPE_CHECKING:
-    from arena.scores.files.forecasts import ForecastTable
-    from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices
     from arena.scores.files.tournament import PlayedTournament
 
 FORECASTER = TableColumn("forecaster", show=plain, narrow="cut middle")
@@ -117,7 +128,7 @@ LEGEND = "Brier: lower is better, the others: higher. Mode {mode}."
 SKILL_LEGEND = "Skill: the market's Brier − the forecaster's. "
 
 
-def columns_of(rows: "Sequence[ForecasterScores]", choices: "ScoreChoices") -> tuple[TableColumn, ...]:
+def columns_of(rows: Sequence[ForecasterScores], choices: ScoreChoices) -> tuple[TableColumn, ...]:
     """The columns that some row has something in, or that were asked for."""
     has_skill = any(row.skill is not None for row in rows)
     has_spot = any(row.spot_baseline is not None for row in rows)
@@ -230,8 +241,6 @@ def score(
 
     Next: arena tournament shares out prizes.
     """
-    from arena.scores.files.scores import ScoreChoices, score_file
-
     bench = BenchSets(tuple(questions or ()), tuple(resolutions or ()), provisional)
     named, wanted = split_columns(chosen.table.columns)
     chosen.table = replace(chosen.table, columns=wanted)
@@ -260,11 +269,9 @@ class BenchSets:
     provisional: bool
 
 
-def table_of(files: Sequence[Path], named: dict[str, str], bench: BenchSets) -> "ForecastTable":
+def table_of(files: Sequence[Path], named: dict[str, str], bench: BenchSets) -> ForecastTable:
     """The forecasts of a file, of what `arena export` has written, or of files of ForecastBench."""
     from arena.exports.forecast_columns import forecasts_of_export, is_export_at
-    from arena.scores.files.csv_columns import cells_of
-    from arena.scores.files.forecasts import COLUMNS, REQUIRED_COLUMNS, check_forecasts, read_forecasts
 
     if len(files) == 1 and is_export_at(files[0]):
         columns, as_of, baselines = forecasts_of_export(files[0])
@@ -292,18 +299,8 @@ def is_bench(text: str) -> bool:
     return text.lstrip()[:1] == "{" and '"forecasts":' in text and not text.lstrip().startswith('{"question"')
 
 
-def bench_table(texts: Sequence[tuple[str, str]], bench: BenchSets) -> "ForecastTable":
+def bench_table(texts: Sequence[tuple[str, str]], bench: BenchSets) -> ForecastTable:
     """The forecasts of files of ForecastBench; each of them has to be without fault."""
-    from arena.scores.files.bench_columns import bench_columns
-    from arena.scores.files.csv_columns import cells_of
-    from arena.scores.files.forecastbench import (
-        read_forecast_file,
-        read_question_set,
-        read_resolution_set,
-        strictly,
-    )
-    from arena.scores.files.forecasts import COLUMNS, REQUIRED_COLUMNS, check_forecasts
-
     columns, notes = bench_columns(
         [strictly(read_forecast_file, name, text) for name, text in texts],
         [strictly(read_question_set, str(file), text_of(file)) for file in bench.questions],
@@ -327,10 +324,8 @@ def split_columns(text: str) -> tuple[dict[str, str], str]:
     )
 
 
-def as_data(found: "FileScores") -> dict[str, Any]:
+def as_data(found: FileScores) -> dict[str, Any]:
     """The board for JSON, which has no infinity."""
-    from arena.scores.files.scores import row_data
-
     return {
         "mode": found.mode,
         "sentence": found.sentence,
@@ -341,7 +336,7 @@ def as_data(found: "FileScores") -> dict[str, Any]:
     }
 
 
-def say(found: "FileScores", choices: "ScoreChoices", choice: TableChoice) -> None:
+def say(found: FileScores, choices: ScoreChoices, choice: TableChoice) -> None:
     """The same in words: a table for each category, and what there is to know."""
     if found.sentence is not None:
         print_text(plain(found.sentence))

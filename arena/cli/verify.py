@@ -3,16 +3,17 @@
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 import typer
 
 from arena.cli.options import DEFAULT, Options, command, flag, option
 from arena.cli.output import interruptible, progress
 from arena.errors import ArenaError, count_text
-
-if TYPE_CHECKING:
-    from arena.verify import Difference, Differences
+from arena.verify import Difference, Differences, find
+from arena.verify.draws import check_draws
+from arena.verify.reader import NOTHING_VERIFIED
+from arena.verify.verified import keep_verified, read_verified
 
 LISTED = 1_000
 """So many differences are listed unless all are wanted."""
@@ -36,15 +37,10 @@ def verify(
 
     Next: arena leaderboard
     """
-    from arena.verify import find
-    from arena.verify.draws import check_draws
-    from arena.verify.reader import NOTHING_VERIFIED
-    from arena.verify.verified import keep_verified, read_verified
-
     beside = chosen.config or DEFAULT
     out = None if sys.stdout.isatty() else sys.stdout  # on a terminal the bar makes way for a line
 
-    def tell(difference: "Difference") -> None:
+    def tell(difference: Difference) -> None:
         if not chosen.json:  # which is printed when all is known
             print(difference.message, file=out, flush=True)
 
@@ -91,7 +87,7 @@ def opened(file: Path) -> TextIO:
         ) from error
 
 
-def say(found: "Differences", address: str, head: int, draws: int | None) -> None:
+def say(found: Differences, address: str, head: int, draws: int | None) -> None:
     """How many differences there are, from which head on, and how many draws came out the same."""
     if head:
         print(f"Verified what came after head {head:,}; --all verifies everything.")

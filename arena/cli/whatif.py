@@ -3,15 +3,20 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+from pydantic import TypeAdapter, ValidationError
 
 from arena.cli.options import Options, command, option
 from arena.cli.output import exact, program, progress
 from arena.cli.table import TableChoice, TableColumn, print_table
+from arena.config.field_types import Stake
+from arena.config.sections import RulesBlock
 from arena.errors import ArenaError
-
-if TYPE_CHECKING:
-    from arena.rounds.what_if import Change, WhatIfEntry, WhatIfReport, WhatIfTotals
+from arena.rounds.what_if import Change, WhatIfEntry, WhatIfReport, WhatIfTotals, what_if
+from markets.registry import names
+from portfolio import fills
+from portfolio.rules import NAMED
 
 AGENT = TableColumn("agent", narrow="cut middle")
 COLUMNS = (
@@ -58,8 +63,6 @@ def whatif(
 
     Next: arena leaderboard
     """
-    from arena.rounds.what_if import what_if
-
     values = {"fill": fill, "fee": fee, "min_bet": min_bet, "max_bet": max_bet, "cap": cap}
     change = read_change(rules, values, sizing, stake)
     with chosen.reading() as connection, progress("Playing again") as moved:
@@ -67,14 +70,8 @@ def whatif(
     chosen.answer(found, say, found, agent is not None, chosen.table)
 
 
-def read_change(name: str | None, values: Mapping[str, Any], stakes: Stakes, stake: float | None) -> "Change":
+def read_change(name: str | None, values: Mapping[str, Any], stakes: Stakes, stake: float | None) -> Change:
     """What the options ask for, checked as the same values in a config are."""
-    from pydantic import TypeAdapter, ValidationError
-
-    from arena.config.field_types import Stake
-    from arena.config.sections import RulesBlock
-    from arena.rounds.what_if import Change
-    from portfolio.rules import NAMED
 
     _check_names(name, values["fill"])
     if stake is not None and stakes != "flat":
@@ -91,10 +88,6 @@ def read_change(name: str | None, values: Mapping[str, Any], stakes: Stakes, sta
 
 
 def _check_names(rules: str | None, fill: str | None) -> None:
-    from markets.registry import names
-    from portfolio import fills
-    from portfolio.rules import NAMED
-
     if rules is not None and rules not in NAMED:
         raise ArenaError("no_rules", f"there are no rules named {rules!r}", f"rules: {', '.join(NAMED)}")
     known = names(Path(fills.__path__[0]))
@@ -104,7 +97,7 @@ def _check_names(rules: str | None, fill: str | None) -> None:
         )
 
 
-def as_data(report: "WhatIfReport", cohort: int | None) -> dict[str, Any]:
+def as_data(report: WhatIfReport, cohort: int | None) -> dict[str, Any]:
     """The comparison as JSON has it; money in dollars, null where nothing was stated to bet on."""
     by_agent: dict[str, list[WhatIfEntry]] = {}
     for row in report.rows:
@@ -124,7 +117,7 @@ def as_data(report: "WhatIfReport", cohort: int | None) -> dict[str, Any]:
     return {"cohort": cohort, "changed": report.sentence, "agents": agents, "refusals": refusals}
 
 
-def _figures(rows: "Sequence[WhatIfEntry]") -> dict[str, Any]:
+def _figures(rows: Sequence[WhatIfEntry]) -> dict[str, Any]:
     """The sums over one agent's cohorts."""
     then = [row.changed for row in rows if row.changed is not None]
     known = len(then) == len(rows)
@@ -141,7 +134,7 @@ def _figures(rows: "Sequence[WhatIfEntry]") -> dict[str, Any]:
     }
 
 
-def _sums(tallies: "Iterable[WhatIfTotals]") -> tuple[int, int, int]:
+def _sums(tallies: Iterable[WhatIfTotals]) -> tuple[int, int, int]:
     found = list(tallies)
     return sum(x.profit for x in found), sum(x.filled for x in found), sum(len(x.refused) for x in found)
 

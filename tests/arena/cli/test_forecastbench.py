@@ -11,20 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from arena.cli.forecastbench import SITE_COLUMNS, forecastbench
-from arena.cli.main import Commands, arena
+from arena.cli.forecastbench import SITE_COLUMNS
+from arena.cli.main import app
 from arena.record.schema.database import open_read_only, reading
 from arena.verify import verify
 from tests.arena.scores.files.test_forecastbench import QUESTIONS, forecast, submission
 from tests.rows import rows_in
 from tests.serving import Reply, Request, Server, serving
-
-app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
-app.callback()(arena)
-app.add_typer(forecastbench, name="forecastbench")
 
 
 def run(*arguments: object) -> Any:

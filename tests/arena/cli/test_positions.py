@@ -7,19 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from arena.cli.leaderboard import leaderboard
-from arena.cli.main import Commands, arena
-from arena.cli.positions import positions
+from arena.cli.main import app
 from arena.record.record import Record
 from tests.records.full_record import build
-
-app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
-app.callback()(arena)
-app.command()(positions)
-app.command()(leaderboard)
 
 Weeks = Callable[[int], Path]
 

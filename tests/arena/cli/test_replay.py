@@ -7,18 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from arena.cli.main import Commands, arena
-from arena.cli.market_files import check_bundle
-from arena.cli.replay import replay
+from arena.cli.main import app
 from tests.bundles import a_bundle, ended, page
-
-app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
-app.callback()(arena)
-app.command()(replay)
-app.command("check")(check_bundle)
 
 DAILY = [f"v,a,2026-01-{day:02},0.4" for day in range(2, 30)]
 
@@ -113,21 +105,21 @@ def test_a_record_of_another_season_is_left_alone() -> None:
 
 
 def test_a_bundle_is_checked_in_words_and_as_json() -> None:
-    answer = run("check", "small")
+    answer = run("markets", "check", "small")
     assert answer.exit_code == 0
     assert answer.stdout.startswith(
         "small is valid: 1 markets in 1 events, 28 prices, 0 books, 1 resolutions"
     )
-    found = json.loads(run("check", "small", "--json").stdout)
+    found = json.loads(run("markets", "check", "small", "--json").stdout)
     assert (found["ok"], found["wrong"], found["mistakes"]) == (True, 0, [])
     assert (found["first"], found["last"]) == ("2026-01-03T00:00:00+00:00", "2026-01-30T00:00:00+00:00")
 
 
 def test_a_broken_bundle_is_checked_line_by_line(here: Path) -> None:
     a_bundle(here / "broken", ["{"], ["v,a,2026-01-03,0.5", "v,a,yesterday,0.5"])
-    answer = run("check", "broken")
+    answer = run("markets", "check", "broken")
     assert answer.exit_code == 1
     assert "2 mistakes in broken. Fix all of them before using it" in answer.stdout
-    found = json.loads(run("check", "broken", "--json").stdout)
+    found = json.loads(run("markets", "check", "broken", "--json").stdout)
     assert [(x["file"], x["line"]) for x in found["mistakes"]] == [("markets.jsonl", 1), ("prices.csv", 3)]
     assert (found["ok"], found["wrong"], found["content"]) == (False, 2, None)

@@ -6,17 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from arena.cli.main import Commands, arena
-from arena.cli.score import score, tournament
+from arena.cli.main import app
 from tests.oracles.seed_001 import FORECASTERS, TABLES, question_of
-
-app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
-app.callback()(arena)
-app.command()(score)
-app.command()(tournament)
 
 HEAD = "question,forecaster,probability,outcome"
 FIELDS = {

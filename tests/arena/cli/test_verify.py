@@ -6,16 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from arena.cli.main import Commands, arena
-from arena.cli.verify import verify
+from arena.cli.main import app
 from tests.records.full_record import build
-
-app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
-app.callback()(arena)
-app.command()(verify)
 
 
 def run(*arguments: str) -> Any:

@@ -6,18 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from arena.cli.main import Commands, arena
+from arena.cli.main import app
 from arena.cli.table import TableChoice
-from arena.cli.whatif import as_data, say, whatif
+from arena.cli.whatif import as_data, say
 from arena.rounds.what_if import WhatIfEntry, WhatIfReport, WhatIfTotals
 from tests.records.full_record import build
-
-app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
-app.callback()(arena)
-app.command()(whatif)
 
 
 @pytest.fixture(scope="module")
