@@ -145,7 +145,6 @@ async def dry_run(engine: Engine, config: Config, name: str, at: datetime | None
 
 def _now(config: Config, at: datetime | None) -> datetime:
     """When a venue is looked at of which no round was played: a live one now, others at their start."""
-
     live = stamp_of(config) == "live"
     if live and at is not None:
         raise ArenaError("live_venue", f"{config.markets.venue} is live and has no past", "leave --at out")

@@ -105,7 +105,6 @@ def say_ends(found: Mapping[str, Any]) -> str:
 
 def read_begun(database: str, models: Mapping[str, str], venue: str = "") -> RecordSoFar:
     """That of the record at an address, with the usage of agents by name and model. Nothing is written."""
-
     try:
         engine = connect(database, read_only=True)
     except NoRecord:

@@ -234,7 +234,6 @@ def age(text: str) -> timedelta:
     >>> age("90d").days
     90
     """
-
     try:
         return timedelta(seconds=seconds(text))
     except PydanticCustomError as error:

@@ -6,10 +6,9 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from enum import StrEnum
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -41,30 +40,7 @@ if TYPE_CHECKING:
 TEAM = re.compile(r"[\w-][\w -]*")
 
 
-class BoardModes(StrEnum):
-    """Whose board it is."""
-
-    tournament = "tournament"
-    baseline = "baseline"
-    preliminary = "preliminary"
-    paper = "paper"
-
-
-class Difficulties(StrEnum):
-    """How hard market questions were."""
-
-    two_way = "two_way"
-    market_brier = "market_brier"
-
-
-class BoardBy(StrEnum):
-    """What questions can be told apart by."""
-
-    source = "source"
-    horizon = "horizon"
-    round = "round"
-
-
+BoardMode = Literal["tournament", "baseline", "preliminary", "paper"]
 QuestionFiles = Annotated[
     list[Path] | None,
     typer.Option("--questions", metavar="FILE", help="A question set; once for each round."),
@@ -326,12 +302,14 @@ def board(
     files: list[Path] | None = argument(
         "[FILE...]", "Files of forecasts, or a CSV that joins them.", default=None
     ),
-    mode: BoardModes = option("Which board.", default=BoardModes.tournament),
+    mode: BoardMode = option("Which board.", default="tournament"),
     questions: QuestionFiles = None,
     resolutions: list[Path] | None = option("A resolution set; once for each round.", "FILE"),
     median: str | None = option("The median of individual forecasters, as one.", "NAME"),
-    difficulty: Difficulties | None = option("How hard markets were; else as the site has it."),
-    by: BoardBy | None = option("Also plain means, on the questions of each."),
+    difficulty: Literal["two_way", "market_brier"] | None = option(
+        "How hard markets were; else as the site has it."
+    ),
+    by: Literal["source", "horizon", "round"] | None = option("Also plain means, on the questions of each."),
     against: str | None = option("Compare everybody with this forecaster.", "NAME"),
     combinations: Combinations = False,
     agents: bool = flag("With files: also the agents of the record."),
@@ -356,17 +334,15 @@ def board(
         raise ArenaError("two_forms", "--csv, --html and --json can't be combined", "ask for one", status=64)
     sources = (questions or (), resolutions or ())
     recorded = recorded_files(chosen) if agents or not files else []
-    found = gathered(chosen, files or (), *sources, mode.value, median, combinations, recorded)
-    made = make_board(
-        found, mode.value, difficulty=difficulty and difficulty.value, by=by and by.value, against=against
-    )
+    found = gathered(chosen, files or (), *sources, mode, median, combinations, recorded)
+    made = make_board(found, mode, difficulty=difficulty, by=by, against=against)
     rows = [row_data(made, row) for row in made.scores]
     if as_csv or as_html:
-        lines = paper_lines(rows) if mode is BoardModes.paper else site_lines(rows, mode)
+        lines = paper_lines(rows) if mode == "paper" else site_lines(rows, mode)
         lines = lines if by is None else group_lines(made)
-        print(csv_text(lines) if as_csv else html_text(lines, f"{mode.value.capitalize()} board"), end="")
+        print(csv_text(lines) if as_csv else html_text(lines, f"{mode.capitalize()} board"), end="")
         return
-    data = {"mode": mode.value, "rows": rows, "groups": [asdict(one) for one in made.groups]}
+    data = {"mode": mode, "rows": rows, "groups": [asdict(one) for one in made.groups]}
     chosen.answer(data | {"notes": list(made.notes)}, say_board, made, rows, against, chosen.table)
 
 
@@ -535,11 +511,11 @@ PRELIMINARY_LEAVES_OUT = ("Market", "N market", "Market 95% CI", "Overall", "N",
                           "Brier Dataset", "Brier Market", "Brier Overall")  # fmt: skip
 
 
-def site_lines(rows: Sequence[Mapping[str, Any]], mode: BoardModes) -> list[list[str]]:
+def site_lines(rows: Sequence[Mapping[str, Any]], mode: BoardMode) -> list[list[str]]:
     """The board in the columns of the benchmark's own CSV."""
     from arena.scores.files.forecastbench_board import PUBLIC, SUPERS
 
-    part = "dataset" if mode is BoardModes.preliminary else "overall"
+    part = "dataset" if mode == "preliminary" else "overall"
     shown = [None if row[part] is None else round(row[part], 1) for row in rows]
     lines = []
     for row, index in zip(rows, shown, strict=True):
@@ -555,7 +531,7 @@ def site_lines(rows: Sequence[Mapping[str, Any]], mode: BoardModes) -> list[list
             *(figure(row[f"brier_{kind}"], 3) for kind in ("dataset", "market", "overall")),
         )  # fmt: skip
         lines.append(dict(zip(SITE_COLUMNS, cells, strict=True)))
-    left_out = PRELIMINARY_LEAVES_OUT if mode is BoardModes.preliminary else ()
+    left_out = PRELIMINARY_LEAVES_OUT if mode == "preliminary" else ()
     columns = [name for name in SITE_COLUMNS if name not in left_out]
     return [columns, *([line[name] for name in columns] for line in lines)]
 

@@ -265,7 +265,6 @@ async def watched(
     record: Record, cohorts: Sequence[StoredCohort], moved: Callable[[int, int | None], None], calls: int
 ) -> AsyncIterator[None]:
     """Tell now and then how many calls were answered, while others work."""
-
     ids = [stored.id for stored in cohorts]
     before = record.read(count_answered_calls, ids)
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from arena.cli.options import Options, argument, command, flag, option
 from arena.cli.output import plain, signed_dollars, thinking_words
@@ -163,14 +162,7 @@ PROVISIONAL = (
 )
 
 
-class SliceBy(StrEnum):
-    """What the rows of a season can be sliced by."""
-
-    category = "category"
-    horizon = "horizon"
-    price = "price"
-    cohort = "cohort"
-    release = "release"
+SliceBy = Literal["category", "horizon", "price", "cohort", "release"]
 
 
 @command(table=True)
@@ -255,15 +247,13 @@ def _thinking(cohorts: Sequence[Cohort]) -> list[dict[str, str]]:
 
 def read_slices(connection: Connection, cohort: int | None, by: SliceBy) -> dict[str, Any]:
     """Every agent's skill, slice by slice."""
-
-    found = slices.read_slices(connection, by.value, cohort)
+    found = slices.read_slices(connection, by, cohort)
     rows = [{"slice": each.slice} | asdict(each.gain) for each in found]
-    return {"by": by.value, "slices": rows}
+    return {"by": by, "slices": rows}
 
 
 def read_provisional(connection: Connection, cohort: int | None) -> dict[str, Any]:
     """What scores would be if the latest prices were right."""
-
     rows = [asdict(each) | {"skill": each.skill} for each in compute_provisional(connection, cohort)]
     return {"provisional": PROVISIONAL_NOTICE, "leaderboard": rows}
 
@@ -340,7 +330,6 @@ def duel(
 
     Next: arena leaderboard
     """
-
     if one == other:
         raise ArenaError(
             "one_agent", f"{one} can't duel itself", "arena agents list shows the others", status=64

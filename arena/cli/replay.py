@@ -4,10 +4,9 @@ import sys
 from contextlib import AsyncExitStack, closing
 from dataclasses import asdict, replace
 from datetime import date, datetime
-from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 import typer
 
@@ -43,13 +42,6 @@ from markets.venue import VenueError
 LONGEST_FACT = 200
 
 
-class ToolsFrom(StrEnum):
-    """Where tools that fetch something have it from."""
-
-    LIVE = "live"
-    RECORDED = "recorded"
-
-
 @command(table=True)
 def replay(
     chosen: Options,
@@ -60,8 +52,8 @@ def replay(
         "Who plays: names from the config, or kinds with their defaults.", "A,B", default=""
     ),
     workers: bool = flag("Leave the turns to `arena worker`; needs PostgreSQL."),
-    tools: ToolsFrom = option(
-        "Whether `search` and `read` answer live, or from the config's record.", default=ToolsFrom.LIVE
+    tools: Literal["live", "recorded"] = option(
+        "Whether `search` and `read` answer live, or from the config's record.", default="live"
     ),
     leaks: bool = flag("Look for information that leaks from the future.", "--probe-leaks"),
     probes: int = option("With --probe-leaks: how many decision times.", default=3, min=1),
@@ -98,7 +90,7 @@ def replay(
         if leaks:
             probe(chosen, folder, bundle, base, names, days, probes)
             return
-        recorded = replace(chosen, database=None).load().database if tools is ToolsFrom.RECORDED else None
+        recorded = replace(chosen, database=None).load().database if tools == "recorded" else None
         season = arrange_replay(folder, bundle, base, names, *days)
         hint = "the same command continues it"
         with prints_aside(), interruptible("stopped; what was played is kept", hint):

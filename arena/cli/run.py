@@ -224,7 +224,6 @@ def worker(
 
     Next: arena run
     """
-
     settings = chosen.load(os.environ)
     try:
         import procrastinate  # noqa: F401

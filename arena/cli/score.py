@@ -3,10 +3,9 @@
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -181,32 +180,10 @@ FORMS = {
 }
 
 
-class Modes(StrEnum):
-    """How Metaculus's scores are computed."""
-
-    exact = "exact"
-    metaculus = "metaculus"
-
-
 Mode = Annotated[
-    Modes,
+    Literal["exact", "metaculus"],
     typer.Option(help="Metaculus's scores as documented, or as its site computes them."),
 ]
-
-
-class ScoreBy(StrEnum):
-    """What the forecasts of a file can be told apart by."""
-
-    category = "category"
-
-
-class ScoreRules(StrEnum):
-    """What the order of a board goes by."""
-
-    skill = "skill"
-    metaculus = "metaculus"
-    forecastbench = "forecastbench"
-    autocast = "autocast"
 
 
 @command(record=False, table=True)
@@ -217,9 +194,11 @@ def score(
     ),
     questions: list[Path] | None = option("ForecastBench's question set; once for each round.", "FILE"),
     resolutions: list[Path] | None = option("ForecastBench's resolution set; once for each round.", "FILE"),
-    mode: Mode = Modes.exact,
-    by: ScoreBy | None = option("One table for each category."),
-    rule: ScoreRules = option("Which scores come first and set the order.", default=ScoreRules.skill),
+    mode: Mode = "exact",
+    by: Literal["category"] | None = option("One table for each category."),
+    rule: Literal["skill", "metaculus", "forecastbench", "autocast"] = option(
+        "Which scores come first and set the order.", default="skill"
+    ),
     against: str | None = option("Compare all with this one.", "NAME"),
     adjusted: bool = flag("Adjust Brier scores for how hard the questions were."),
     outside: list[str] | None = option("Leave out of comparisons, such as a baseline; repeatable.", "NAME"),
@@ -254,9 +233,9 @@ def score(
         provisional,
         community,
         parts,
-        rule.value,
+        rule,
     )
-    found = score_file(table, mode.value, by_category=by is not None, choices=choices)
+    found = score_file(table, mode, by_category=by is not None, choices=choices)
     chosen.answer(as_data(found), say, found, choices, chosen.table)
 
 
@@ -357,13 +336,7 @@ def say(found: FileScores, choices: ScoreChoices, choice: TableChoice) -> None:
         print(f"- {note}")
 
 
-class Forms(StrEnum):
-    """Whose tournament rules."""
-
-    peer = "peer"
-    of_2022 = "2022"
-
-
+Form = Literal["peer", "2022"]
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The weights of the hidden period that a sweep tries."""
 
@@ -374,10 +347,10 @@ def tournament(
     file: Path | None = argument("FILE", "A YAML file: form, pool, forecasts.", default=None),
     cohort: int | None = option("The agents of this cohort, without a file.", min=1),
     pool: float | None = option("(--cohort) The prize pool, in dollars.", min=0),
-    form: Forms | None = option("(--cohort) The rules; peer unless said."),
+    form: Form | None = option("(--cohort) The rules; peer unless said."),
     hidden: int | None = option("(--cohort) Count only a market's first rounds, its hidden period.", min=1),
     sweep: bool = flag("Everyone's prize by the weight of the hidden period."),
-    mode: Mode = Modes.exact,
+    mode: Mode = "exact",
 ) -> None:
     """Share out a tournament's prizes by Metaculus's rules.
 
@@ -397,7 +370,7 @@ def tournament(
         hint = "arena tournament cup.yaml, or arena tournament --cohort 1 --pool 1000"
         raise ArenaError("no_tournament", "name either a file or a cohort", hint, status=64)
     if cohort is not None:
-        played = cohort_tournament(chosen, cohort, form or Forms.peer, pool or 0.0, hidden)
+        played = cohort_tournament(chosen, cohort, form or "peer", pool or 0.0, hidden)
     elif file is not None and (pool, form, hidden) == (None, None, None):
         played = file_tournament(file)
     else:
@@ -417,7 +390,7 @@ def file_tournament(file: Path) -> "PlayedTournament":
 
 
 def cohort_tournament(
-    chosen: Options, number: int, form: Forms, pool: float, hidden: int | None
+    chosen: Options, number: int, form: Form, pool: float, hidden: int | None
 ) -> "PlayedTournament":
     """The agents of a cohort as forecasters."""
     from arena.record.queries.accounts import read_accounts
@@ -434,9 +407,9 @@ def cohort_tournament(
     entries = tournament_entries(rows, known, hidden or 0)
     played = {entries.forecaster[place] for place in set(entries.who.tolist())}
     models = {name for name in played if kinds.get(name) not in BASELINES}
-    outside = tuple(sorted(played - models)) if form is Forms.peer and len(models) > 1 else ()
+    outside = tuple(sorted(played - models)) if form == "peer" and len(models) > 1 else ()
     said = TournamentSettings(
-        form=form.value,
+        form=form,
         forecasts=f"cohort {number}",
         pool=pool,
         minimum_prize=0,
@@ -448,12 +421,12 @@ def cohort_tournament(
     return PlayedTournament(said, entries)
 
 
-def tournament_data(played: "PlayedTournament", mode: Modes, *, sweep: bool) -> dict[str, Any]:
+def tournament_data(played: "PlayedTournament", mode: Mode, *, sweep: bool) -> dict[str, Any]:
     """The board for JSON."""
     from arena.scores.files.tournament import score_tournament
 
     said, left_out = played.rules, played.entries.left_out
-    found = score_tournament(said, played.entries, mode.value)
+    found = score_tournament(said, played.entries, mode)
     asked = len(set(played.entries.question.tolist()))
     notes = []
     if left_out:
@@ -477,7 +450,7 @@ def tournament_data(played: "PlayedTournament", mode: Modes, *, sweep: bool) -> 
     return data
 
 
-def sweep_data(played: "PlayedTournament", mode: Modes) -> list[dict[str, Any]]:
+def sweep_data(played: "PlayedTournament", mode: Mode) -> list[dict[str, Any]]:
     """Everyone's prize by the weight of the hidden period."""
     from arena.scores.files.tournament import score_tournament
 
@@ -487,7 +460,7 @@ def sweep_data(played: "PlayedTournament", mode: Modes) -> list[dict[str, Any]]:
     prizes: dict[str, dict[str, float]] = {}
     for weight in WEIGHTS:
         rules = played.rules.model_copy(update={"hidden_weight": weight})
-        for place in score_tournament(rules, played.entries, mode.value).places:
+        for place in score_tournament(rules, played.entries, mode).places:
             prizes.setdefault(place.forecaster, {})[f"{weight:g}"] = place.prize
     return [{"forecaster": name, "prizes": by_weight} for name, by_weight in prizes.items()]
 

@@ -72,7 +72,6 @@ def whatif(
 
 def read_change(name: str | None, values: Mapping[str, Any], stakes: Stakes, stake: float | None) -> Change:
     """What the options ask for, checked as the same values in a config are."""
-
     _check_names(name, values["fill"])
     if stake is not None and stakes != "flat":
         raise ArenaError("bad_value", f"--stake needs --sizing flat, not {stakes}", "add --sizing flat")
