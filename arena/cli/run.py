@@ -5,36 +5,42 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import closing
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TextIO
 
 import typer
+from rich.console import Console, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
 
 from arena.cli.options import Baselines, Options, clock_of, command, flag, option
 from arena.cli.output import attributes, interruptible, minute, plain, print_json, prints_aside, program
-from arena.cli.run_log import RunLog, logger
 from arena.cli.table import print_table
 from arena.clock import Clock
 from arena.cohorts.freeze import check_keys, plan_of, stamp_of
 from arena.cohorts.schedule import JOB_NAMES, Job, job_due_at, next_job_time
 from arena.config import Config, environment
-from arena.errors import ArenaError
+from arena.errors import ArenaError, count_text
 from arena.operations.due import DueSituation, upcoming_work
-from arena.operations.progress import RunEvent
+from arena.operations.progress import RunEvent, RunProgress
 from arena.operations.run import Run
 from arena.operations.service import service_notices, wait_to_open
 from arena.record.model.cohort import JobState
+from arena.record.model.reservation import midnight
+from arena.record.queries.operations import RunFigures
 from arena.record.queries.progress import read_progress
 from arena.record.record import Record
 from arena.record.schema.database import NoRecord, connect
 from arena.record.write.operations import read_jobs
 from arena.rounds.worker import JobOutcome, OnJob, serve_turns
 from markets.garbage_collection import gc_seldom
+from markets.millionths import ONE
 
 DECISIONS = 5
 
@@ -93,7 +99,7 @@ def run(
 
 
 def play(
-    config: Config, once: bool, open_clock: Callable[[], Clock], tell: RunLog, baselines: bool = False
+    config: Config, once: bool, open_clock: Callable[[], Clock], tell: "RunLog", baselines: bool = False
 ) -> Run:
     """Run the arena until it is over or stopped; how it went."""
 
@@ -262,3 +268,106 @@ async def _serve(config: Config, record: Record, at_once: int, grace: float, tol
     async with service_notices(os.environ):
         await serve_turns(config, record, at_once, grace, stop, told)
     told("stopped")
+
+
+LOUD = ("failed", "missed", "superseded", "untold", "alone")
+"""What is told of though it be quiet: what went wrong."""
+PRICES = ("quotes", "catalogue", "backup", "retention")
+"""What changes nothing in the figures."""
+SHORT = "%Y-%m-%d %H:%M"
+
+
+@dataclass
+class LineLog:
+    """One line for each event, on a stream."""
+
+    stream: TextIO
+    as_json: bool
+    quiet: bool
+    verbose: bool = False
+
+    def watch(self, progress: RunProgress, record: Record) -> None:
+        """Lines speak for themselves."""
+
+    def told(self, event: RunEvent) -> None:
+        """Write a line; what others wrote is in it without anything that a terminal would obey."""
+        shown = self.verbose or self.as_json or not event.routine
+        if event.kind not in LOUD and (self.quiet or not shown):
+            return
+        line = _line(event)
+        if self.as_json:
+            shape = {"at": event.at.isoformat(), "event": event.kind, "message": event.words, **event.data}
+            line = json.dumps(shape, ensure_ascii=True)
+        print(line, file=self.stream, flush=True)
+
+
+@dataclass
+class LiveStatus:
+    """Lines of what was done, and below them how things stand; and what that is made from."""
+
+    screen: Live
+    verbose: bool = False
+    progress: RunProgress = field(default_factory=RunProgress)
+    record: Record | None = None
+    figures: RunFigures = field(default_factory=RunFigures)
+
+    def watch(self, progress: RunProgress, record: Record) -> None:
+        """Show how this run stands."""
+        self.progress, self.record = progress, record
+
+    def told(self, event: RunEvent) -> None:
+        """A line above the status, and the status anew."""
+        if self.verbose or not event.routine:
+            self.screen.console.print(Text(_line(event)))
+        if self.record is not None and event.data.get("name") not in PRICES:
+            with suppress(ArenaError):  # the record is away, which is told of: the last figures stand
+                self.figures = self.record.figures(midnight(event.at))
+
+    def __rich__(self) -> RenderableType:
+        """The status."""
+        return status_table(self.progress, self.figures)
+
+
+RunLog = LineLog | LiveStatus
+
+
+def _line(event: RunEvent) -> str:
+    return f"{event.at:%Y-%m-%d %H:%M:%S} {plain(event.words)}"
+
+
+def status_table(progress: RunProgress, found: RunFigures) -> Table:
+    """How a run stands, as a table of two columns."""
+    table = Table.grid(padding=(0, 2))
+    job, none = progress.next_job, "none to come" if progress.now else "–"
+    rows = [
+        ("now", f"{progress.now:{SHORT}} UTC, {progress.doing or 'waiting'}" if progress.now else "starting"),
+        ("next round", f"{progress.next_round:{SHORT}} UTC" if progress.next_round else none),
+        ("next job", f"{job[0]} at {job[1]:{SHORT}} UTC" if job else none),
+        ("last round", plain(progress.last_round) or "none yet"),
+        ("spent today", f"${found.spent / ONE:,.2f}"),
+        ("held", f"{count_text(found.positions, 'position')}, {found.stale:,} of them at stale prices"),
+        *([("workers", "none running: turns are played here")] if progress.alone else []),
+        ("done", progress.summary()),
+        *(("went wrong", plain(words)) for words in progress.errors),
+    ]
+    for name, words in rows:
+        table.add_row(Text(name, style="bold"), Text(words))
+    return table
+
+
+def logger(
+    how: Literal["auto", "text", "json"], quiet: bool, answers: bool, verbose: bool
+) -> AbstractContextManager[RunLog]:
+    """Where to tell. Lines go to standard output, unless that is kept for the answer in JSON."""
+    if how == "auto" and not quiet and not answers and sys.stdout.isatty():
+        return _live(verbose)
+    return nullcontext(LineLog(sys.stderr if answers else sys.stdout, how == "json", quiet, verbose))
+
+
+@contextmanager
+def _live(verbose: bool) -> Iterator[LiveStatus]:
+    """The status for as long as the block lasts; a key press of Ctrl-C is left to the run."""
+    with Live(console=Console(), refresh_per_second=2, redirect_stdout=False, redirect_stderr=True) as screen:
+        status = LiveStatus(screen, verbose)
+        screen.update(status)
+        yield status
