@@ -277,29 +277,10 @@ def said_without_config(folder: Path, *words: str) -> Any:
     return arena_json(folder, *words, "--database", "arena.db")
 
 
-LUCKY = '''\
-"""Believes in one half."""
-
-from agents.model import Agent, Ask, Decision, Forecast, Given, View
-from agents.model import Settings as Common
-
-
-class Settings(Common):
-    """Nothing to set."""
-
-
-def agent(settings: Settings, given: Given) -> Agent:
-    async def decide(view: View, ask: Ask) -> Decision:
-        return Decision(tuple(Forecast(x.market.id, 0.5) for x in view.snapshot.shown))
-
-    return decide
-'''
-
-
 def test_an_agent_whose_file_is_gone_fails_and_the_others_play_on(tmp_path: Path) -> None:
     file = tmp_path / "extensions" / "kinds" / "lucky.py"
     file.parent.mkdir(parents=True)
-    file.write_text(LUCKY, "utf-8")
+    file.write_text("from agents.kinds.constant import Settings, agent  # noqa: F401\n", "utf-8")
     write(tmp_path, MARKET, "{kind: lucky}")
     assert run(tmp_path, "round").exit_code == 0
     file.unlink()
