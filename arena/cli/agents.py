@@ -80,7 +80,7 @@ def list_agents(chosen: Options) -> None:
     Next: arena agents show NAME
     """
     found = read_agents(chosen)
-    chosen.answer(found, say, found, chosen.table)
+    chosen.answer(found, _say, found, chosen.table)
 
 
 def read_agents(chosen: Options) -> dict[str, Any]:
@@ -115,8 +115,7 @@ def _agent(name: str, kind: str, settings: Mapping[str, Any], played: AgentSumma
     return {"name": name, "kind": kind, **set_up, "price": None, "record": record}
 
 
-def say(found: Mapping[str, Any], choice: TableChoice) -> None:
-    """A line for each agent; those that are gone come last."""
+def _say(found: Mapping[str, Any], choice: TableChoice) -> None:
     if not found["agents"] and not found["gone"]:
         print(f"There are no agents. Next: {program()} init")
         return
@@ -153,7 +152,7 @@ def show(
     with chosen.planned() as (config, connection):
         found = agent_details(connection, name, config.extensions("kinds") if config else ())
         scores = profile_data(read_agent_profile(connection, name)) if found else None
-        parts = parts_data(by, agent_slices(connection, name, by)) if by and found else None
+        parts = _parts_data(by, agent_slices(connection, name, by)) if by and found else None
         cohorts = cohorts_data(found, config, name)
         if not cohorts:
             known = [agent.name for agent in config.agents] if config is not None else []
@@ -249,13 +248,11 @@ LEGEND = (
 )
 
 
-def parts_data(by: str, found: Sequence[AgentSlice]) -> dict[str, Any]:
-    """The parts for JSON; null where nothing can be said."""
+def _parts_data(by: str, found: Sequence[AgentSlice]) -> dict[str, Any]:
     return {"by": by, "parts": [{key: value_in(one, path) for key, path in PART.items()} for one in found]}
 
 
-def say_parts(data: Mapping[str, Any], choice: TableChoice) -> None:
-    """The same as a table."""
+def _say_parts(data: Mapping[str, Any], choice: TableChoice) -> None:
     if not data["parts"]:
         print(f"By {data['by']}: none of its markets has resolved yet.\n")
         return
@@ -390,7 +387,7 @@ def say_agent(
     print()
     say_profile(told["scores"])
     if parts is not None:
-        say_parts(parts, choice)
+        _say_parts(parts, choice)
     if record["calls"]:
         _say_calls(record)
     print(f"Next: {program()} agents try {name}")

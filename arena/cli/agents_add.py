@@ -99,7 +99,9 @@ def add(
             check_keys(config, blocks)
             with edited(path, blocks) as planned:
                 answers, failed = probe_all(planned.config, blocks, choice.asking, yes)
-            blocks = [block | keys_of(answers[block["name"]]) for block in blocks if block["name"] in answers]
+            blocks = [
+                block | _keys_of(answers[block["name"]]) for block in blocks if block["name"] in answers
+            ]
         if not blocks:
             words = "; ".join(f"{one['model']}: {one['message']}" for one in failed)
             raise ArenaError("not_added", f"{words}; {UNCHANGED}", failed[0]["mend"])
@@ -258,8 +260,7 @@ def _fault(answer: ProbeAnswer) -> dict[str, str]:
     return {"code": answer.decision.status, "message": words, "mend": "try another prompt, or another model"}
 
 
-def keys_of(answer: ProbeAnswer) -> dict[str, Any]:
-    """What a block gets from an answer."""
+def _keys_of(answer: ProbeAnswer) -> dict[str, Any]:
     return measured_keys(answer, now().date())
 
 

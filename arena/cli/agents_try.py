@@ -120,7 +120,9 @@ def try_agent(
         trial = run_async(dry_run(engine, settings, name, wanted, dry))
     listings = {listing.market.id: listing for listing in trial.setting.snapshot}
     asked = {id: listing.market.question for id, listing in listings.items()}
-    data = trial_data(trial) | ({"decision": None} if trial.turn is None else turn_data(trial.turn, listings))
+    data = trial_data(trial) | (
+        {"decision": None} if trial.turn is None else _turn_data(trial.turn, listings)
+    )
     chosen.answer(data, say_trial, data, asked)
     if trial.turn is not None and trial.turn.decision.status not in ("played", "out", "waiting"):
         raise typer.Exit(2)
@@ -171,7 +173,7 @@ def trial_data(trial: Trial) -> dict[str, Any]:
         "missing": trial.missing,
         "trouble": setting.trouble,
         "hidden": _hidden(setting.snapshot),
-        "questions": [question_data(question) for question in trial.questions],
+        "questions": [_question_data(question) for question in trial.questions],
         "worst_usd": together(question.worst for question in trial.questions),
         "cost_usd": together(call.cost for question in trial.questions for call in question.calls),
     }
@@ -190,8 +192,7 @@ def together(amounts: Iterable[int | None]) -> float | None:
     return None if None in known else exact(sum(amount or 0 for amount in known))
 
 
-def question_data(question: TrialQuestion) -> dict[str, Any]:
-    """A prompt and every attempt to get an answer."""
+def _question_data(question: TrialQuestion) -> dict[str, Any]:
     prompt = question.prompt
     return attributes(prompt, "stage", "sample", "seed") | {
         "tokens": tokens_of(prompt.messages),
@@ -206,8 +207,7 @@ def question_data(question: TrialQuestion) -> dict[str, Any]:
     }
 
 
-def turn_data(turn: Turn, listings: Mapping[MarketId, Listing]) -> dict[str, Any]:
-    """What was decided, and what would come of it."""
+def _turn_data(turn: Turn, listings: Mapping[MarketId, Listing]) -> dict[str, Any]:
     decision = turn.decision
 
     def order(one: Any, *amounts: str) -> dict[str, Any]:

@@ -161,7 +161,7 @@ def say_head(found: Mapping[str, Any], checked: bool) -> None:
 
 def head_of(connection: Connection, number: str, round: int | None) -> dict[str, Any]:
     """The head of a cohort up to a round, by default the last that is over."""
-    found = heads_of(connection, number)
+    found = _heads_of(connection, number)
     wanted = max(found) if round is None else round
     if wanted not in found:
         message = f"cohort {number} has no finished round {wanted}"
@@ -174,12 +174,12 @@ def round_of(connection: Connection, number: str, check: str) -> dict[str, Any]:
     head = check.strip().lower()
     if not HEAD.fullmatch(head):
         raise ArenaError("bad_hash", f"{check!r} is not a head", "a head is 64 hexadecimal digits")
-    found = heads_of(connection, number)
+    found = _heads_of(connection, number)
     for round, known in found.items():
         if known == head:
             return {"cohort": int(number), "round": round, "head": head}
     others = [name for stored in read_cohorts(connection) if (name := str(stored.cohort.number)) != number]
-    also = next((other for other in others if head in heads_of(connection, other).values()), None)
+    also = next((other for other in others if head in _heads_of(connection, other).values()), None)
     hint = (
         f"it is one of cohort {also}"
         if also
@@ -189,8 +189,7 @@ def round_of(connection: Connection, number: str, check: str) -> dict[str, Any]:
     raise ArenaError("no_such_head", message, hint)
 
 
-def heads_of(connection: Connection, number: str) -> dict[int, str]:
-    """The heads of a cohort by round."""
+def _heads_of(connection: Connection, number: str) -> dict[int, str]:
     return round_heads(connection, numbered(read_cohorts(connection), number).id)
 
 

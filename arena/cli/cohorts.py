@@ -90,8 +90,7 @@ def calibration_text(score: Mapping[str, Any]) -> str | None:
     return "  ".join(f"{part:^5}" for part in parts)
 
 
-def settings_text(entrant: Mapping[str, Any]) -> str:
-    """The settings that say something."""
+def _settings_text(entrant: Mapping[str, Any]) -> str:
     return plain(
         setting_text({key: x for key, x in entrant["settings"].items() if x not in (None, {}, [], "")})
     )
@@ -100,7 +99,7 @@ def settings_text(entrant: Mapping[str, Any]) -> str:
 ENTRANTS = (
     TableColumn("name", "agent", narrow="wrap"),
     TableColumn("kind"),
-    TableColumn("settings", value=settings_text, narrow="wrap"),
+    TableColumn("settings", value=_settings_text, narrow="wrap"),
 )
 SCORES = (
     TableColumn("agent", narrow="cut middle"),
@@ -131,7 +130,7 @@ def list_cohorts(chosen: Options) -> None:
     """
     with chosen.planned() as (config, connection):
         found = overviews(connection, config)
-    chosen.answer({"cohorts": json_rows(COLUMNS, found)}, say_list, found, chosen.table)
+    chosen.answer({"cohorts": json_rows(COLUMNS, found)}, _say_list, found, chosen.table)
 
 
 def overviews(connection: Connection, config: Config | None) -> list[CohortOverview]:
@@ -140,8 +139,7 @@ def overviews(connection: Connection, config: Config | None) -> list[CohortOverv
     return cohort_overviews(connection, rules.keep_deciding, now())
 
 
-def say_list(found: Sequence[CohortOverview], choice: TableChoice) -> None:
-    """The cohorts as a table."""
+def _say_list(found: Sequence[CohortOverview], choice: TableChoice) -> None:
     if not found:
         print(f"No cohort has started yet. Next: {program()} round, or {program()} cohorts start")
         return
@@ -165,12 +163,11 @@ def show(chosen: Options, number: Number) -> None:
     with chosen.planned() as (config, connection):
         every = overviews(connection, config)
         stored = numbered([each.stored for each in every], number)
-        found = read_all(connection, next(each for each in every if each.stored is stored))
+        found = _read_all(connection, next(each for each in every if each.stored is stored))
     chosen.answer(found, say, found, chosen.table)
 
 
-def read_all(connection: Connection, found: CohortOverview) -> dict[str, Any]:
-    """All of one cohort for JSON."""
+def _read_all(connection: Connection, found: CohortOverview) -> dict[str, Any]:
     turns, sealed = read_played_turns(connection, found.stored.id), round_heads(connection, found.stored.id)
     frozen, digest = read_frozen_cohort(connection, found.stored.id)
     ended, last = status_counts(turns), max(sealed)

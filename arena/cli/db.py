@@ -69,11 +69,11 @@ def backup(
             made = make(engine, folder, keep, now(), verified_content, told)
     data = {"file": made.path, "bytes": made.size, "gone": made.gone}
     lines = [
-        f"{made.path}: {made.size:,} bytes, verified. {summary(made.content)}",
+        f"{made.path}: {made.size:,} bytes, verified. {_summary(made.content)}",
         *(f"{gone} was deleted: the newest {keep} backups are kept." for gone in made.gone),
         f"Next: keep a copy on another machine; {program()} db restore {made.path}",
     ]
-    chosen.answer(data | content_data(made.content), print, "\n".join(lines))
+    chosen.answer(data | _content_data(made.content), print, "\n".join(lines))
 
 
 def place_of(chosen: Options) -> tuple[Path, int]:
@@ -82,13 +82,11 @@ def place_of(chosen: Options) -> tuple[Path, int]:
     return (FOLDER, KEEP) if config is None else (config.backups, config.backup.keep)
 
 
-def content_data(content: RecordContent) -> dict[str, Any]:
-    """What is in a record, for JSON."""
+def _content_data(content: RecordContent) -> dict[str, Any]:
     return {"schema": content.schema, "state_hash": content.state_hash, "counts": content.counts}
 
 
-def summary(content: RecordContent) -> str:
-    """What is in a record, for people."""
+def _summary(content: RecordContent) -> str:
     names = ("cohort", "round", "turn", "call")
     parts = ", ".join(count_text(content.counts[f"{name}s"], name) for name in names)
     return f"{parts}.\nState hash {content.state_hash}"
@@ -120,9 +118,9 @@ def restore(
     words = f"The previous record is now {aside}.\n" if aside else ""
     if done.schema != done.content.schema:
         words += f"Its schema was {done.schema} and is now {done.content.schema}.\n"
-    words += f"{name} is restored from {file} and verified. {summary(done.content)}\n"
+    words += f"{name} is restored from {file} and verified. {_summary(done.content)}\n"
     words += f"Next: {program()} verify{chosen.again()}"
-    chosen.answer(data | content_data(done.content), print, words)
+    chosen.answer(data | _content_data(done.content), print, words)
 
 
 @command()
@@ -182,10 +180,10 @@ def copy_to(chosen: Options, to: str) -> None:
         content = move_record(engine, to, verified_content, told)
     here, there = (record_name(url_of(each)) for each in (address, to))
     words = (
-        f"{there} holds all of {here}: verified, with the same state hash. {summary(content)}\n"
+        f"{there} holds all of {here}: verified, with the same state hash. {_summary(content)}\n"
         f"Next: name it as `database` in the config, then {program()} verify"
     )
-    chosen.answer({"from": here, "to": there} | content_data(content), print, words)
+    chosen.answer({"from": here, "to": there} | _content_data(content), print, words)
 
 
 @command()

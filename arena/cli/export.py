@@ -49,11 +49,10 @@ def export(
     files = manifest.files.values()
     rows, size = sum(file.rows for file in files), sum(file.bytes for file in files)
     data = {"export": place, "rows": rows, "bytes": size} | asdict(manifest)
-    chosen.answer(data, say, place, manifest, rows, size)
+    chosen.answer(data, _say, place, manifest, rows, size)
 
 
-def say(place: Path, manifest: "ExportManifest", rows: int, size: int) -> None:
-    """In words."""
+def _say(place: Path, manifest: "ExportManifest", rows: int, size: int) -> None:
     much = f"{len(manifest.files) - 1} tables, {count_text(rows, 'row')}, {size:,} bytes"
     print(f"{place}: {much} as {manifest.form}")
     if not (manifest.whole and manifest.prompts):
@@ -199,11 +198,10 @@ def publish(
     stopped = interruptible("publishing was stopped; the site was not changed", "arena publish starts again")
     with stopped, progress("Drawing the site") as moved:
         found = draw_pages("publish", address, folder, more, moved)
-    chosen.answer({"site": folder} | found, say_site, folder, found)
+    chosen.answer({"site": folder} | found, _say_site, folder, found)
 
 
-def say_site(place: Path, found: dict[str, Any]) -> None:
-    """In words."""
+def _say_site(place: Path, found: dict[str, Any]) -> None:
     much = f"{count_text(found['files'], 'file')}, {found['bytes']:,} bytes"
     changed = f"{found['written']:,} written, {found['removed']:,} removed"
     print(f"{place}: {much}; {changed}")

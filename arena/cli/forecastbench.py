@@ -210,11 +210,10 @@ def fetch_resolutions(chosen: Options, source: str | None, clock: Path | None) -
     with chosen.writing() as record, progress("Fetching resolutions"):
         resolved, waiting = resolve_rounds(record, FileSource(source or PUBLISHED), clock_of(clock)().now())
     data = {"rounds": [asdict(one) for one in resolved], "waiting": waiting}
-    chosen.answer(data, say_resolved, resolved, waiting)
+    chosen.answer(data, _say_resolved, resolved, waiting)
 
 
-def say_resolved(resolved: "list[ResolvedRound]", waiting: list[str]) -> None:
-    """The same in words."""
+def _say_resolved(resolved: "list[ResolvedRound]", waiting: list[str]) -> None:
     for one in resolved:
         print(f"{one.name}: version {one.version}{', new' if one.is_new else ', as before'}")
         at = f" at the crowd's probability of {one.priced_at}" if one.open else ""
@@ -278,13 +277,12 @@ def check(
              "question_set": None if asked is None else asked.name}
         )  # fmt: skip
     data = {"files": answered, "faults": [fault.as_data() for fault in found]}
-    chosen.answer(data, say_faults, answered, found, chosen.table)
+    chosen.answer(data, _say_faults, answered, found, chosen.table)
     if found:
         raise typer.Exit(1)
 
 
-def say_faults(answered: list[dict[str, Any]], found: list[FileFault], choice: TableChoice) -> None:
-    """The same in words."""
+def _say_faults(answered: list[dict[str, Any]], found: list[FileFault], choice: TableChoice) -> None:
     if found:
         print_table(FAULTS, found, choice=choice)
     for one in answered:
@@ -336,14 +334,14 @@ def board(
     recorded = recorded_files(chosen) if agents or not files else []
     found = gathered(chosen, files or (), *sources, mode, median, combinations, recorded)
     made = make_board(found, mode, difficulty=difficulty, by=by, against=against)
-    rows = [row_data(made, row) for row in made.scores]
+    rows = [_row_data(made, row) for row in made.scores]
     if as_csv or as_html:
-        lines = paper_lines(rows) if mode == "paper" else site_lines(rows, mode)
-        lines = lines if by is None else group_lines(made)
+        lines = _paper_lines(rows) if mode == "paper" else _site_lines(rows, mode)
+        lines = lines if by is None else _group_lines(made)
         print(csv_text(lines) if as_csv else html_text(lines, f"{mode.capitalize()} board"), end="")
         return
     data = {"mode": mode, "rows": rows, "groups": [asdict(one) for one in made.groups]}
-    chosen.answer(data | {"notes": list(made.notes)}, say_board, made, rows, against, chosen.table)
+    chosen.answer(data | {"notes": list(made.notes)}, _say_board, made, rows, against, chosen.table)
 
 
 def gathered(
@@ -395,8 +393,7 @@ def recorded_files(chosen: Options) -> list[ForecastFile]:
         return []
 
 
-def row_data(made: "BenchBoard", row: Any) -> dict[str, Any]:
-    """A row of the board for JSON."""
+def _row_data(made: "BenchBoard", row: Any) -> dict[str, Any]:
     team, lab = made.teams[row.forecaster]
     counts = {"n_dataset": row.n.dataset, "n_market": row.n.market, "n": row.n.overall}
     data = {"forecaster": row.forecaster, "organization": team, "model_organization": lab, **counts}
@@ -479,10 +476,9 @@ SITE_LEGEND = "Brier Index: higher is better, 50 is always saying 0.5. Peer and 
 AGAINST_LEGEND = "At least {against}: the share of replicates in which it is at least as good."
 
 
-def say_board(
+def _say_board(
     made: "BenchBoard", rows: list[dict[str, Any]], against: str | None, choice: TableChoice
 ) -> None:
-    """The board in words."""
     named = None if against is None else plain(against)
     columns: tuple[TableColumn, ...]
     if made.mode == "paper":
@@ -511,8 +507,7 @@ PRELIMINARY_LEAVES_OUT = ("Market", "N market", "Market 95% CI", "Overall", "N",
                           "Brier Dataset", "Brier Market", "Brier Overall")  # fmt: skip
 
 
-def site_lines(rows: Sequence[Mapping[str, Any]], mode: BoardMode) -> list[list[str]]:
-    """The board in the columns of the benchmark's own CSV."""
+def _site_lines(rows: Sequence[Mapping[str, Any]], mode: BoardMode) -> list[list[str]]:
     from arena.scores.files.forecastbench_board import PUBLIC, SUPERS
 
     part = "dataset" if mode == "preliminary" else "overall"
@@ -566,8 +561,7 @@ def ends_text(row: Mapping[str, Any], low: str, high: str, places: int = 1) -> s
     return "" if row[low] is None else f"[{row[low]:.{places}f}, {row[high]:.{places}f}]"
 
 
-def paper_lines(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """The board in the columns of the paper's tables."""
+def _paper_lines(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     first = rows[0]
     counts = [f"{kind.capitalize()} (N={first[f'n_{kind}']:,})" for kind in ("dataset", "market")]
     head = [
@@ -587,8 +581,7 @@ def paper_lines(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     ]  # fmt: skip
 
 
-def group_lines(made: "BenchBoard") -> list[list[str]]:
-    """The plain means by part."""
+def _group_lines(made: "BenchBoard") -> list[list[str]]:
     lines = [
         [one.group, one.forecaster, str(one.n), *(figure(x, 4) for x in (one.brier, one.low, one.high))]
         for one in made.groups

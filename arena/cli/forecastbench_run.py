@@ -117,7 +117,7 @@ def run(
             confirm(cost, planned, yes, chosen.json)
         trouble = () if dry else run_async(play(planned, record, cost["calls"]["low"], time))
         data = run_data(planned, record, cost, trouble) | {"asked": not dry, "late": is_late(planned, time)}
-    chosen.answer(data, say_run, data, chosen.table)
+    chosen.answer(data, _say_run, data, chosen.table)
     if not dry and any(one["forecasts"] < planned.rows for one in data["agents"]):
         raise typer.Exit(2)
 
@@ -216,8 +216,7 @@ def cost_data(estimates: Sequence[tuple[Estimate, float]]) -> dict[str, Any]:
     }
 
 
-def cost_words(cost: Mapping[str, Any]) -> str:
-    """The same in a line."""
+def _cost_words(cost: Mapping[str, Any]) -> str:
     calls, usd = cost["calls"], cost["usd"]
     words = f"{calls['low']:,} calls, about {cost['tokens_in']['expected']:,} tokens in and "
     words += f"{cost['tokens_out']['expected']:,} out: "
@@ -232,7 +231,7 @@ def confirm(cost: Mapping[str, Any], planned: PlannedAnswers, yes: bool, as_json
     if not cost["calls"]["low"]:
         return
     who = count_text(len(cost["agents"]), "agent")
-    words = f"{who}, {count_text(planned.rows, 'forecast')} each: {cost_words(cost)}"
+    words = f"{who}, {count_text(planned.rows, 'forecast')} each: {_cost_words(cost)}"
     if not yes and (as_json or not sys.stdin.isatty()):
         raise ArenaError(
             "not_confirmed", f"nothing was asked: {words}", "--yes asks, --dry only shows the cost"
@@ -320,13 +319,12 @@ def is_late(planned: PlannedAnswers, clock: Clock) -> bool:
     return f"{clock.now():%Y-%m-%d}" > planned.kept.due
 
 
-def say_run(data: Mapping[str, Any], choice: TableChoice) -> None:
-    """The same in words."""
+def _say_run(data: Mapping[str, Any], choice: TableChoice) -> None:
     print(f"{data['question_set']}, due {data['due']}, asked by {data['method']}:")
     if data["agents"]:
         print_table(ANSWERS, data["agents"], choice=choice)
     if not data["asked"]:
-        print(f"Left to ask: {cost_words(data['estimate'])}")
+        print(f"Left to ask: {_cost_words(data['estimate'])}")
     if data["total"]["calls"]:
         total = data["total"]
         spent = f"${total['usd_known']:,.4f}"
@@ -334,15 +332,14 @@ def say_run(data: Mapping[str, Any], choice: TableChoice) -> None:
             spent += f", and at most ${total['usd_more_at_most']:,.4f} more for calls without an answer"
         words = f"{total['tokens_in']:,} tokens in, {total['tokens_out']:,} out, {spent}"
         print(f"Spent: {total['calls']:,} calls, {words}")
-    for words in warnings_of(data):
+    for words in _warnings_of(data):
         print(plain(words))
     is_left = not data["asked"] and data["estimate"]["calls"]["low"]
     following = "run" if is_left else "file --as ORG --model AGENT -o DIR"
     print(f"Next: {program()} forecastbench {following}")
 
 
-def warnings_of(data: Mapping[str, Any]) -> Iterator[str]:
-    """What is missing, or will be, and what its reader has to know."""
+def _warnings_of(data: Mapping[str, Any]) -> Iterator[str]:
     for one in data["estimate"]["agents"]:
         for words in filter(None, [one["trouble"], *(fault["message"] for fault in one["faults"])]):
             yield f"Warning: {one['agent']}: {words}"

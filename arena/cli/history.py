@@ -67,7 +67,7 @@ def history(
     about = {"bundle": str(folder), "venue": venue, "since": request.since, "until": request.until}
     chosen.answer(
         about | asdict(found) | {"left_out": dict(found.left_out), "rejected": rejected},
-        say,
+        _say,
         folder,
         found,
         quarantined,
@@ -102,8 +102,7 @@ def past_of(chosen: Options, venue: str, quarantined: list[QuarantinedRecord]) -
     return lambda answers: module.venue(settings, quarantined.append, answers=answers)
 
 
-def say(folder: Path, found: PastSummary, quarantined: list[QuarantinedRecord]) -> None:
-    """The same in words."""
+def _say(folder: Path, found: PastSummary, quarantined: list[QuarantinedRecord]) -> None:
     counts = f"{found.prices:,} prices, {found.resolutions:,} resolutions"
     whole = " It was already complete; nothing was requested." if found.whole_before else ""
     print(f"{folder}: {count_text(found.markets, 'market')}, {counts}.{whole}")

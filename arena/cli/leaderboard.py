@@ -195,11 +195,10 @@ def leaderboard(
 
         print(f"No agent has played yet. Next: {next_step(chosen.known())}")
     else:
-        chosen.answer(found, say_metaculus if metaculus else say, found, chosen.table)
+        chosen.answer(found, _say_metaculus if metaculus else _say, found, chosen.table)
 
 
-def say_metaculus(found: Mapping[str, Any], choice: TableChoice) -> None:
-    """The agents by Metaculus's scores."""
+def _say_metaculus(found: Mapping[str, Any], choice: TableChoice) -> None:
     if not found["metaculus"]:
         print("No market of a cohort has ended YES or NO yet.")
         return
@@ -214,9 +213,9 @@ def read(
     with Options(database=address).reading() as connection:
         about = {"cohort": cohort}
         if by is not None:
-            return about | read_slices(connection, cohort, by)
+            return about | _read_slices(connection, cohort, by)
         if provisional:
-            return about | read_provisional(connection, cohort)
+            return about | _read_provisional(connection, cohort)
         return about | read_leaderboard(connection, cohort)
 
 
@@ -245,21 +244,18 @@ def _thinking(cohorts: Sequence[Cohort]) -> list[dict[str, str]]:
     return [{"agent": name, "reasoning": str(effort)} for name, effort in asked.items()]
 
 
-def read_slices(connection: Connection, cohort: int | None, by: SliceBy) -> dict[str, Any]:
-    """Every agent's skill, slice by slice."""
+def _read_slices(connection: Connection, cohort: int | None, by: SliceBy) -> dict[str, Any]:
     found = slices.read_slices(connection, by, cohort)
     rows = [{"slice": each.slice} | asdict(each.gain) for each in found]
     return {"by": by, "slices": rows}
 
 
-def read_provisional(connection: Connection, cohort: int | None) -> dict[str, Any]:
-    """What scores would be if the latest prices were right."""
+def _read_provisional(connection: Connection, cohort: int | None) -> dict[str, Any]:
     rows = [asdict(each) | {"skill": each.skill} for each in compute_provisional(connection, cohort)]
     return {"provisional": PROVISIONAL_NOTICE, "leaderboard": rows}
 
 
-def say(found: Mapping[str, Any], choice: TableChoice) -> None:
-    """The same in words."""
+def _say(found: Mapping[str, Any], choice: TableChoice) -> None:
     if "slices" in found:
         for name in dict.fromkeys(row["slice"] for row in found["slices"]):
             rows = [row for row in found["slices"] if row["slice"] == name]

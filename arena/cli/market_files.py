@@ -50,7 +50,7 @@ def sync(
     settings = chosen.load()
     with prints_aside():
         found = read_venue(settings, ends, at)
-    chosen.answer(as_dict(settings, found), say, settings.markets.venue, found)
+    chosen.answer(_as_dict(settings, found), _say, settings.markets.venue, found)
     if not found.complete:
         raise typer.Exit(2)
 
@@ -84,8 +84,7 @@ def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "V
         return run_async(read())
 
 
-def as_dict(config: "Config", found: "VenueSync") -> dict[str, Any]:
-    """A look at a venue for JSON."""
+def _as_dict(config: "Config", found: "VenueSync") -> dict[str, Any]:
     codes = Counter(aside.code for aside in found.quarantined)
     names = ("number", "at", "markets", "new", "changed", "quotes", "unchanged", "gone")
     return attributes(found.synced, *names) | {
@@ -100,8 +99,7 @@ def as_dict(config: "Config", found: "VenueSync") -> dict[str, Any]:
     }
 
 
-def say(venue: str, found: "VenueSync") -> None:
-    """A look at a venue in words."""
+def _say(venue: str, found: "VenueSync") -> None:
     synced = found.synced
     print(f"{venue} at {synced.at:%Y-%m-%d %H:%M:%S} UTC: {count_text(synced.markets, 'market')}")
     print(f"  {synced.new:,} new, {synced.changed:,} changed, {synced.quotes:,} with a new price, "
@@ -158,13 +156,12 @@ def record_markets(
         raise venue_error(error) from error
     left_out = [attributes(x, "venue", "record", "kind", "code", "reason") for x in quarantined]
     data = {"bundle": folder} | asdict(written) | {"left_out": left_out}
-    chosen.answer(data, say_record, folder, written, quarantined)
+    chosen.answer(data, _say_record, folder, written, quarantined)
     if quarantined:
         raise typer.Exit(2)
 
 
-def say_record(folder: Path, written: WriteCounts, quarantined: list[QuarantinedRecord]) -> None:
-    """In words."""
+def _say_record(folder: Path, written: WriteCounts, quarantined: list[QuarantinedRecord]) -> None:
     parts = (f"{written.pages:,} pages", f"{written.prices:,} prices", f"{written.resolutions:,} resolutions")
     print(f"{folder}: {', '.join(parts)} added")
     say_rejected(quarantined)
@@ -195,13 +192,12 @@ def check_bundle(
     Next: arena replay recordings/spring
     """
     report = check(folder)
-    chosen.answer({"bundle": folder, "ok": report.ok} | asdict(report), say_check, folder, report)
+    chosen.answer({"bundle": folder, "ok": report.ok} | asdict(report), _say_check, folder, report)
     if not report.ok:
         raise typer.Exit(1)
 
 
-def say_check(folder: Path, report: BundleReport) -> None:
-    """The report for people."""
+def _say_check(folder: Path, report: BundleReport) -> None:
     if report.ok:
         if report.warnings:
             print_table(MISTAKES, report.warnings, "Times that can't be right")

@@ -110,7 +110,7 @@ def list_markets(
     found = filter_markets(known, search, category, status)
     rows = json_rows(MARKET, found[:limit])
     data = {"at": when, "known": len(known), "found": len(found), "markets": rows}
-    chosen.answer(data, say, found, limit, len(known), chosen.table)
+    chosen.answer(data, _say, found, limit, len(known), chosen.table)
 
 
 def asked(connection: Connection, at: str | None) -> datetime:
@@ -118,8 +118,7 @@ def asked(connection: Connection, at: str | None) -> datetime:
     return read_newest_instant(connection, now()) if at is None else instant(at)
 
 
-def say(found: Sequence[KnownMarket], limit: int, known: int, choice: TableChoice) -> None:
-    """The markets as a table."""
+def _say(found: Sequence[KnownMarket], limit: int, known: int, choice: TableChoice) -> None:
     if not found:
         print(f"None of the {known:,} markets in the record matches." if known else "No market is known.")
         print(f"Next: {program()} markets " + ("list --status all" if known else "sync"))
@@ -148,7 +147,7 @@ def show(
         when = asked(connection, at)
         seen = named(connection, market, when)
         quotes = read_price_changes(connection, seen.listing.market.id, when)
-    chosen.answer(market_data(seen, quotes, limit), say_market, seen, quotes, limit, when)
+    chosen.answer(_market_data(seen, quotes, limit), say_market, seen, quotes, limit, when)
 
 
 def named(connection: Connection, name: str, at: datetime) -> KnownMarket:
@@ -165,8 +164,7 @@ def named(connection: Connection, name: str, at: datetime) -> KnownMarket:
     raise ArenaError("unknown_market", f"the record has no market {name!r}", hint)
 
 
-def market_data(seen: KnownMarket, quotes: Sequence[Quote], limit: int) -> dict[str, Any]:
-    """All of it for JSON."""
+def _market_data(seen: KnownMarket, quotes: Sequence[Quote], limit: int) -> dict[str, Any]:
     market, quote = seen.listing.market, seen.listing.quote
     return json_rows(MARKET, [seen])[0] | {
         **attributes(market, "rules", "opens_at"),
@@ -278,11 +276,10 @@ def rejected(
     """
     with chosen.reading() as connection:
         found = read_quarantine(connection, venue, kind, limit)
-    chosen.answer({"rejected": found}, say_rejected, found, limit, chosen.table)
+    chosen.answer({"rejected": found}, _say_rejected, found, limit, chosen.table)
 
 
-def say_rejected(found: Sequence[StoredQuarantine], limit: int, choice: TableChoice) -> None:
-    """A line for each record and reason."""
+def _say_rejected(found: Sequence[StoredQuarantine], limit: int, choice: TableChoice) -> None:
     if not found:
         print(f"Nothing was rejected. Next: {program()} markets list")
         return

@@ -105,16 +105,15 @@ def positions(
     data: dict[str, Any] = {"cohort": number, "agent": agent, "at": at, "by": by, "open": only_open}
     data["positions"] = json_rows(COLUMNS[by], lines)
     (data["total"],) = json_rows((*COUNTS, *MONEY), [total])
-    chosen.answer(data, say, data, lines, total, chosen.table)
+    chosen.answer(data, _say, data, lines, total, chosen.table)
 
 
-def say(
+def _say(
     about: Mapping[str, Any],
     lines: Sequence[Position | PositionGroup],
     together: PositionGroup,
     choice: TableChoice,
 ) -> None:
-    """A line for each, then the sum."""
     cohort, agent, by = about["cohort"], about["agent"], about["by"]
     if about["at"] is None:
         print(f"Cohort {cohort} has not been marked yet. Next: {program()} round")

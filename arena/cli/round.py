@@ -68,7 +68,7 @@ def round(
     wanted = None if at is None else instant(at)
     with prints_aside():
         when, reports, changed = play(settings, wanted, baselines)
-    told = {"at": when, "rounds": [as_dict(report) for report in reports], "changes": changed}
+    told = {"at": when, "rounds": [_as_dict(report) for report in reports], "changes": changed}
     chosen.answer(told, print_reports, when, reports, changed)
     turns = [turn for report in reports for turn in report.turns]
     if any(report.failed or report.waiting for report in reports) or any(
@@ -117,8 +117,7 @@ def play(
             return at, reports, changed_since(connection, began)
 
 
-def as_dict(report: RoundReport) -> dict[str, Any]:
-    """A round's report for JSON."""
+def _as_dict(report: RoundReport) -> dict[str, Any]:
     return attributes(report, "cohort", "at", "done", "waiting", "trouble", "unproven", "replaced") | {
         "round": report.number,
         "turns": [
@@ -159,7 +158,7 @@ def print_report(at: datetime, report: RoundReport) -> None:
     if not report.turns and not report.waiting:
         print("  every turn had already been played; nothing changed\n")
     if report.turns:
-        print_table(TURNS, as_dict(report)["turns"])
+        print_table(TURNS, _as_dict(report)["turns"])
     again = f"arena round --at {at:%Y-%m-%dT%H:%MZ}"
     if others := [name for name in report.failed if name not in report.stopped]:
         print(f"  {', '.join(others)} failed; {again} tries again")

@@ -80,7 +80,7 @@ def run(
     if listing:
         found = upcoming(settings, open_clock())
         decisions = [{"at": at, "what": what} for at, what in found.decisions]
-        chosen.answer(attributes(found, "now", "jobs") | {"decisions": decisions}, say_upcoming, found)
+        chosen.answer(attributes(found, "now", "jobs") | {"decisions": decisions}, _say_upcoming, found)
         return
     if clock is not None and chosen.database is None:
         words = "a rehearsal would write to this arena's own record"
@@ -192,8 +192,7 @@ def job_times(config: Config, states: Mapping[str, JobState], now: datetime) -> 
     return found
 
 
-def say_upcoming(found: UpcomingWork) -> None:
-    """For people."""
+def _say_upcoming(found: UpcomingWork) -> None:
 
     def coming(job: JobTimes) -> str | None:
         return "now" if job.next is not None and job.next <= found.now else _time(job.next)

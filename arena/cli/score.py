@@ -372,16 +372,15 @@ def tournament(
     if cohort is not None:
         played = cohort_tournament(chosen, cohort, form or "peer", pool or 0.0, hidden)
     elif file is not None and (pool, form, hidden) == (None, None, None):
-        played = file_tournament(file)
+        played = _file_tournament(file)
     else:
         hint = "write form: and pool: in the file, and hidden_until in its CSV"
         raise ArenaError("two_rules", "--pool, --form and --hidden are for --cohort", hint, status=64)
-    found = tournament_data(played, mode, sweep=sweep)
-    chosen.answer(found, say_places, found, chosen.table)
+    found = _tournament_data(played, mode, sweep=sweep)
+    chosen.answer(found, _say_places, found, chosen.table)
 
 
-def file_tournament(file: Path) -> "PlayedTournament":
-    """The tournament that a file describes."""
+def _file_tournament(file: Path) -> "PlayedTournament":
     from arena.scores.files.tournament import PlayedTournament, read_entries, read_settings
 
     text_of(file)  # which says better than a config's reader that a file is not there
@@ -421,8 +420,7 @@ def cohort_tournament(
     return PlayedTournament(said, entries)
 
 
-def tournament_data(played: "PlayedTournament", mode: Mode, *, sweep: bool) -> dict[str, Any]:
-    """The board for JSON."""
+def _tournament_data(played: "PlayedTournament", mode: Mode, *, sweep: bool) -> dict[str, Any]:
     from arena.scores.files.tournament import score_tournament
 
     said, left_out = played.rules, played.entries.left_out
@@ -446,12 +444,11 @@ def tournament_data(played: "PlayedTournament", mode: Mode, *, sweep: bool) -> d
         "notes": notes,
     }
     if sweep:
-        data["sweep"] = sweep_data(played, mode)
+        data["sweep"] = _sweep_data(played, mode)
     return data
 
 
-def sweep_data(played: "PlayedTournament", mode: Mode) -> list[dict[str, Any]]:
-    """Everyone's prize by the weight of the hidden period."""
+def _sweep_data(played: "PlayedTournament", mode: Mode) -> list[dict[str, Any]]:
     from arena.scores.files.tournament import score_tournament
 
     if played.entries.hidden_until is None:
@@ -465,8 +462,7 @@ def sweep_data(played: "PlayedTournament", mode: Mode) -> list[dict[str, Any]]:
     return [{"forecaster": name, "prizes": by_weight} for name, by_weight in prizes.items()]
 
 
-def say_places(found: dict[str, Any], choice: TableChoice) -> None:
-    """The same in words."""
+def _say_places(found: dict[str, Any], choice: TableChoice) -> None:
     rows = [row | {"answered": f"{row['questions']:,} of {found['asked']:,}"} for row in found["rows"]]
     print_table(PLACES, rows, choice=choice)
     print(f"Form {found['form']}, mode {found['mode']}: {FORMS[found['form']]}; prizes are shared by take.")
@@ -475,7 +471,9 @@ def say_places(found: dict[str, Any], choice: TableChoice) -> None:
         print(f"The hidden period counts {found['hidden_weight']:.0%} of {counted}.")
     if "sweep" in found:
         columns = [
-            TableColumn(f"{weight:g}", f"{weight:.0%}", ",.2f", value=partial(prize_at, weight=f"{weight:g}"))
+            TableColumn(
+                f"{weight:g}", f"{weight:.0%}", ",.2f", value=partial(_prize_at, weight=f"{weight:g}")
+            )
             for weight in WEIGHTS
         ]
         print_table((FORECASTER, *columns), found["sweep"], "Prizes by the weight of the hidden period")
@@ -483,7 +481,6 @@ def say_places(found: dict[str, Any], choice: TableChoice) -> None:
         print(f"- {note}")
 
 
-def prize_at(row: Mapping[str, Any], weight: str) -> float:
-    """What someone wins at a weight of the hidden period."""
+def _prize_at(row: Mapping[str, Any], weight: str) -> float:
     prize: float = row["prizes"][weight]
     return prize

@@ -46,7 +46,7 @@ def verify(
 
     with (
         chosen.reading() as connection,
-        nullcontext() if heads is None else opened(heads) as published,
+        nullcontext() if heads is None else _opened(heads) as published,
         interruptible("verifying was interrupted", "nothing was changed; start it again"),
         progress("Verifying") as told,
     ):
@@ -77,8 +77,7 @@ def verify(
         raise typer.Exit(1)
 
 
-def opened(file: Path) -> TextIO:
-    """A file of published heads."""
+def _opened(file: Path) -> TextIO:
     try:
         return file.open(encoding="utf-8", errors="replace")
     except OSError as error:
