@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from arena.cli.main import app
 from arena.record.record import Record
+from tests.program.in_process import answered, invoke
 from tests.records.full_record import build
 
 Weeks = Callable[[int], Path]
@@ -32,14 +31,12 @@ def weeks(tmp_path_factory: pytest.TempPathFactory) -> Weeks:
 
 def run(record: Path, *arguments: str, command: str = "positions") -> Any:
     """What the command line answers."""
-    return CliRunner().invoke(app, [command, "--database", str(record), *arguments])
+    return invoke(command, "--database", record, *arguments)
 
 
 def said(record: Path, *arguments: str, command: str = "positions") -> Any:
     """The answer as JSON."""
-    answer = run(record, *arguments, "--json", command=command)
-    assert answer.exit_code == 0, answer.output
-    return json.loads(answer.stdout)
+    return answered(command, "--database", record, *arguments)
 
 
 def lots(record: Path, *arguments: str) -> dict[tuple[str, str], Any]:

@@ -4,13 +4,11 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from arena.cli.main import app
 from tests.bundles import a_bundle, ended, page
+from tests.program.in_process import invoke
 
 DAILY = [f"v,a,2026-01-{day:02},0.4" for day in range(2, 30)]
 
@@ -25,13 +23,9 @@ def here(tmp_path: Path) -> Iterator[Path]:
     os.chdir(before)
 
 
-def run(*words: str) -> Any:
-    return CliRunner().invoke(app, words)
-
-
 def error(*words: str) -> dict[str, str]:
     """What `--json` says of a replay that can't be; no record must be made."""
-    answer = run("replay", *words, "--json")
+    answer = invoke("replay", *words, "--json")
     assert answer.exit_code == 1, answer.output
     assert not list(Path().glob("*.db"))
     found: dict[str, str] = json.loads(answer.stdout)["error"]
@@ -40,7 +34,7 @@ def error(*words: str) -> dict[str, str]:
 
 
 def test_a_small_bundle_is_played_and_said_in_words() -> None:
-    answer = run("replay", "small", "--database", "mine.db")
+    answer = invoke("replay", "small", "--database", "mine.db")
     assert answer.exit_code == 0, answer.output
     assert "4 cohorts" in answer.stdout
     assert "The prices' own Brier, eight days ahead: 0.3600 over 1 markets." in answer.stdout
@@ -96,30 +90,30 @@ def test_days_in_which_no_cohort_starts(days: tuple[str, ...]) -> None:
 
 
 def test_a_record_of_another_season_is_left_alone() -> None:
-    assert run("replay", "small").exit_code == 0
+    assert invoke("replay", "small").exit_code == 0
     before = Path("replay-small.db").read_bytes()
-    answer = run("replay", "small", "--agents", "market", "--json")
+    answer = invoke("replay", "small", "--agents", "market", "--json")
     assert answer.exit_code == 1
     assert json.loads(answer.stdout)["error"]["code"] == "not_empty"
     assert Path("replay-small.db").read_bytes() == before
 
 
 def test_a_bundle_is_checked_in_words_and_as_json() -> None:
-    answer = run("markets", "check", "small")
+    answer = invoke("markets", "check", "small")
     assert answer.exit_code == 0
     assert answer.stdout.startswith(
         "small is valid: 1 markets in 1 events, 28 prices, 0 books, 1 resolutions"
     )
-    found = json.loads(run("markets", "check", "small", "--json").stdout)
+    found = json.loads(invoke("markets", "check", "small", "--json").stdout)
     assert (found["ok"], found["wrong"], found["mistakes"]) == (True, 0, [])
     assert (found["first"], found["last"]) == ("2026-01-03T00:00:00+00:00", "2026-01-30T00:00:00+00:00")
 
 
 def test_a_broken_bundle_is_checked_line_by_line(here: Path) -> None:
     a_bundle(here / "broken", ["{"], ["v,a,2026-01-03,0.5", "v,a,yesterday,0.5"])
-    answer = run("markets", "check", "broken")
+    answer = invoke("markets", "check", "broken")
     assert answer.exit_code == 1
     assert "2 mistakes in broken. Fix all of them before using it" in answer.stdout
-    found = json.loads(run("markets", "check", "broken", "--json").stdout)
+    found = json.loads(invoke("markets", "check", "broken", "--json").stdout)
     assert [(x["file"], x["line"]) for x in found["mistakes"]] == [("markets.jsonl", 1), ("prices.csv", 3)]
     assert (found["ok"], found["wrong"], found["content"]) == (False, 2, None)

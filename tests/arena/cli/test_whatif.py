@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from arena.cli.main import app
 from arena.cli.table import TableChoice
 from arena.cli.whatif import as_data, say
 from arena.rounds.what_if import WhatIfEntry, WhatIfReport, WhatIfTotals
+from tests.program.in_process import invoke
 from tests.records.full_record import build
 
 
@@ -26,7 +25,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(record: Path, *arguments: str) -> Any:
     """What the command line answers; the record is the same before and after."""
     before = sha256(record.read_bytes()).hexdigest()
-    answer = CliRunner().invoke(app, ["whatif", "--database", str(record), *arguments])
+    answer = invoke("whatif", "--database", record, *arguments)
     assert sha256(record.read_bytes()).hexdigest() == before
     return answer
 
