@@ -329,7 +329,7 @@ def test_the_papers_crowd_there_and_back(tmp_path: Path, provider: FaultyProvide
     assert is_clean(tmp_path)
 
 
-CANNOT_BE_ASKED = (
+CANNOT_BE_ASKED: tuple[tuple[list[str], str], ...] = (
     (["--prompt", "own"], "asks for bets"),
     (["--due", "2026-04-01"], "no question set due 2026-04-01"),
     (["--agent", "nobody"], "there is no agent 'nobody'"),
