@@ -8,19 +8,10 @@ from typing import Any
 import pytest
 
 from tests.program.in_process import run, said
-from tests.program.running import arena_json
+from tests.program.running import arena_json, simulated_config
 from tests.provider.replies import GOOD, fails, says
 from tests.provider.server import FaultyProvider, faulty
 
-CONFIG = """\
-markets:
-  venue: simulator
-  show: 4
-  simulator: {{start: 2026-01-04, weeks: 10, markets: 60, events: 20}}
-cohorts: {{rounds: 3, count: {count}}}
-agents:
-{agents}
-"""
 PRICE = "price: {input: 1, output: 4}"
 COST = (1_001 * 1 + 200 * 4) / 1e6
 CONTROLS = {"\x1b", "\x9b", "\u202e"}
@@ -45,12 +36,6 @@ def eve(server: FaultyProvider, more: str = "") -> str:
     )
 
 
-def write(folder: Path, *agents: str, count: int = 2) -> None:
-    """A config of these agents."""
-    lines = "\n".join(f"  - {agent}" for agent in agents)
-    (folder / "config.yaml").write_text(CONFIG.format(count=count, agents=lines), "utf-8")
-
-
 def agents(folder: Path) -> dict[str, Any]:
     return {agent["name"]: agent for agent in said(folder, "agents", "list")["agents"]}
 
@@ -58,7 +43,7 @@ def agents(folder: Path) -> dict[str, Any]:
 def test_before_anything_was_played_the_config_is_listed_and_no_file_is_made(
     tmp_path: Path, server: FaultyProvider
 ) -> None:
-    write(tmp_path, eve(server, ", prices: after"), "{kind: kelly, of: eve}")
+    simulated_config(tmp_path, eve(server, ", prices: after"), "{kind: kelly, of: eve}")
     found = agents(tmp_path)
     assert found["eve"] == {
         "name": "eve",
@@ -90,7 +75,7 @@ def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
         server.script("plays", answers("m-1", "fp-1"))
         sue = eve(server).replace("eve", "sue")
         for more in ("", ", temperature: 0.5, prompt: ./mine.md, reasoning: low"):
-            write(folder, eve(server, more), sue, "{kind: market}")
+            simulated_config(folder, eve(server, more), sue, "{kind: market}")
             assert said(folder, "round")["changes"] == []
     (folder / "mine.md").write_text("{% block user %}Say more.{% endblock %}", "utf-8")
     return folder
@@ -128,7 +113,7 @@ def test_what_rounds_cost_and_what_answered(season: Path) -> None:
 def test_another_model_under_the_same_name_is_told_by_the_round_and_flagged_from_then_on(
     tmp_path: Path, server: FaultyProvider
 ) -> None:
-    write(tmp_path, eve(server), count=1)
+    simulated_config(tmp_path, eve(server), cohorts="rounds: 3, count: 1")
     said(tmp_path, "round")
     server.script("plays", answers("m-2\x1b[31m\u202e[red]", "fp-1"))
     told = run(tmp_path, "round").stdout
@@ -148,7 +133,7 @@ def test_another_model_under_the_same_name_is_told_by_the_round_and_flagged_from
 
 
 def test_errors_are_counted_by_code(tmp_path: Path, server: FaultyProvider) -> None:
-    write(tmp_path, eve(server))
+    simulated_config(tmp_path, eve(server))
     server.script("plays", fails(401, "no"), fails(403, "no"), answers("m-1", "fp-1"))
     for _ in range(2):
         said(tmp_path, "round", "--at", "2026-01-04", status=2)
@@ -178,7 +163,7 @@ def test_who_is_no_longer_in_the_config_is_listed_apart_and_a_record_needs_none(
     season: Path, tmp_path: Path
 ) -> None:
     shutil.copy(season / "arena.db", tmp_path)
-    write(tmp_path, "{kind: market}", "{kind: random, name: sue}")
+    simulated_config(tmp_path, "{kind: market}", "{kind: random, name: sue}")
     found = said(tmp_path, "agents", "list")
     assert [agent["name"] for agent in found["agents"]] == ["market", "sue"]
     (gone,) = found["gone"]

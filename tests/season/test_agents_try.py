@@ -13,24 +13,13 @@ import pytest
 from agents.prompts.answer_schema import answer_schema
 from arena.clock import now
 from tests.program.in_process import run, said
-from tests.program.running import loaded
+from tests.program.running import loaded, simulated_config
 from tests.provider.replies import GOOD, says
 from tests.provider.server import FaultyProvider, faulty
 from tests.rows import rows_in
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_book, a_market
 from tests.venue_server.server import HTML, venue_server
 
-CONFIG = """\
-database: arena.db
-markets:
-  venue: simulator
-  show: 6
-  simulator: {{start: 2026-01-04, weeks: 10, markets: 80, events: 25}}
-cohorts: {{rounds: 4, count: 2, bankroll: {bankroll}, rules: {rules}}}
-budget: {budget}
-agents:
-{agents}
-"""
 PRICE = "price: {input: 1, output: 4}"
 SHARP = f"{{name: sharp, model: demo/sharp, {PRICE}}}"
 PLAYERS = (SHARP, "{kind: random}", "{kind: kelly, of: sharp}")
@@ -42,13 +31,10 @@ def server() -> Iterator[FaultyProvider]:
         yield started
 
 
-def write(
-    folder: Path, *agents: str, bankroll: int = 10_000, rules: str = "realistic", budget: str = "{}"
-) -> Path:
+def write(folder: Path, *agents: str, cohorts: str = "", budget: str = "{}") -> Path:
     """A config of these agents."""
-    lines = "\n".join(f"  - {agent}" for agent in agents)
-    text = CONFIG.format(bankroll=bankroll, rules=rules, budget=budget, agents=lines)
-    (folder / "config.yaml").write_text(text, "utf-8")
+    more = f"budget: {budget}\n"
+    simulated_config(folder, *agents, show=6, cohorts=f"rounds: 4, count: 2{cohorts}", more=more)
     return folder
 
 
@@ -167,8 +153,8 @@ def test_a_new_agent_has_a_fresh_bankroll_the_configs_rules_and_the_newest_snaps
     played: Path, tmp_path: Path
 ) -> None:
     copy(played, tmp_path)
-    rules = "{from: seed, min_bet: 7, fill: mid}"
-    write(tmp_path, *PLAYERS, "{kind: random, name: new}", bankroll=700, rules=rules)
+    poor = ", bankroll: 700, rules: {from: seed, min_bet: 7, fill: mid}"
+    write(tmp_path, *PLAYERS, "{kind: random, name: new}", cohorts=poor)
     found = tried(tmp_path, "new")
     assert (found["cohort"], found["at"][:10], found["fresh"]) == (2, "2026-01-18", True)
     assert (found["cash"], found["total"]) == (700, 700)

@@ -12,30 +12,18 @@ from arena.record.record import Record
 from markets.hashes import digest
 from tests.arena.record.older import old_record
 from tests.program.in_process import run, said
-from tests.program.running import AGREES, arena_json
+from tests.program.running import AGREES, arena_json, simulated_config
 from tests.records.full_record import Season, play_on
 
-CONFIG = """\
-markets:
-  venue: {venue}
-  show: {show}
-  {venue}: {{start: 2026-01-04, weeks: 12, markets: 60, events: 20}}
-cohorts: {{rounds: 3, count: {count}}}
-agents:
-{agents}
-"""
 MARKET, RANDOM, CONSTANT = "{kind: market}", "{kind: random, name: ann, bets: 2}", "{kind: constant, p: 0.4}"
 BEFORE = (MARKET, RANDOM, CONSTANT)
 AFTER = (MARKET, "{kind: random, name: ann, bets: 3}", "{kind: favourite}")
 HEX = set("0123456789abcdef")
 
 
-def write(folder: Path, *agents: str, **more: object) -> str:
+def write(folder: Path, *agents: str, **more: Any) -> str:
     """A config of these agents; its text."""
-    lines = "\n".join(f"  - {agent}" for agent in agents or BEFORE)
-    text = CONFIG.format(agents=lines, **({"venue": "simulator", "show": 4, "count": 2} | more))
-    (folder / "config.yaml").write_text(text, "utf-8")
-    return text
+    return simulated_config(folder, *(agents or BEFORE), **more)
 
 
 def error(folder: Path, *words: str, status: int = 1) -> tuple[str, str]:
