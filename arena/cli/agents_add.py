@@ -15,7 +15,6 @@ from agents.providers import near_name, no_provider, provider_of
 from agents.registry import kind
 from arena.calls.budget_warnings import rounded_dollars
 from arena.calls.probe import Probe, ProbeAnswer, ask_probe, measured_keys, probe_of
-from arena.calls.rate_limit import RateLimiter
 from arena.cli.check import cost_of
 from arena.cli.options import DEFAULT, Options, argument, command, flag, option
 from arena.cli.output import (
@@ -33,7 +32,6 @@ from arena.config import Config
 from arena.config.editing import block_lines, edited
 from arena.config.environment import environment, missing_key, missing_keys
 from arena.errors import ArenaError, count_text
-from arena.record.model.reservation import Budget
 from arena.rounds.adapters import kind_inputs
 
 KEY_PAGES = {
@@ -212,20 +210,11 @@ async def _probes(config: Config, models: Mapping[str, ModelSettings]) -> dict[s
 
 
 async def _answers(config: Config, probes: Mapping[str, Probe]) -> dict[str, ProbeAnswer]:
+    from arena.cli.check_live import local_asks
 
-    from arena.calls.reservations import CallReservations, local_ask
-    from arena.rounds.adapters import open_models, provider_of
-
-    limiter = RateLimiter(config.calls.at_once, config.calls.per_provider)
-    reservations = CallReservations(Budget(config.budget.call), limiter)
-    async with open_models(config) as asks:
-
-        async def one(probe: Probe) -> ProbeAnswer:
-            ask, where = asks(probe.settings), provider_of(probe.settings)
-            return await ask_probe(probe, local_ask(ask, reservations, where, lambda _: probe.worst))
-
-        found = await asyncio.gather(*map(one, probes.values()))
-    return dict(zip(probes, found, strict=True))
+    async with local_asks(config) as asks:
+        every = (ask_probe(probe, asks(probe.settings)) for probe in probes.values())
+        return dict(zip(probes, await asyncio.gather(*every), strict=True))
 
 
 def _confirm(config: Config, probes: Mapping[str, Probe], asking: bool, yes: bool) -> None:

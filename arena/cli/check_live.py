@@ -2,9 +2,12 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
+from agents.model import Ask, ModelSettings
 from agents.model_table.cost import worst_case
 from arena.calls.budget_warnings import rounded_dollars
 from arena.calls.ping import PingTarget, ping, ping_targets, remark
@@ -110,21 +113,28 @@ def say_beforehand(targets: Sequence[PingTarget]) -> None:
     print(f"\nAsking {many} a tiny question: {rounded_dollars(known)} at most{also}.", flush=True)
 
 
-async def check_models(config: Config, targets: Sequence[PingTarget]) -> list[dict[str, Any]]:
-    """Every model's answer, all asked at once as far as the config lets them. Nothing enters the record."""
+@asynccontextmanager
+async def local_asks(config: Config) -> AsyncIterator[Callable[[ModelSettings], Ask]]:
+    """How models are asked beside the record: within the rate limits, and within what a call may cost."""
     limiter = RateLimiter(config.calls.at_once, config.calls.per_provider)
     reservations = CallReservations(Budget(config.budget.call), limiter)
 
+    def ask_of(settings: ModelSettings) -> Ask:
+        worst = partial(worst_case, settings=settings)
+        return local_ask(asks(settings), reservations, provider_of(settings), worst)
+
     async with open_models(config) as asks:
+        yield ask_of
+
+
+async def check_models(config: Config, targets: Sequence[PingTarget]) -> list[dict[str, Any]]:
+    """Every model's answer, all asked at once as far as the config lets them. Nothing enters the record."""
+    async with local_asks(config) as asks:
 
         async def one(target: PingTarget) -> dict[str, Any]:
-            settings, ask = target.settings, asks(target.settings)
-            provider = provider_of(settings)
-            call = await ping(
-                local_ask(ask, reservations, provider, lambda prompt: worst_case(prompt, settings))
-            )
+            call = await ping(asks(target.settings))
             return {
-                "model": settings.model,
+                "model": target.settings.model,
                 "agents": list(target.agents),
                 "ok": call.error is None,
                 "served_as": call.model or None,

@@ -193,7 +193,6 @@ def job_times(config: Config, states: Mapping[str, JobState], now: datetime) -> 
 
 
 def _say_upcoming(found: UpcomingWork) -> None:
-
     def coming(job: JobTimes) -> str | None:
         return "now" if job.next is not None and job.next <= found.now else _time(job.next)
 
@@ -254,7 +253,6 @@ def worker(
 
 
 async def _serve(config: Config, record: Record, at_once: int, grace: float, told: OnJob) -> None:
-
     def stopping() -> None:
         if stop.is_set():
             raise KeyboardInterrupt
