@@ -311,11 +311,7 @@ def begin(config: Config, wanted: datetime | None, baselines: bool) -> Cohort:
 
 
 @command()
-def end(
-    chosen: Options,
-    number: Number,
-    yes: bool = flag("Do not ask for confirmation."),
-) -> None:
+def end(chosen: Options, number: Number, yes: bool = flag("Do not ask for confirmation.")) -> None:
     """End a cohort for good: it makes no more decisions, and is tracked until its last position settles.
 
     Nothing is sold. Missing turns of a round in progress count as late. arena cohorts pause stops it

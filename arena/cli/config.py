@@ -8,10 +8,7 @@ from arena.config.listing import effective, every_key, sections, yaml_text
 
 
 @command()
-def config(
-    chosen: Options,
-    every: bool = flag("Every key, with its meaning.", "--all"),
-) -> None:
+def config(chosen: Options, every: bool = flag("Every key, with its meaning.", "--all")) -> None:
     """Print the settings in effect, defaults included, in the form of a config.
 
     Secrets are not shown.

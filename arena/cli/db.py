@@ -124,10 +124,7 @@ def restore(
 
 
 @command()
-def upgrade(
-    chosen: Options,
-    no_backup: bool = flag("Skip the backup."),
-) -> None:
+def upgrade(chosen: Options, no_backup: bool = flag("Skip the backup.")) -> None:
     """Upgrade the record of an older version to the current schema. Its facts do not change.
 
     A backup comes first, and the upgrade is verified on a copy of it. Commands that play upgrade the record

@@ -96,8 +96,7 @@ def _print_key(agent: str, key: str) -> None:
 
 @command(record=False)
 def mcp(
-    _chosen: Options,
-    url: str = option("The desk's address.", "URL", default=f"http://{HOST}:{PORT}"),
+    _chosen: Options, url: str = option("The desk's address.", "URL", default=f"http://{HOST}:{PORT}")
 ) -> None:
     """Let an assistant take an agent's turns over the Model Context Protocol (stdio).
 

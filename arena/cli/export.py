@@ -64,10 +64,7 @@ def _say(place: Path, manifest: "ExportManifest", rows: int, size: int) -> None:
 
 
 @command()
-def import_record(
-    chosen: Options,
-    place: Path = argument("DIR|FILE.zip", "An export."),
-) -> None:
+def import_record(chosen: Options, place: Path = argument("DIR|FILE.zip", "An export.")) -> None:
     """Make a record from an export: a new file, or an empty database by URL.
 
     Every file must match the manifest, and the new record must have the state hash of the original. It is

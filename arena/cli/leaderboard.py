@@ -113,11 +113,7 @@ LEGEND = (
     "allow. Evidence: what $1 bet on its skill would be worth; {bar} is the bar. *Implied: the Brier score "
     "of its bets, with the stake alone read as confidence."
 )
-TURNS_AMISS = {
-    "failed": "Failed turns",
-    "late": "Late turns",
-    "retried": "Turns retried after a failure",
-}
+TURNS_AMISS = {"failed": "Failed turns", "late": "Late turns", "retried": "Turns retried after a failure"}
 SLICES = (
     AGENT,
     SKILL,

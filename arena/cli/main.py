@@ -134,12 +134,7 @@ COMMANDS: dict[str, Any] = {
         "check": "forecastbench:check",
         "board": "forecastbench:board",
     },
-    "db": {
-        "backup": "db:backup",
-        "restore": "db:restore",
-        "upgrade": "db:upgrade",
-        "prune": "db:prune",
-    },
+    "db": {"backup": "db:backup", "restore": "db:restore", "upgrade": "db:upgrade", "prune": "db:prune"},
 }
 """The file and the function of each command, loaded where it is asked for."""
 

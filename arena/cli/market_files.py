@@ -177,10 +177,7 @@ def say_rejected(quarantined: Sequence[QuarantinedRecord]) -> None:
 
 
 @command(record=False)
-def check_bundle(
-    chosen: Options,
-    folder: Path = argument("DIR", "A recording: a bundle's folder."),
-) -> None:
+def check_bundle(chosen: Options, folder: Path = argument("DIR", "A recording: a bundle's folder.")) -> None:
     """Check a bundle line by line; nothing is changed or imported.
 
     Mistakes are listed with file, line, what was found and expected. With any, the exit status is 1 and

@@ -190,8 +190,7 @@ def argument(metavar: str, help: str, default: Any = ..., **more: Any) -> Any:
 
 
 Baselines = Annotated[
-    bool,
-    typer.Option("--baselines", help="Start a cohort even if no model has its key; models join later."),
+    bool, typer.Option("--baselines", help="Start a cohort even if no model has its key; models join later.")
 ]
 """Whether a cohort may start in which only those play that need no key."""
 

@@ -59,12 +59,7 @@ LOTS = (
 COUNTS = tuple(TableColumn(name, show=",d", gives_way=2) for name in ("agents", "lots", "held", "stale"))
 COLUMNS = {
     "lot": LOTS,
-    "market": (
-        TableColumn("market_id", "market", gives_way=9, value="name"),
-        QUESTION,
-        *COUNTS,
-        *MONEY,
-    ),
+    "market": (TableColumn("market_id", "market", gives_way=9, value="name"), QUESTION, *COUNTS, *MONEY),
     "agent": (TableColumn("agent", value="name", narrow="cut middle"), *COUNTS, *MONEY),
 }
 """For each kind of line, its columns."""

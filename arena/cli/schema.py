@@ -8,8 +8,7 @@ from arena.errors import ArenaError
 
 @command(record=False)
 def schema(
-    _chosen: Options,
-    document: str = argument("view|decision|result", "The document.", show_default=False),
+    _chosen: Options, document: str = argument("view|decision|result", "The document.", show_default=False)
 ) -> None:
     """Print the JSON Schema of a view, a decision or a result.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.bundles import a_bundle, ended, page
-from tests.program.in_process import invoke
+from tests.program.in_process import answered, invoke
 
 DAILY = [f"v,a,2026-01-{day:02},0.4" for day in range(2, 30)]
 
@@ -23,16 +23,6 @@ def here(tmp_path: Path) -> Iterator[Path]:
     os.chdir(before)
 
 
-def error(*words: str) -> dict[str, str]:
-    """What `--json` says of a replay that can't be; no record must be made."""
-    answer = invoke("replay", *words, "--json")
-    assert answer.exit_code == 1, answer.output
-    assert not list(Path().glob("*.db"))
-    found: dict[str, str] = json.loads(answer.stdout)["error"]
-    assert found["mend"]
-    return found
-
-
 def test_a_small_bundle_is_played_and_said_in_words() -> None:
     answer = invoke("replay", "small", "--database", "mine.db")
     assert answer.exit_code == 0, answer.output
@@ -43,50 +33,31 @@ def test_a_small_bundle_is_played_and_said_in_words() -> None:
     assert Path("mine.db").exists()
 
 
-def test_a_bundle_with_mistakes(here: Path) -> None:
+NEEDY = "markets: {venue: simulator}\nagents:\n  - {kind: constant, name: c}\n  - {kind: kelly, of: c}\n"
+REFUSED = [
+    (["broken"], "bad_bundle", 'prices.csv:2: found prob_yes "2", expected a number from 0 to 1'),
+    (["broken"], "bad_bundle", "→ arena markets check broken lists them"),
+    (["nowhere"], "bad_bundle", ""),
+    (["empty"], "no_price", ""),
+    (["small", "--agents", "market,nobody"], "no_agent", "no agent 'nobody' and no such kind"),
+    (["small", "--agents", "llm"], "no_agent", "the kind llm needs settings that have no default"),
+    (["small", "--agents", "kelly"], "no_agent", "kelly needs the forecasts of c, which doesn't play"),
+    (["small", "--agents", "kelly"], "no_agent", "→ add c to --agents"),
+    (["small", "--start", "2026-02-20"], "nothing_to_replay", "--start and --end"),
+    (["small", "--end", "2026-01-02"], "nothing_to_replay", "--start and --end"),
+    (["small", "--start", "2026-01-20", "--end", "2026-01-10"], "nothing_to_replay", "--start and --end"),
+]
+
+
+def test_what_cannot_be_replayed_is_said_and_no_record_is_made(here: Path) -> None:
     a_bundle(here / "broken", prices=["v,a,2026-01-03,2"])
-    found = error("broken")
-    assert found["code"] == "bad_bundle"
-    assert 'prices.csv:2: found prob_yes "2", expected a number from 0 to 1' in found["message"]
-    assert found["mend"] == "arena markets check broken lists them"
-    assert error("nowhere")["code"] == "bad_bundle"
-
-
-def test_a_bundle_without_a_price(here: Path) -> None:
     a_bundle(here / "empty", prices=[])
-    assert error("empty")["code"] == "no_price"
-
-
-@pytest.mark.parametrize(
-    ("agents", "words"),
-    [
-        ("market,nobody", "there is no agent 'nobody' and no such kind"),
-        ("llm", "the kind llm needs settings that have no default"),
-        ("kelly", "the kind kelly needs settings that have no default"),
-    ],
-)
-def test_agents_that_cant_play(agents: str, words: str) -> None:
-    found = error("small", "--agents", agents)
-    assert found["code"] == "no_agent"
-    assert words in found["message"]
-
-
-def test_an_agent_made_from_another_one_needs_it(here: Path) -> None:
-    text = "markets: {venue: simulator}\nagents:\n  - {kind: constant, name: c}\n  - {kind: kelly, of: c}\n"
-    (here / "config.yaml").write_text(text, "utf-8")
-    found = error("small", "--agents", "kelly")
-    assert found["message"] == "kelly needs the forecasts of c, which doesn't play"
-    assert found["mend"] == "add c to --agents"
-
-
-@pytest.mark.parametrize(
-    "days",
-    [("--start", "2026-02-20"), ("--end", "2026-01-02"), ("--start", "2026-01-20", "--end", "2026-01-10")],
-)
-def test_days_in_which_no_cohort_starts(days: tuple[str, ...]) -> None:
-    found = error("small", *days)
-    assert found["code"] == "nothing_to_replay"
-    assert "--start and --end" in found["mend"]
+    (here / "config.yaml").write_text(NEEDY, "utf-8")
+    for words, code, told in REFUSED:
+        error = answered("replay", *words, status=1)["error"]
+        assert (error["code"], told in f"{error['message']} → {error['mend']}") == (code, True), error
+        assert error["mend"]
+    assert not list(here.glob("*.db"))
 
 
 def test_a_record_of_another_season_is_left_alone() -> None:
