@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 
 from arena.errors import ArenaError
-from arena.operations import heartbeat
-from arena.operations.heartbeat import keep_pinging, ping_of
+from arena.operations import webhook
+from arena.operations.webhook import keep_pinging, ping_of
 from arena.record.record import Record
 from arena.record.write.operations import read_recent_incidents
 from tests.arena.operations.test_webhook import CANARY, OK, Receiver
@@ -15,6 +16,7 @@ from tests.builders import NOW
 from tests.serving import Reply, serving
 
 BAD = Reply(b"", 500)
+SOON = timedelta(milliseconds=10)
 
 
 def pings(record: Record, receiver: Receiver, done: Callable[[], bool], good: bool = True) -> list[str]:
@@ -44,8 +46,8 @@ def incidents(record: Record) -> list[tuple[str, bool]]:
 def test_what_does_not_answer_is_tried_again_told_once_and_over_when_it_does(
     record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(heartbeat, "EVERY", 0.01)
-    monkeypatch.setattr(heartbeat, "PAUSES", (0.01, 0.01))
+    monkeypatch.setattr(webhook, "PING_EVERY", SOON)
+    monkeypatch.setattr(webhook, "PING_PAUSES", (SOON, SOON))
     with serving(Receiver(*[BAD] * 7, OK)) as receiver:
         (said,) = pings(record, receiver, lambda: len(receiver.got) > 5)
         assert "was not pinged: it has an internal error" in said
