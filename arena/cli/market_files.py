@@ -17,7 +17,7 @@ from arena.errors import ArenaError, count_text
 
 if TYPE_CHECKING:
     from arena.config import Config
-    from arena.rounds.sync import VenueSync
+    from arena.rounds.settlement import VenueSync
     from markets.bundle import BundleReport, WriteCounts
     from markets.venue import QuarantinedRecord
 
@@ -66,7 +66,7 @@ def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "V
     from arena.record.record import Record
     from arena.record.write.sync import VenueSource
     from arena.rounds.adapters import open_venue
-    from arena.rounds.sync import sync_venue
+    from arena.rounds.settlement import sync_venue
     from markets.universe import filter_for
     from markets.venue import QuarantinedRecord
 

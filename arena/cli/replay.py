@@ -172,9 +172,9 @@ def play(
     from arena.record.model.cohort import later_models_words
     from arena.record.queries.cohorts import count_facts
     from arena.record.record import Record
+    from arena.rounds.evidence import recorded_lookups
     from arena.rounds.open_world import open_dispatch, open_world
     from arena.rounds.replay import NOTICE, check_same_replay, count_open_positions, market_brier, play_replay
-    from arena.rounds.tools import recorded_lookups
 
     async def played() -> None:
         async with AsyncExitStack() as stack:
