@@ -125,7 +125,7 @@ def test_of_a_backup_nothing_is_left(whole: tuple[Path, str], tmp_path: Path) ->
 
 PAYING = """\
 markets: {{venue: simulator, show: 6, simulator: {{start: 2026-01-04, weeks: 3, markets: 20, events: 8}}}}
-cohorts: {{rounds: {rounds}, count: 1}}
+cohorts: {{rounds: {rounds}, count: 1, corrected_within: 8d}}
 run: {{marks: 1w, catalogue: off, quotes: off, resolutions: off, backup: off}}
 agents:
 {agents}

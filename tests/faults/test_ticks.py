@@ -35,7 +35,7 @@ markets:
   show: 4
   closes_within: 14d
   simulator: {{start: {START:%Y-%m-%d}, weeks: 6, markets: 14, events: 7, seed: 2}}
-cohorts: {{rounds: 2, count: 2, bankroll: 1000}}
+cohorts: {{rounds: 2, count: 2, bankroll: 1000, corrected_within: 8d}}
 run: {{{JOBS}, backup: off, keep_quotes: 1w}}
 agents:
   - kind: market

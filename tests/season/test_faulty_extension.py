@@ -13,7 +13,7 @@ markets:
   show: 6
   closes_within: 20d
   leaky: {start: 2026-01-04, weeks: 2, markets: 20, events: 8}
-cohorts: {rounds: 1, count: 1}
+cohorts: {rounds: 1, count: 1, corrected_within: 8d}
 run: {quotes: 1d, resolutions: 1d, marks: 1w, boards: 1w, scores: 1w, catalogue: off, backup: off}
 agents: [{kind: oracle}, {kind: leaks}]
 """

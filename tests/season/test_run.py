@@ -33,7 +33,7 @@ BUSY = (
 )
 CONFIG = """\
 markets: {{venue: simulator, show: 8, closes_within: 20d, simulator: {world}}}
-cohorts: {{rounds: {rounds}, count: {count}, bankroll: 1000}}
+cohorts: {{rounds: {rounds}, count: {count}, bankroll: 1000, corrected_within: 8d}}
 run: {run}
 agents:
 {agents}

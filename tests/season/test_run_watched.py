@@ -21,7 +21,7 @@ markets:
   show: 8
   closes_within: 20d
   simulator: {{start: 2026-01-04, weeks: 3, markets: 20, events: 8}}
-cohorts: {{rounds: 1, count: 1, bankroll: 1000}}
+cohorts: {{rounds: 1, count: 1, bankroll: 1000, corrected_within: 8d}}
 run: {{marks: 1w, boards: 1w, catalogue: off, quotes: off, resolutions: off, scores: off, backup: off}}
 watch: {{webhook_env: ARENA_WEBHOOK, health: 127.0.0.1:{port}}}
 agents:
