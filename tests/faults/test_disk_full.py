@@ -15,7 +15,7 @@ from arena.errors import ArenaError
 from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
 from arena.verify.content import verified_content
-from tests.faults.little import play, witnessed, write_config
+from tests.faults.little import hash_of, play, witnessed, write_config
 from tests.program.command_line import environment
 from tests.program.forked import LONGEST_FILE
 from tests.program.running import loaded
@@ -30,22 +30,6 @@ WORDS = {
     "disk_full": "the disk is full: cannot write {}",
     "disk_error": "the disk failed at {}",
 }
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The season played to its end, and its state hash."""
-    folder = tmp_path_factory.mktemp("whole")
-    write_config(folder)
-    with closing(Record.open(str(folder / "season.db"))) as record:
-        play(record, folder)
-    return folder / "season.db", hash_of(folder / "season.db")
-
-
-def hash_of(database: Path) -> str:
-    """The state hash of a record that agrees with itself."""
-    with open_read_only(str(database)) as engine, reading(engine) as connection:
-        return verified_content(connection, database).state_hash
 
 
 def arena(folder: Path, *words: str, kilobytes: int | None = None) -> Any:

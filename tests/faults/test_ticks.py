@@ -10,7 +10,7 @@ import pytest
 
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from tests.faults.forking import forking
+from tests.faults.hammer import forking
 from tests.faults.ticking import HOUR, START, tick
 from tests.program.rehearsal import clock_at, content, content_at, rehearse
 
