@@ -137,6 +137,7 @@ def test_answers_widen_it_again_for_all_and_then_it_is_written_to_no_more(record
     assert narrow.free == 1
     assert asked(record, HERE, terms({}, most=1)) == ProviderBusy()
     ended(record, narrow, 5)
+    ended(record, placed(record, HERE, EIGHT), 5)
     assert lane(record) == (4 * ONE + ONE // 4, True)
     answers = 1
     while (place := placed(record, THERE, EIGHT)).narrow:
