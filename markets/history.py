@@ -16,10 +16,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from markets.bundle.append import add_all
-from markets.bundle.files import ENDS, MARKETS, MOST_BYTES, PRICES
-from markets.bundle.journal import NAMES, alone
-from markets.bundle.mistakes import BadBundleValue
+from markets.bundle.files import ENDS, MARKETS, MOST_BYTES, NAMES, PRICES, add_all, alone
+from markets.bundle.model import BadBundleValue
 from markets.bundle.write import TABLES, end_line, page_line, quarantine
 from markets.hashes import timestamp_text
 from markets.millionths import decimal

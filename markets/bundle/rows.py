@@ -10,14 +10,16 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
-from markets.bundle.mistakes import BadBundleValue, shown_value
+from markets.bundle.files import ENDS, PRICES
+from markets.bundle.model import BadBundleValue, shown_value
 from markets.millionths import ONE, millionths
 from markets.model import NEVER, Level, Market, MarketId, Quote, Resolution
 
-PRICE_COLUMNS = ("venue", "id", "date", "prob_yes")
-MORE_PRICE_COLUMNS = ("kind", "bid", "ask", "last", "volume")
-END_COLUMNS = ("market", "version", "known_at", "payout")
-MORE_END_COLUMNS = ("source",)
+COLUMNS = {
+    PRICES: (("venue", "id", "date", "prob_yes"), ("kind", "bid", "ask", "last", "volume")),
+    ENDS: (("market", "version", "known_at", "payout"), ("source",)),
+}
+"""Of each table the columns that it must have, and those that it may."""
 REFUND = "refund"
 EMPTY = ("", "N/A")
 """Texts that say that there is none."""
