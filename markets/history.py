@@ -24,8 +24,8 @@ from markets.millionths import decimal
 from markets.model import MarketId, Quote
 from markets.past import PastMarket, PastRequest, PastVenue, page_versions, thinned
 from markets.venue import QuarantinedRecord, Report, VenueError
-from markets.venues.wire.answers import AnswerStore
 from markets.venues.wire.fields import instant
+from markets.venues.wire.http import AnswerStore
 from markets.venues.wire.paging import gather_all
 
 MANIFEST, ANSWERS = "history.json", ".answers.db"

@@ -12,8 +12,16 @@ from datetime import UTC, date, datetime, timedelta
 from markets.millionths import ONE
 from markets.model import Level, Listing, Market, MarketId, Quote, Resolution
 from markets.simulation.questions import questions
-from markets.simulation.season import SimulatedEvent, chance_key, plan_events
-from markets.simulation.settings import Chance, Family, Settings, draw_below, instant_of
+from markets.simulation.settings import (
+    Chance,
+    Family,
+    Settings,
+    SimulatedEvent,
+    chance_key,
+    draw_below,
+    instant_of,
+    plan_events,
+)
 from markets.simulation.walk import INTRODUCTION, EventMoment, WalkDay, first_day, walk
 
 HOURS = (0, 1, 3, 6, 12, 30)

@@ -2,16 +2,17 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from math import inf
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from markets.millionths import ONE, millionths
-from markets.model import NEVER, MarketId
+from markets.model import NEVER, Level, MarketId, Quote
 from markets.venue import QuarantinedRecord, Report
 
 LONGEST_TEXT, SHOWN_OF_A_RECORD = 100_000, 2_000
@@ -19,6 +20,7 @@ LARGEST_NUMBER = 10**12
 """More of anything than a venue has; in millionths it still fits into the record."""
 RecordKind = Literal["market", "quote", "resolution", "page", "article"]
 T = TypeVar("T")
+P = ParamSpec("P")
 _NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?")
 _EPOCH, _MILLISECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(milliseconds=1)
 
@@ -80,12 +82,22 @@ def number(value: object) -> int:
     return millionths(value)
 
 
-def unless_odd(read: Callable[[object], int], value: object) -> int | None:
-    """A figure that nothing depends on: None where there is none, or none that makes sense."""
-    try:
-        return None if value is None else read(value)
-    except ValueError:
-        return None
+def with_figures(
+    price: Quote, raw: object, reader: Callable[[object], int], names: Mapping[str, tuple[str, ...]]
+) -> Quote:
+    """A quote with the other figures on a market's page, of which none depends on; names are ours and theirs.
+
+    None where there is no figure, or none that makes sense.
+    """
+    told = raw if isinstance(raw, dict) else {}
+    figures: dict[str, Any] = {}
+    for ours, theirs in names.items():
+        value = next((told[name] for name in theirs if name in told), None)
+        try:
+            figures[ours] = None if value is None else reader(value)
+        except ValueError:
+            figures[ours] = None
+    return replace(price, **figures)
 
 
 def chance(value: object) -> int:
@@ -226,10 +238,10 @@ class RecordSorter:
     def __init__(self, venue: str, keys: tuple[str, ...], report: Report):
         self._venue, self._keys, self._report = venue, keys, report
 
-    def made(self, make: Callable[[], T], raw: object) -> T | None:
+    def made(self, raw: object, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
         """What is made of a record; None where it had to be set aside."""
         try:
-            return make()
+            return make(*args, **kwargs)
         except RejectedRecord as why:
             self.tell(why, label(raw, *self._keys) or "(no name)", raw)
             return None
@@ -238,3 +250,48 @@ class RecordSorter:
         """Tell of a record that was set aside."""
         text = "" if raw is None else raw_json(raw)[:SHOWN_OF_A_RECORD]
         self._report(QuarantinedRecord(self._venue, record, why.kind, why.code, why.reason, text))
+
+
+LARGEST_GAP = 50_000
+"""A page and a book that are farther apart than this contradict each other."""
+
+
+def with_levels(quote: Quote, bids: Iterable[Level], asks: Iterable[Level]) -> Quote:
+    """The quote with these levels, best first whatever order they came in; those of no size are nobody's."""
+    below = sorted((level for level in bids if level.shares), key=lambda level: -level.price)
+    above = sorted((level for level in asks if level.shares), key=lambda level: level.price)
+    for side in (below, above):
+        for level in side:
+            if not 0 < level.price < ONE:
+                raise RejectedRecord(
+                    "quote", "bad_book", f"its book has a level at {level.price / ONE:g} dollars"
+                )
+        if len({level.price for level in side}) < len(side):
+            raise RejectedRecord("quote", "bad_book", "its book has a price twice on one side")
+    bid, ask = (side[0].price if side else None for side in (below, above))
+    mid = middle(bid, ask, "its book's")
+    return replace(quote, bid=bid, ask=ask, mid=mid, bids=tuple(below), asks=tuple(above))
+
+
+def middle(bid: int | None, ask: int | None, whose: str = "its") -> int | None:
+    """The mid of two sides that do not cross; None without both."""
+    if bid is None or ask is None:
+        return None
+    if bid > ask:
+        raise RejectedRecord("quote", "crossed", f"{whose} bid {bid / ONE:g} is over its ask {ask / ONE:g}")
+    return (bid + ask) // 2
+
+
+def offered(price: int | None) -> int | None:
+    """A price that somebody offers; at 0 and at a dollar nobody does."""
+    if price is not None and price > ONE:
+        raise RejectedRecord("quote", "bad_price", f"a price of {price / ONE:g} dollars is over a dollar")
+    return None if price in (0, ONE) else price
+
+
+def book_gap(page: Quote, book: Quote) -> RejectedRecord | None:
+    """What to say where a page's prices and its book, read a moment later, differ by over five cents."""
+    if page.mid is None or book.mid is None or abs(page.mid - book.mid) <= LARGEST_GAP:
+        return None
+    words = f"its page says {page.mid / ONE:g}, its book {book.mid / ONE:g}: no orders are filled"
+    return RejectedRecord("quote", "gap", words)

@@ -3,18 +3,20 @@
 import asyncio
 import json
 import random
+import sqlite3
 import ssl
+import zlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
+from pathlib import Path
 from typing import Any, NoReturn
 
 import httpx
 import orjson
 
 from markets.venue import VenueError
-from markets.venues.wire.answers import AnswerStore
 
 MOST_BYTES = 64 * 2**20
 """A page is no longer than this, unpacked."""
@@ -47,6 +49,32 @@ class RequestError(Exception):
     def __init__(self, code: str, said: str, wait: float | None = None):
         super().__init__(said)
         self.code, self.said, self.wait = code, said, wait
+
+
+class AnswerStore:
+    """Answers by their questions, each kept before anything is made of it. Empty is that of nothing there."""
+
+    def __init__(self, path: Path):
+        self._base = sqlite3.connect(path, isolation_level=None)
+        self._base.execute("PRAGMA journal_mode = WAL")
+        self._base.execute("PRAGMA synchronous = NORMAL")
+        self._base.execute("CREATE TABLE IF NOT EXISTS answer (question TEXT PRIMARY KEY, body BLOB)")
+        self.asked = self.kept = 0
+
+    def get(self, question: str) -> bytes | None:
+        """The answer to a question, if it is there."""
+        row = self._base.execute("SELECT body FROM answer WHERE question = ?", (question,)).fetchone()
+        self.kept += row is not None
+        return None if row is None else zlib.decompress(row[0])
+
+    def put(self, question: str, body: bytes) -> None:
+        """Keep an answer."""
+        self._base.execute("INSERT OR REPLACE INTO answer VALUES (?, ?)", (question, zlib.compress(body, 1)))
+        self.asked += 1
+
+    def close(self) -> None:
+        """Nothing is read or kept afterwards."""
+        self._base.close()
 
 
 class HttpClient:

@@ -26,11 +26,12 @@ from markets.venues.wire.fields import (
     RejectedRecord,
     WireRecord,
     amount,
+    middle,
+    offered,
     read,
     shown_value,
-    unless_odd,
+    with_levels,
 )
-from markets.venues.wire.order_books import with_levels
 
 USUAL_FEE = 70_000
 """0.07 · p · (1 − p) a contract: the general table of the venue's fee schedule, which a series multiplies."""
@@ -232,36 +233,23 @@ def quote_of(prices: KalshiBestPrices, ticker: str, at: datetime, volume: int | 
     """What these prices come to."""
     if prices.yes_bid_dollars is None or prices.yes_ask_dollars is None:
         raise RejectedRecord("quote", "no_price", "it lacks a bid or an ask in dollars")
-    for price in (prices.yes_bid_dollars, prices.yes_ask_dollars, prices.last_price_dollars):
-        if price is not None and price > ONE:
-            raise RejectedRecord("quote", "bad_price", f"a price of {price / ONE:g} dollars is over a dollar")
-    bid = _price_offered(prices.yes_bid_dollars, prices.yes_bid_size_fp)
-    ask = _price_offered(prices.yes_ask_dollars, prices.yes_ask_size_fp)
-    if bid is not None and ask is not None and bid > ask:
-        raise RejectedRecord("quote", "crossed", f"its bid {bid / ONE:g} is over its ask {ask / ONE:g}")
+    bid, ask = offered(prices.yes_bid_dollars), offered(prices.yes_ask_dollars)
+    offered(prices.last_price_dollars)
+    bid = None if prices.yes_bid_size_fp == 0 else bid
+    ask = None if prices.yes_ask_size_fp == 0 else ask
     return Quote(
         market_id=MarketId(f"kalshi:{ticker}"),
         at=at,
         bid=bid,
         ask=ask,
-        mid=None if bid is None or ask is None else (bid + ask) // 2,
+        mid=middle(bid, ask),
         last=prices.last_price_dollars or None,
         volume=volume,
     )
 
 
-def with_figures(price: Quote, raw: object) -> Quote:
-    """A quote with the other figures on the market's page; what its book holds the venue no longer says."""
-    told = raw if isinstance(raw, dict) else {}
-    return replace(
-        price,
-        volume_24h=unless_odd(amount, told.get("volume_24h_fp")),
-        open_interest=unless_odd(amount, told.get("open_interest_fp")),
-    )
-
-
-def _price_offered(price: int | None, size: int | None) -> int | None:
-    return None if price is None or price in (0, ONE) or size == 0 else price
+FIGURES = {"volume_24h": ("volume_24h_fp",), "open_interest": ("open_interest_fp",)}
+"""The other figures on a market's page; what its book holds the venue no longer says."""
 
 
 def is_trading(page: KalshiPage, at: datetime) -> bool:

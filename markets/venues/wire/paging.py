@@ -214,6 +214,29 @@ async def gather_all(questions: Iterable[Awaitable[T]]) -> list[T]:
     return good
 
 
+def batches(names: Sequence[str], size: int) -> list[Sequence[str]]:
+    """These names, so many at a time."""
+    return [names[n : n + size] for n in range(0, len(names), size)]
+
+
+def by_name(raws: Iterable[object], key: str, wanted: Iterable[str]) -> dict[str, object]:
+    """Records by what they are called under a key, of those that are wanted."""
+    names = frozenset(wanted)
+    return {name: raw for raw in raws if (name := label(raw, key)) in names}
+
+
+async def ask_in_batches(
+    ask: Callable[[Sequence[str]], Awaitable[list[object]]],
+    names: Sequence[str],
+    size: int,
+    key: str,
+    sorter: RecordSorter,
+) -> dict[str, object]:
+    """The records of these names by name, asked for so many at a time."""
+    pages = await gather_all(ask_in_parts(ask, some, sorter) for some in batches(names, size))
+    return by_name(chain.from_iterable(pages), key, names)
+
+
 async def ask_in_parts(
     ask: Callable[[Sequence[str]], Awaitable[list[object]]], names: Sequence[str], sorter: RecordSorter
 ) -> list[object]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from markets.model import Level, MarketId
-from markets.venues.wire.polymarket_resolutions import book_payout
+from markets.venues.wire.polymarket_prices import book_payout
 from tests.builders import listed, quote_of, usd
 from tests.venue_server import recorded
 from tests.venue_server.polymarket import PolymarketWire, polymarket
