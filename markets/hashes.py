@@ -1,7 +1,6 @@
 """Canonical JSON, one text for one value, and the SHA-256 over it that every hash in the record is.
 
-Quotes and markets come by the thousand in a catalogue, so their hashes are taken by orjson, which writes the
-same JSON; the tests hold it against `canonical`.
+What comes by the thousand is hashed by orjson, which writes the same; tests hold it against `canonical`.
 """
 
 import hashlib
@@ -27,11 +26,7 @@ FIGURES = ("volume_24h", "liquidity", "open_interest")
 
 
 def canonical(value: Any) -> str:
-    """The value as JSON with sorted keys and no white space.
-
-    >>> canonical({"b": 1, "a": (2, None)})
-    '{"a":[2,null],"b":1}'
-    """
+    """The value as JSON with sorted keys and no white space."""
     return canonical_bytes(plain_value(value))
 
 
@@ -92,11 +87,7 @@ def market_hash(market: Market) -> str:
 
 
 def timestamp_text(at: datetime) -> str:
-    """An instant as text that sorts as time does.
-
-    >>> timestamp_text(datetime(2026, 1, 4, tzinfo=UTC))
-    '2026-01-04T00:00:00.000000Z'
-    """
+    """An instant as text that sorts as time does."""
     return _plain_timestamp(at if at.tzinfo is UTC else at.astimezone(UTC))
 
 

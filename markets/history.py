@@ -76,8 +76,7 @@ async def collect(
 ) -> PastSummary:
     """A venue's past in a folder, as a bundle; what could not be used is reported, the rest is there.
 
-    VenueError where the venue gives no answer, or the folder holds something else: then nothing is lost,
-    and the same request goes on from there.
+    VenueError where the venue or the folder fails: nothing is lost, and the same request goes on from there.
     """
     try:
         with alone(folder):

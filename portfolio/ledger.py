@@ -127,10 +127,6 @@ def fold(entries: Iterable[Entry], start: Holdings | None = None, *, sealed: boo
     """What is held after these entries. Raises `LedgerError` where one does not follow from the last.
 
     Hashes are worked out again unless the entries were `sealed` by this very process.
-
-    >>> from datetime import UTC, datetime
-    >>> fold([open_account(10_000 * ONE, datetime(2026, 1, 4, tzinfo=UTC))]).cash
-    10000000000
     """
     account = Account(start or Holdings())
     add = account.apply if sealed else account.take

@@ -212,7 +212,7 @@ def take_back(folder: Path) -> None:
 
 
 def unfinished(folder: Path) -> Sizes:
-    """How long the files were before the append that is under way or was cut off; nothing if there is none.
+    """How long the files were before an append that is under way or was cut off; nothing without one.
 
     The journal of a bundle that came from elsewhere is no licence to cut other files than a bundle's own.
     """
@@ -251,10 +251,7 @@ def place(folder: Path, name: str) -> Path:
 
 
 def append(folder: Path, rows: Mapping[str, Rows], columns: Mapping[str, Sequence[str]]) -> None:
-    """Add rows to the files of a bundle: a table's by its columns, else as JSON, one object on each line.
-
-    The caller is `alone` there.
-    """
+    """Add rows to files of a bundle: a table's by its columns, else as JSON. The caller is `alone` there."""
     places = {name: place(folder, name) for name in rows}
     grow = [name for name, path in places.items() if rows[name] or (name in NEEDED and not path.exists())]
     add_all(folder, {places[name]: _text(places[name], rows[name], columns.get(name)) for name in grow})

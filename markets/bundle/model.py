@@ -107,11 +107,7 @@ class Mistakes:
 
 
 def shown_value(value: object) -> str:
-    """A value as it is quoted in a mistake: on one line, not too long, and nothing in it that can't be seen.
-
-    >>> shown_value("five"), shown_value(None), shown_value("x" * 99)[-6:]
-    ('"five"', 'nothing', 'xxxxx…')
-    """
+    """A value as a mistake quotes it: on one line, not too long, and nothing in it that can't be seen."""
     if value is None:
         return "nothing"
     whole = json.dumps(value, ensure_ascii=False, default=str)

@@ -1,7 +1,4 @@
-"""From a folder to a recording that holds together, or to every mistake in it at once.
-
-A line is an object (`.jsonl`) or the row of a table (`.csv`).
-"""
+"""From a folder to a recording that holds together, or to every mistake in it at once."""
 
 import csv
 import hashlib
@@ -94,10 +91,7 @@ class BadBundle(VenueError):
 
 @dataclass(slots=True)
 class Draft:
-    """What the files have said so far: pages, prices and books with their lines, and ends by version.
-
-    `end_lines` are the file and line of each market's first end.
-    """
+    """What the files have said so far; `end_lines` are the file and line of each market's first end."""
 
     mistakes: Mistakes = field(default_factory=Mistakes)
     pages: dict[At, tuple[int, rows.BundlePage]] = field(default_factory=dict)
@@ -112,10 +106,7 @@ class Draft:
 
 
 def read(folder: Path) -> Bundle:
-    """The recording in a folder, or BadBundle with all that is wrong with it.
-
-    One that somebody holds already is not read again, as long as not a byte of it has changed.
-    """
+    """The recording in a folder, or BadBundle; one in use is not read again while not a byte has changed."""
     if (held := HELD.get(hash_file(folder))) is not None:
         return held
     bundle, report = _examine(folder)

@@ -52,9 +52,8 @@ def write(folder: Path, sightings: Iterable[Sighting], report: Report = ignore_r
     """Add what was seen, in the order of time, to a bundle, which is made if it isn't there.
 
     A page is added where it reads otherwise than before, a quote where none is known for its time, a
-    resolution where its version is new. What can't be written so that it reads back as the same is set
-    aside, and the rest is written. VenueError where the folder can't be used; then nothing is written. A
-    process that is killed in the middle has written nothing, and the next one clears away what it left.
+    resolution where its version is new. What wouldn't read back as the same is set aside. VenueError where
+    the folder can't be used; then, and where the process is killed, nothing is written.
     """
     try:
         with alone(folder):

@@ -211,8 +211,7 @@ def _noise(rng: random.Random) -> int:
 def pulls(family: Family, all_scores: Scores) -> Scores:
     """For each market the drift for a variance of 1 that keeps the expected probability where it is.
 
-    What is likely to end YES is likely to hear that it does. The rungs of a ladder move as one, so
-    they drift by the middle one of them.
+    What is likely to end YES is likely to hear that it does. A ladder drifts by its middle rung.
     """
     if family == "exclusive":
         return tuple(part / ONE for part in split(all_scores))
@@ -315,11 +314,7 @@ _ROOT_HALF, _ROOT_3 = 0.5**0.5, 3**0.5
 def bridges(noise: int, share: float) -> tuple[float, float]:
     """Two Brownian bridges over a day, when that share of it is over; `noise` names them.
 
-    Each is a sum of tents, on every level half as wide as on the one before, down to eleven minutes. How high
-    a tent is comes from a hash.
-
-    >>> bridges(1, 0.0), bridges(1, 0.3) == bridges(1, 0.3) != bridges(2, 0.3)
-    ((0.0, 0.0), True)
+    Each is a sum of tents, on every level half as wide, down to eleven minutes; a hash says how high one is.
     """
     first = second = 0.0
     height, position = 1.0, share

@@ -1,8 +1,4 @@
-"""A whole simulated season, and what of it may be seen at an instant: pages, quotes and resolutions.
-
-The days of an event are worked out when they are first asked for and not before. A quote is a small book
-on ticks of a cent.
-"""
+"""A whole simulated season, worked out as it is asked for: pages, quotes and resolutions at an instant."""
 
 import random
 from collections.abc import Iterator, Sequence

@@ -55,10 +55,7 @@ class Settings(BaseModel):
 
 
 class Kalshi:
-    """Kalshi as it is now; `at` is the time of reading.
-
-    What it has learnt of events and series it keeps until the next catalogue.
-    """
+    """Kalshi as it is at the time of reading. It keeps what it learns of events and series."""
 
     stamp = stamp
 

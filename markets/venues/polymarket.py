@@ -59,10 +59,7 @@ class Settings(BaseModel):
 
 
 class Polymarket:
-    """Polymarket as it is now; `at` is the time of reading.
-
-    How a market ended is asked of both services, until they have agreed on it once.
-    """
+    """Polymarket as it is now. How a market ended is asked of both services, until they agreed on it once."""
 
     stamp = stamp
 

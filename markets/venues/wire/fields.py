@@ -34,11 +34,7 @@ class RejectedRecord(Exception):
 
 
 def shown_value(value: object) -> str:
-    """A value in a few plain characters; of lists and objects only that they are such.
-
-    >>> shown_value("x" * 99), shown_value([1, 2])
-    ("'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…", 'a list')
-    """
+    """A value in a few plain characters; of lists and objects only that they are such."""
     if isinstance(value, dict | list):
         return "a list" if isinstance(value, list) else "an object"
     text = ascii(value)
@@ -54,11 +50,7 @@ def raw_json(raw: object) -> str:
 
 
 def amount(value: object) -> int:
-    """A number sent as text, in millionths. Signs, exponents and words are no amounts.
-
-    >>> amount("0.5400"), amount("10160.15")
-    (540000, 10160150000)
-    """
+    """A number sent as text, in millionths. Signs, exponents and words are no amounts."""
     if not isinstance(value, str):
         raise ValueError(f"{shown_value(value)} is not an amount")
     return _amount(value)
@@ -72,11 +64,7 @@ def _amount(text: str) -> int:
 
 
 def number(value: object) -> int:
-    """A number sent as such, not below 0, in millionths.
-
-    >>> number(0.029390530720346433), number(205)
-    (29391, 205000000)
-    """
+    """A number sent as such, not below 0, in millionths."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < LARGEST_NUMBER:
         raise ValueError(f"{shown_value(value)} is not a number of at least 0")
     return millionths(value)
@@ -85,10 +73,7 @@ def number(value: object) -> int:
 def with_figures(
     price: Quote, raw: object, reader: Callable[[object], int], names: Mapping[str, tuple[str, ...]]
 ) -> Quote:
-    """A quote with the other figures on a market's page, of which none depends on; names are ours and theirs.
-
-    None where there is no figure, or none that makes sense.
-    """
+    """A quote with the page's other figures, by our names and theirs; None where one makes no sense."""
     told = raw if isinstance(raw, dict) else {}
     figures: dict[str, Any] = {}
     for ours, theirs in names.items():
@@ -101,11 +86,7 @@ def with_figures(
 
 
 def chance(value: object) -> int:
-    """A probability sent as a number, in millionths; what is over 1 by a hair is 1.
-
-    >>> chance(0.5), chance(1.000000000000004)
-    (500000, 1000000)
-    """
+    """A probability sent as a number, in millionths; what is over 1 by a hair is 1."""
     probability = number(value)
     if probability > ONE:
         raise ValueError(f"{shown_value(value)} is not a probability")
@@ -113,11 +94,7 @@ def chance(value: object) -> int:
 
 
 def instant(value: object) -> datetime:
-    """A time with its zone, in UTC.
-
-    >>> instant("2026-08-07T00:40:00.24501Z").isoformat()
-    '2026-08-07T00:40:00.245010+00:00'
-    """
+    """A time with its zone, in UTC."""
     try:
         at = datetime.fromisoformat(value if isinstance(value, str) else "")
         if at.tzinfo is not None:
@@ -128,11 +105,7 @@ def instant(value: object) -> datetime:
 
 
 def moment(value: object) -> datetime:
-    """A time in milliseconds since 1970.
-
-    >>> moment(1787020185249).isoformat()
-    '2026-08-18T02:29:45.249000+00:00'
-    """
+    """A time in milliseconds since 1970."""
     if isinstance(value, float) and 2**63 <= value < inf:  # a whole number too long for our reader of JSON
         return NEVER
     if type(value) is not int or value < 0:
@@ -141,11 +114,7 @@ def moment(value: object) -> datetime:
 
 
 def second(value: object) -> datetime:
-    """A time in seconds since 1970.
-
-    >>> second(1787020185).isoformat()
-    '2026-08-18T02:29:45+00:00'
-    """
+    """A time in seconds since 1970."""
     if type(value) is not int:
         raise ValueError(f"{shown_value(value)} is not a time in seconds")
     return moment(value * 1_000)
@@ -223,11 +192,7 @@ def label(raw: object, *keys: str) -> str:
 
 
 def own_names(prefix: str, markets: Iterable[MarketId]) -> list[str]:
-    """A venue's own names of these markets, each once; what can't be one of its names isn't asked for.
-
-    >>> own_names("a:", [MarketId("a:2"), MarketId("b:7"), MarketId("a:../x"), MarketId("a:2")])
-    ['2']
-    """
+    """A venue's own names of these markets, each once; what can't be one of its names isn't asked for."""
     names = (market.removeprefix(prefix) for market in markets if market.startswith(prefix))
     return list(dict.fromkeys(name for name in names if is_name(name)))
 

@@ -80,9 +80,9 @@ class AnswerStore:
 class HttpClient:
     """GET and POST of JSON below one address, at most so many times a second.
 
-    What may pass by itself is tried again, a bounded number of times and never sooner than the
-    service asks for; all else is a VenueError with one code a cause. What `answers` has is not asked. To be
-    used in one event loop; after `close` it may be used again, in another.
+    What may pass by itself is tried again, a bounded number of times and never sooner than the service asks
+    for; all else is a VenueError with one code a cause. What `answers` has is not asked. It is of one event
+    loop; after `close` it may be used in another.
     """
 
     def __init__(
@@ -244,11 +244,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def backoff(attempt: int, rng: random.Random) -> float:
-    """Seconds before the attempt after this one: about 0.5, 1, 2 … and never just as long as others wait.
-
-    >>> 0.375 <= backoff(1, random.Random("a")) <= 0.625
-    True
-    """
+    """Seconds before the attempt after this one: about 0.5, 1, 2 … and never just as long as others wait."""
     return float(0.5 * 2 ** min(attempt - 1, 6) * (0.75 + rng.random() / 2))
 
 

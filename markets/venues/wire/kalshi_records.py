@@ -72,14 +72,7 @@ def nested_markets(raw: object) -> list[object]:
 
 
 def fee_rate(event: KalshiEvent, series: KalshiSeries | None) -> int:
-    """The rate of our fee, rate · p · (1 − p), for who takes an offer; what makers pay is left out.
-
-    An event's own fees come before those of its series; without either the general table holds.
-
-    >>> event = KalshiEvent(event_ticker="KXINX-26", series_ticker="KXINX", fee_multiplier_override=0.5)
-    >>> fee_rate(event, None)
-    35000
-    """
+    """The rate of our fee, rate · p · (1 − p), for a taker: the event's, its series', or the usual one."""
     fee_type = event.fee_type_override or (series.fee_type if series else "quadratic")
     multiplier = event.fee_multiplier_override
     if multiplier is None:
@@ -258,10 +251,9 @@ def is_trading(page: KalshiPage, at: datetime) -> bool:
 
 
 def quote_with_book(quote: Quote, raw: object) -> Quote:
-    """The quote with the levels of a book, best first: the ask for YES is a dollar less the bid for NO.
+    """The quote with the levels of a book: the ask for YES is a dollar less the bid for NO.
 
-    On the wire the worst level comes first. An empty book where the page has prices contradicts
-    it, and isn't believed.
+    An empty book where the page has prices contradicts it, and isn't believed.
     """
     book = raw.get("orderbook_fp") if isinstance(raw, dict) else None
     bids = _levels(book, "yes_dollars")
@@ -300,11 +292,7 @@ class KalshiPast(WireRecord):
 
 
 def past_market(raw: object, page: KalshiPage, market: Market, at: datetime) -> PastMarket:
-    """A market of the past as a list shows it.
-
-    The close of one that may close early is moved to the day on which it did: before, only the latest
-    possible one was sure.
-    """
+    """A market of the past; of one that could close early only the latest close was sure before."""
     past = read(KalshiPast, raw, "market")
     early, latest = past.can_close_early, past.latest_expiration_time
     closes = max(page.close_time, latest) if early and latest else page.close_time

@@ -1,7 +1,4 @@
-"""What Kalshi is asked, and how: in batches where it has them, one by one where it hasn't.
-
-Past prices come as candles of an hour or a day, each with the last prices of its time.
-"""
+"""What Kalshi is asked, and how: in batches where it has them; past prices as candles of an hour or a day."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta

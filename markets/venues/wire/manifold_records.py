@@ -133,10 +133,7 @@ class ManifoldPast(ManifoldRecord):
 
 
 def past_market(raw: object, page: ManifoldPage, at: datetime) -> PastMarket:
-    """A market of the past as a list shows it.
-
-    One that is resolved before its close is closed then, and nobody says what the close had been.
-    """
+    """A market of the past; of one resolved before its close nobody says what the close had been."""
     past = read(ManifoldPast, raw, "market")
     ended = past.resolution_time if page.is_resolved else None
     moved = ended is not None and page.close_time >= ended - MOVED_WITHIN

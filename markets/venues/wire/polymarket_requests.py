@@ -37,10 +37,7 @@ Raw = dict[str, object]
 
 
 async def open_lists(gamma: HttpClient, sorter: RecordSorter, wanted: CatalogueFilter) -> list[AskPage]:
-    """The lists that have all open markets that are wanted: one of all, or one of each that is named.
-
-    An event or a tag that the venue doesn't know is told of and left out.
-    """
+    """The lists with all open markets that are wanted: one of all, or of each that is named and known."""
     if not wanted.only_named:
         return [partial(open_markets, gamma, wanted, {})]
     named: list[dict[str, Parameter]] = [{"slug": some} for some in batches(wanted.slugs, A_PAGE)]
