@@ -126,7 +126,7 @@ def test_markets_that_make_no_sense_are_set_aside_alone(server: VenueServer) -> 
 
 
 def test_events_that_make_no_sense_are_set_aside_alone(server: VenueServer) -> None:
-    bad = [None, 7, "x", [], {}, {"event_ticker": "X", "series_ticker": "X", "markets": {}}]
+    bad: list[Any] = [None, 7, "x", [], {}, {"event_ticker": "X", "series_ticker": "X", "markets": {}}]
     answer = catalogue(server, KalshiWire([*bad, an_event(a_market())]))
     assert [x.market.id for x in answer.said] == [RAIN]
     assert [item.code for item in answer.aside] == ["malformed"] * len(bad)

@@ -141,7 +141,7 @@ OVER = {"endDate": "2026-01-01T00:00:00Z"}
 TAKEN = {"outcomePrices": '["0.999", "0.001"]', "bestBid": 0.998, "bestAsk": 0.999}
 
 
-OFFERS = [
+OFFERS: list[tuple[Raw, str]] = [
     ({}, ""),
     (OVER, ""),
     (OVER | TAKEN, "decided"),
@@ -305,7 +305,7 @@ def test_pages_that_make_no_sense_are_set_aside_and_the_others_stay(server: Venu
 
 
 def test_a_record_that_is_none_is_set_aside(server: VenueServer) -> None:
-    junk = [None, 7, "market", [], {}, a_market() | {"id": 1001}]
+    junk: list[Any] = [None, 7, "market", [], {}, a_market() | {"id": 1001}]
     answer = catalogue(server, *junk, a_market("1002"))
     assert names(answer) == ["1002"]
     assert [item.code for item in answer.aside] == ["malformed"] * len(junk)
