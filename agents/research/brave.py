@@ -7,7 +7,6 @@ is in the environment variable BRAVE_SEARCH_API_KEY. Not yet run live.
 import asyncio
 import os
 from datetime import datetime, timedelta
-from functools import partial
 
 from pydantic import Field
 
@@ -92,7 +91,7 @@ class Brave:
         listed = answer.get("results") if isinstance(answer, dict) else None
         if not isinstance(listed, list):
             raise ResearchError("malformed", "Brave did not send a list of results", HINT)
-        made = (self._sorter.made(partial(_article_of, raw), raw) for raw in listed)
+        made = (self._sorter.made(raw, _article_of, raw) for raw in listed)
         return [article for article in made if article is not None]
 
     def _client(self) -> HttpClient:

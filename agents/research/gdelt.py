@@ -11,7 +11,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 
 from pydantic import Field
@@ -103,7 +102,7 @@ class Gdelt:
         listed = answer.get("articles", []) if isinstance(answer, dict) else None
         if not isinstance(listed, list):
             raise ResearchError("malformed", "GDELT did not send a list of articles", HINT)
-        made = (self._sorter.made(partial(_article_of, raw), raw) for raw in listed)
+        made = (self._sorter.made(raw, _article_of, raw) for raw in listed)
         return [article for article in made if article is not None]
 
     async def _get(self, query: str, since: datetime, until: datetime) -> object:
