@@ -18,7 +18,7 @@ from arena.record.write.heads import add_head
 from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, add_pages, add_quotes, quote_of
 from arena.record.write.quarantine import quarantine_records
 from markets.garbage_collection import gc_paused
-from markets.hashes import canonical, digest, texts_digest
+from markets.hashes import canonical, digest, plain_digest
 from markets.model import Listing, Market, MarketId
 from markets.venue import EVERY_MARKET, CatalogueFilter, QuarantinedRecord
 
@@ -150,7 +150,7 @@ def _add_sync(
     turned = {market: int(market in seen) for market in sorted(seen.keys() ^ before)}
     number, previous = (1, "") if last is None else (last.number + 1, last.hash)
     fact = {"venue": source.venue, "stamp": source.stamp, "number": number, "at": at, "markets": len(seen)}
-    fact |= {"seen": texts_digest(seen)}
+    fact |= {"seen": plain_digest(seen)}
     sealed = digest(fact | {"previous": previous, "sightings": turned})
     sync_id = insert_one(connection, SyncRow.__table__, **fact, **told, hash=sealed)
     lines = [(sync_id, market, quoted) for market, quoted in turned.items()]
