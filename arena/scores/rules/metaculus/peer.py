@@ -43,11 +43,7 @@ DIRECTION = "higher"
 
 
 def points(chance: ArrayLike) -> Floats:
-    """The score at an instant of everyone who forecast, from what each gave to what happened.
-
-    >>> points(np.exp([-1, 1, 2])).round(9)
-    array([-250.,   50.,  200.])
-    """
+    """The score at an instant of everyone who forecast, from what each gave to what happened."""
     logs = np.log(np.asarray(chance, dtype=np.float64))
     if logs.size < 2:
         return np.full(logs.shape, np.nan)

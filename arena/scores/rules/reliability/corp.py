@@ -34,11 +34,7 @@ class ScoreParts:
 
 
 def recalibrate(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> Floats:
-    """The curve x(f) at each row; NaN where a row is not resolved.
-
-    >>> recalibrate([0.1, 0.4, 0.3, 0.9], [0, 0, 1, 1])
-    array([0. , 0.5, 0.5, 1. ])
-    """
+    """The curve x(f) at each row; NaN where a row is not resolved."""
     rows = distinct_forecasts(forecast, outcome, market)
     values = np.full(np.atleast_1d(np.asarray(outcome)).size, np.nan)
     there = np.flatnonzero(is_scored(outcome)) if values.size else np.empty(0, np.intp)
@@ -48,21 +44,13 @@ def recalibrate(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | Non
 
 
 def decompose(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> ScoreParts:
-    """The parts of a column's Brier score.
-
-    >>> decompose([0.25, 0.25, 0.75, 0.75], [0, 0, 1, 0])
-    ScoreParts(brier=0.1875, miscalibration=0.0625, discrimination=0.0625, uncertainty=0.1875)
-    """
+    """The parts of a column's Brier score."""
     rows = distinct_forecasts(forecast, outcome, market)
     return parts(rows, rows.came)
 
 
 def curve(came: Floats, weight: Floats) -> Floats:
-    """The isotonic regression at each distinct forecast, from what came true of the weight on each.
-
-    >>> curve(np.array([1.0, 0.0, 3.0]), np.array([2.0, 2.0, 3.0]))
-    array([0.25, 0.25, 1.  ])
-    """
+    """The isotonic regression at each distinct forecast, from what came true of the weight on each."""
     from scipy.optimize import isotonic_regression  # it takes long to load, and pages never need it
 
     if not weight.size:
