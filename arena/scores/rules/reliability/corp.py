@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arena.scores.rules._columns import DistinctForecasts, Floats, distinct_forecasts, is_scored
+from arena.scores.rules._columns import DistinctForecasts, Floats, distinct_forecasts
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +31,6 @@ class ScoreParts:
     miscalibration: float
     discrimination: float
     uncertainty: float
-
-
-def recalibrate(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> Floats:
-    """The curve x(f) at each row; NaN where a row is not resolved."""
-    rows = distinct_forecasts(forecast, outcome, market)
-    values = np.full(np.atleast_1d(np.asarray(outcome)).size, np.nan)
-    there = np.flatnonzero(is_scored(outcome)) if values.size else np.empty(0, np.intp)
-    own = np.atleast_1d(np.asarray(forecast, dtype=np.float64))[there] if values.size else values
-    values[there] = curve(rows.came, rows.weight)[np.searchsorted(rows.value, own)]
-    return values
 
 
 def decompose(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> ScoreParts:
