@@ -20,6 +20,8 @@ Ints = NDArray[np.int64]
 
 LIFE = 60.0
 """Days that an event lives at most."""
+BLOCK = 28.0
+"""Days of a block of time that has a factor of its own."""
 NORMAL = np.vectorize(NormalDist().cdf, otypes=[np.float64])
 
 
@@ -89,11 +91,12 @@ class Stage:
 Maker = Callable[[Stage], Season]
 
 
-def stage(events: int, markets: int, days: float, rng: np.random.Generator) -> Stage:
-    """Events of so many markets, asked once a week."""
-    event = np.repeat(np.arange(events), markets)
-    begun = 7 * np.floor(np.sort(rng.uniform(0, days, events)) / 7)
-    ends = begun + np.ceil(rng.uniform(0, LIFE, events))
+def stage(sizes: Ints, days: float, rng: np.random.Generator, daily: bool = False) -> Stage:
+    """Events of these sizes; asked every day, or once a week."""
+    event = np.repeat(np.arange(sizes.size), sizes)
+    begun = np.sort(rng.uniform(0, days, sizes.size))
+    begun = np.floor(begun) if daily else 7 * np.floor(begun / 7)
+    ends = begun + np.ceil(rng.uniform(0, LIFE, sizes.size))
     return Stage(event, begun[event], ends[event], rng)
 
 
@@ -133,6 +136,12 @@ def always_no(of: Stage) -> Season:
     return of.season(price, np.zeros_like(price), price)
 
 
+def shading(of: Stage) -> Season:
+    """Says halfway to 1 of favourites above 80 cents, and else the price."""
+    price = cents(odds_chance(1.3 * of.normal()), 0.02)
+    return of.season(price, np.where(price > 0.8, (1 + price) / 2, price), price)
+
+
 def leaning(share: float, days: float) -> Maker:
     """Leans as much to YES as the market leans to NO, where blocks of time have a factor in common."""
 
@@ -147,16 +156,16 @@ def leaning(share: float, days: float) -> Maker:
     return season
 
 
-def first_proof(season: Season) -> float | None:
-    """The day of the first weekly look at which the forecaster is proven, if it ever is.
+def first_proof(season: Season, bar: float = BAR, looks: float = 7.0) -> float | None:
+    """The day of the first look at which the forecaster is proven, if it ever is.
 
     The bounds are computed only where the evidence has reached its bar by then.
     """
-    reached = season.evidence.reached(BAR)
+    reached = season.evidence.reached(bar)
     if reached is None:
         return None
     last = float(season.known.max())
-    for day in np.arange(7 * np.ceil(reached / 7), last + 7, 7):
+    for day in np.arange(looks * np.ceil(reached / looks), last + looks, looks):
         gain = gains(season.until(float(day)))[0]
         if (gain.low or 0.0) > 0 and (gain.low_by_week or 0.0) > 0:
             return float(day)
@@ -167,34 +176,90 @@ ADVERSARIES: dict[str, Maker] = {
     "as good as the price": equal,
     "halves long shots": halving,
     "always NO on long shots": always_no,
-    "leans YES against the market, 20% in common by 1 weeks": leaning(0.2, 7.0),
+    "shades favourites": shading,
+    **{
+        f"leans YES against the market, {share:.0%} in common by {weeks} weeks": leaning(share, 7.0 * weeks)
+        for share in (0.05, 0.1, 0.2)
+        for weeks in (1, 4)
+    },
 }
+WHOLE_SEASON = {
+    f"leans YES against the market, {share:.0%} in common all season": leaning(share, 1e9)
+    for share in (0.05, 0.1, 0.2)
+}
+"""What no test of one season can see."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """In what share of seasons something happened, and half of that share's 95% interval."""
+
+    what: str
+    share: float
+    error: float
+
+
+def rate(what: str, hits: int, seasons: int) -> Rate:
+    """So many hits in so many seasons."""
+    share = hits / seasons
+    return Rate(what, share, 1.96 * float(np.sqrt(share * (1 - share) / seasons)))
+
+
+def sizes_of(events: int, markets: int, rng: np.random.Generator) -> Ints:
+    """So many markets each; with 0 sizes of Pareto, up to 100."""
+    if markets:
+        return np.full(events, markets)
+    return np.minimum(np.ceil(rng.pareto(1.2, events)), 100).astype(np.int64) + 1
 
 
 def seasons_of(
-    label: str, make: Maker, events: int, markets: int, days: float, seasons: int
+    label: str, make: Maker, events: int, markets: int, days: float, seasons: int, looks: float = 7.0
 ) -> Iterator[Season]:
     """Fresh seasons, the same ones whenever they are asked for."""
     key = int.from_bytes(label.encode()[:24], "little")
     for number in range(seasons):
         rng = np.random.default_rng([key, events, markets, int(days), number])
-        yield make(stage(events, markets, days, rng))
+        yield make(stage(sizes_of(events, markets, rng), days, rng, daily=looks < 7))
 
 
-def false_proofs(name: str, events: int, markets: int, days: float, seasons: int) -> float:
-    """In what share of seasons somebody who is no better than the price is proven at any look."""
-    played = seasons_of(name, ADVERSARIES[name], events, markets, days, seasons)
-    return sum(first_proof(season) is not None for season in played) / seasons
+def days_of(events: int, markets: int, at_once: int) -> float:
+    """Over how long so many events begin where so many markets are open at once."""
+    return events * markets * LIFE / 2 / at_once
 
 
-def power(events: int, days: float, seasons: int) -> Floats:
-    """In what share of seasons one who sees more than the price is ahead at the end, has evidence of ×20 and
-    of ×160 at any look, and is proven at ×20.
-    """
-    passed = np.zeros(4)
+def false_proofs(
+    label: str, make: Maker, events: int, markets: int, days: float, seasons: int, looks: float = 7.0
+) -> Rate:
+    """How often somebody who is no better than the price is proven at any look."""
+    found = (
+        first_proof(season, looks=looks)
+        for season in seasons_of(label, make, events, markets, days, seasons, looks)
+    )
+    often = "daily" if looks < 7 else "weekly"
+    what = f"{label}: {events} events of {markets or 'Pareto'}, {days:.0f} days, {often}"
+    return rate(what, sum(day is not None for day in found), seasons)
+
+
+def several(seasons: int, agents: int = 8) -> Rate:
+    """How often any of eight that are as good as the price is proven, in seasons of their own."""
+    hits = 0
+    for number in range(seasons):
+        rng = np.random.default_rng([number, agents])
+        hits += any(
+            first_proof(equal(stage(np.full(200, 2), 182.0, rng)), BAR * agents) is not None
+            for _ in range(agents)
+        )
+    return rate(f"any of {agents} as good as the price: 200 events of 2, 182 days", hits, seasons)
+
+
+def power(events: int, days: float, seasons: int) -> Iterator[Rate]:
+    """How often one who sees more than the price passes each condition, at the end or at any look."""
+    passed = dict.fromkeys(("ahead at the end", "evidence of ×20", "evidence of ×160", "proven at ×20"), 0)
     for season in seasons_of("planted", lambda of: seer(of, 0.2), events, 5, days, seasons):
         capital = season.evidence
-        is_ahead = (gains(season.until(1e9))[0].low or 0.0) > 0
-        reached = capital.reached(BAR) is not None, capital.reached(8 * BAR) is not None
-        passed += np.array([is_ahead, *reached, first_proof(season) is not None])
-    return passed / seasons
+        passed["ahead at the end"] += (gains(season.until(1e9))[0].low or 0.0) > 0
+        passed["evidence of ×20"] += capital.reached(BAR) is not None
+        passed["evidence of ×160"] += capital.reached(8 * BAR) is not None
+        passed["proven at ×20"] += first_proof(season) is not None
+    for name, hits in passed.items():
+        yield rate(f"planted gap, {events} events of 5, {days:.0f} days: {name}", hits, seasons)

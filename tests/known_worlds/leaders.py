@@ -11,7 +11,7 @@ from arena.scores.rules.comparisons.lead import chance_each
 from arena.scores.rules.comparisons.power import required_events
 from arena.scores.rules.comparisons.standings import standings
 from arena.scores.rules.comparisons.wild_bootstrap import error
-from tests.known_worlds.truth import HASTY, MANY, SHARP, chances
+from tests.known_worlds.truth import HASTY, MANY, SHARP, Share, chances
 from tests.known_worlds.worlds import Floats, KnownWorld, Shape, peer, played, seer, sizes, world
 
 NONE = Evidence(np.zeros(0), np.zeros(0))
@@ -46,16 +46,17 @@ def _equals(place: KnownWorld, rng: np.random.Generator) -> dict[str, Floats]:
     return {name: seer(place, SHARP / 2, rng) for name in "ab"} | {"market": place.price}
 
 
-def no_leader(seasons: int) -> Iterator[float]:
+def no_leader(seasons: int) -> Iterator[Share]:
     """How often somebody is named where nobody leads."""
-    fields: tuple[tuple[str, Agents], ...] = (
-        ("seven without skill", _skill_less),
-        ("one as good as the market", _one_peer),
-        ("two equal ones, better than the market", _equals),
+    fields: tuple[tuple[str, Agents, float], ...] = (
+        ("seven without skill", _skill_less, 0.05),
+        ("one as good as the market", _one_peer, 0.05),
+        ("two equal ones, better than the market", _equals, 0.06),
     )
-    for label, agents in fields:
+    for label, agents, most in fields:
         named = _led(label, agents, "skewed", 80, seasons)
-        yield sum(name is not None for name in named) / seasons
+        what = f"a leader is named where there is none: {label}"
+        yield Share(what, sum(name is not None for name in named) / seasons, 0, most, {})
 
 
 def _planted(noise: float) -> Agents:
@@ -84,11 +85,12 @@ def events_for(shape: Shape, noise: float, many: int = MANY) -> int:
     return int(np.ceil(most))
 
 
-def planted(seasons: int) -> Iterator[float]:
+def planted(seasons: int) -> Iterator[Share]:
     """How often the better agent is named after as many events as are said to be needed."""
     shapes: tuple[Shape, ...] = ("equal", "skewed")
     for shape in shapes:
         for noise in (0.1, 0.3):
             events = events_for(shape, noise)
             named = _led(f"planted {shape} {noise}", _planted(noise), shape, events, seasons)
-            yield sum(name == "better" for name in named) / seasons
+            what = f"the better of four is named, noise {noise}, after {events} events, {shape}"
+            yield Share(what, sum(name == "better" for name in named) / seasons, 0.8, 1.0, {})

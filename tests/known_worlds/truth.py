@@ -1,31 +1,42 @@
 """How often intervals and duels err, and which reading of belief is right, where the truth is known."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from arena.record.model.columns import anchored_belief, implied_belief
 from arena.scores.rules.comparisons.duel import duel
+from arena.scores.rules.comparisons.events import EventSums
 from arena.scores.rules.comparisons.gain import sums_of
 from arena.scores.rules.comparisons.indirect_duel import indirect_duels
 from arena.scores.rules.comparisons.interval import intervals
-from arena.scores.rules.comparisons.wild_bootstrap import error, signed_sums
+from arena.scores.rules.comparisons.wild_bootstrap import LEVEL, error, p_values, signed_sums
 from markets.simulation.settings import Settings
 from tests.known_worlds.worlds import Floats, KnownWorld, Shape, peer, played, seer, sizes, together, world
 
 SHARP = 0.5
 """The noise of an agent that is better than the price, in log-odds."""
 HASTY = 1.2
+LONG_SHOTS = -3.0
+"""Log-odds around which long shots lie: one in twenty comes true."""
 MANY = 40_000
 """Events of the world in which true values are measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """In what share of seasons something happened, and the same by another method."""
+    """In what share of seasons something happened, what is wanted, and the same by other methods."""
 
+    what: str
     share: float
-    beside: float
+    low: float
+    high: float
+    beside: dict[str, float]
+
+    @property
+    def good(self) -> bool:
+        return self.low <= self.share <= self.high
 
 
 def chances(*labels: object) -> np.random.Generator:
@@ -39,41 +50,72 @@ def by_rows(values: Floats) -> tuple[float, float]:
     return float(values.mean()) - half, float(values.mean()) + half
 
 
-def coverage(shape: Shape, markets: int, events: int, seasons: int) -> Share:
-    """How often intervals hold the true gain; beside it, those that take rows for independent."""
-    rng = chances("truth", shape, markets)
-    place = world(sizes(shape, MANY, markets, rng), rng)
+def percentile(sums: EventSums, rng: np.random.Generator) -> tuple[float, float]:
+    """The percentile interval of a bootstrap that draws events."""
+    drawn = rng.integers(0, sums.count.size, (1999, sums.count.size))
+    means = sums.total[drawn].sum(axis=1) / sums.count[drawn].sum(axis=1)
+    low, high = np.quantile(means, (0.025, 0.975))
+    return float(low), float(high)
+
+
+def coverage(shape: Shape, markets: int, events: int, seasons: int, middle: float = 0.0) -> Share:
+    """How often intervals hold the true gain."""
+    rng = chances("truth", shape, markets, middle)
+    place = world(sizes(shape, MANY, markets, rng), rng, middle=middle)
     found = played(place, {"a": seer(place, SHARP, rng)})
     truth = sums_of(found, found.by_agent[0]).mean
-    held = np.zeros(2)
+    held = {"wild": 0, "i.i.d. rows": 0, "percentile": 0}
     for number in range(seasons):
         rng = chances("coverage", shape, markets, events, number)
-        place = world(sizes(shape, events, markets, rng), rng)
+        place = world(sizes(shape, events, markets, rng), rng, middle=middle)
         found = played(place, {"a": seer(place, SHARP, rng)})
         said = found.by_agent[0]
         sums = sums_of(found, said)
         span = intervals(signed_sums(found.events, [sums], number), [True])[0]
-        low, high = by_rows(said.reference - said.error)
-        held += np.array([span.low <= truth <= span.high, low <= truth <= high])
-    return Share(*(held / seasons).tolist())
+        held["wild"] += span.low <= truth <= span.high
+        for name, (low, high) in {
+            "i.i.d. rows": by_rows(said.reference - said.error),
+            "percentile": percentile(sums, rng),
+        }.items():
+            held[name] += low <= truth <= high
+    shares = {name: count / seasons for name, count in held.items()}
+    kind = ", long shots" if middle else ""
+    what = f"interval of the gain: {events} events of {markets} markets, {shape}{kind}"
+    return Share(what, shares.pop("wild"), 0.93, 0.97, shares)
 
 
-def equal_duels(shape: Shape, events: int, seasons: int) -> float:
+def equal_duels(shape: Shape, events: int, seasons: int) -> Share:
     """How often a duel of two equal agents has a winner."""
-    won = 0
+    won = {"wild": 0, "i.i.d. rows": 0}
     for number in range(seasons):
         rng = chances("duel", shape, events, number)
         place = world(sizes(shape, events, 5, rng), rng)
         found = played(place, {name: seer(place, SHARP, rng) for name in "ab"})
-        won += duel(found, "a", "b", number).winner() is not None
-    return won / seasons
+        won["wild"] += duel(found, "a", "b", number).winner() is not None
+        low, high = by_rows(found.by_agent[1].error - found.by_agent[0].error)
+        won["i.i.d. rows"] += not low <= 0 <= high
+    shares = {name: count / seasons for name, count in won.items()}
+    return Share(
+        f"duel of equal agents has a winner: {events} events, {shape}", shares.pop("wild"), 0, 0.06, shares
+    )
+
+
+def at_the_limit(events: int, seasons: int) -> Share:
+    """How often a mean of 0 is taken for another, where sizes and values of events are both very skewed."""
+    refused = 0
+    names = [f"event {number}" for number in range(events)]
+    for number in range(seasons):
+        rng = chances("limit", events, number)
+        count = sizes("skewed", events, 5, rng).astype(np.float64)
+        sums = EventSums(count * (rng.exponential(1.0, events) - 1), count)
+        refused += int(p_values(signed_sums(names, [sums], number, shifts=False))[0] <= LEVEL)
+    what = f"a mean of 0 is refused: {events} events, skewed, of exponential values"
+    return Share(what, refused / seasons, 0, 0.1, {})
 
 
 def different_markets(events: int, seasons: int) -> Share:
-    """How often two agents as good as the price are told apart on markets of different kinds, paired with the
-    market; beside it, by their raw Brier scores.
-    """
-    told = np.zeros(2)
+    """How often two agents as good as the price are told apart on markets of different kinds."""
+    told, pair = {"paired with the market": 0, "raw Brier": 0}, [("a", "b")]
     for number in range(seasons):
         rng = chances("different", events, number)
         parts = []
@@ -81,23 +123,29 @@ def different_markets(events: int, seasons: int) -> Share:
             kind = Settings(own_start=rng.uniform(0.3, 2.5))
             place = world(sizes("equal", events, 5, rng), rng, kind)
             parts.append((place, {name: peer(place, rng, kind)}))
-        paired = indirect_duels(together(parts), [("a", "b")], number)[0].winner() is not None
+        told["paired with the market"] += (
+            indirect_duels(together(parts), pair, number)[0].winner() is not None
+        )
         raw = together(parts, raw=True)
         a, b = (sums_of(raw, own) for own in raw.by_agent)
-        told += np.array([paired, abs(a.mean - b.mean) > 1.96 * float(np.hypot(error(a), error(b)))])
-    return Share(*(told / seasons).tolist())
+        told["raw Brier"] += abs(a.mean - b.mean) > 1.96 * float(np.hypot(error(a), error(b)))
+    shares = {name: count / seasons for name, count in told.items()}
+    what = f"equal agents on different markets are told apart: {events} events each"
+    return Share(what, shares.pop("paired with the market"), 0, 0.06, shares)
 
 
-def readings(seasons: int) -> list[float]:
+def readings(seasons: int) -> Iterator[Share]:
     """How often each reading of quarter-Kelly bets puts the better of two agents first."""
-    right = dict.fromkeys(("stated", "anchored", "implied"), 0)
+    right = {"stated": 0, "anchored": 0, "implied": 0}
     for number in range(seasons):
         rng = chances("readings", number)
         place = world(sizes("equal", 100, 5, rng), rng)
         read = [_read(place, seer(place, noise, rng)) for noise in (SHARP, HASTY)]
         for name in right:
             right[name] += read[0][name] < read[1][name]
-    return [count / seasons for count in right.values()]
+    for name, low, high in (("stated", 0.95, 1.0), ("anchored", 0.95, 1.0), ("implied", 0.0, 0.1)):
+        what = f"the better of two quarter-Kelly agents has the better Brier score: {name}"
+        yield Share(what, right[name] / seasons, low, high, {})
 
 
 def _read(place: KnownWorld, belief: Floats) -> dict[str, float]:

@@ -58,8 +58,13 @@ def priced(odds: Floats, error: Floats, settings: Settings) -> Floats:
     return np.clip(chance(settings.price_shrink * odds + error).round(2), 0.01, 0.99)
 
 
-def world(count: Ints, rng: np.random.Generator, settings: Settings | None = None) -> KnownWorld:
-    """A world with so many markets in each event; its numbers are the simulator's."""
+def world(
+    count: Ints, rng: np.random.Generator, settings: Settings | None = None, middle: float = 0.0
+) -> KnownWorld:
+    """A world with so many markets in each event; its numbers are the simulator's.
+
+    `middle` are the log-odds around which the markets lie: long shots far below 0.
+    """
     known = settings or FAR_OFF
     event = np.repeat(np.arange(count.size), count)
     first = (np.cumsum(count) - count)[event]
@@ -71,7 +76,7 @@ def world(count: Ints, rng: np.random.Generator, settings: Settings | None = Non
         a * rng.standard_normal(event.max() + 1)[event] + b * rng.standard_normal(event.size)
         for a, b in zip(shared, own, strict=True)
     ]
-    odds = np.cumsum(steps, axis=0)
+    odds = middle + np.cumsum(steps, axis=0)
     height = known.own_start * 0.9 * (np.arange(event.size) - first - (count[event] - 1) / 2)
     odds = np.where(ladder, odds[:, first] - height, odds)
     error = known.price_noise * rng.standard_normal(odds.shape)
