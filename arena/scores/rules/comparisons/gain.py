@@ -45,6 +45,11 @@ class Gain:
     weeks: int = 0
     low_by_week: float | None = None
 
+    @property
+    def is_market(self) -> bool:
+        """Whether it always said what the market says, as far as scores can tell."""
+        return self.skill == 0 and not self.error
+
 
 def sums_of(season: SeasonForecasts, own: AgentForecasts) -> EventSums:
     """An agent's differences from the market by event."""
