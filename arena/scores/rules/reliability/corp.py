@@ -9,7 +9,7 @@
 - Direction: lower is better for MCB, higher for DSC; UNC is the world's.
 - Range: MCB 0 to 1, DSC 0 to UNC, UNC 0 to 0.25.
 - Edge cases: nothing resolved gives NaN. All forecasts equal give DSC 0; all outcomes equal give UNC and
-  DSC 0. Unresolved rows have no recalibrated value (NaN).
+  DSC 0.
 - Limits: chance alone gives an MCB above 0, as `diagram` shows.
 - Source: Dimitriadis, Gneiting and Jordan (2021).
 """
