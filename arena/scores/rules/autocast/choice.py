@@ -25,19 +25,11 @@ SLACK = 0.001
 
 
 def each(options: Sequence[ArrayLike], answer: Sequence[int]) -> Floats:
-    """The score of each question; `answer` counts its options from 0.
-
-    >>> each([[0.5, 0.5], [0.7, 0.1, 0.1, 0.1]], answer=[1, 3]).round(2)
-    array([0.25, 0.66])
-    """
+    """The score of each question; `answer` counts its options from 0."""
     rows = zip(options, answer, strict=True)
     return np.array([((np.asarray(p) - (np.arange(np.size(p)) == a)) ** 2).sum() / 2 for p, a in rows])
 
 
 def score(options: Sequence[ArrayLike], answer: Sequence[int]) -> float:
-    """The mean over questions.
-
-    >>> round(score([[0.2, 0.8], [0.2, 0.8]], answer=[0, 1]), 2)
-    0.34
-    """
+    """The mean over questions."""
     return mean(each(options, answer))

@@ -66,15 +66,7 @@ class Evidence:
 
 
 def evidence(rows: EvidenceRows) -> Evidence:
-    """An agent's evidence.
-
-    >>> ones = np.ones(40)
-    >>> places, start = np.arange(40), np.zeros(40)
-    >>> said, price = 0.6 * ones, 0.5 * ones
-    >>> always_right = EvidenceRows(places, places, start, start + places, said, price, ones)
-    >>> evidence(always_right).capital.round(2)[[0, 9, 39]].tolist()
-    [1.17, 7.7, 55087.29]
-    """
+    """An agent's evidence."""
     rows = _one_a_time(rows)
     worst = np.where(
         rows.forecast > rows.price,

@@ -57,9 +57,6 @@ def panel(
 
     Without strata or families all questions are in one; without clusters each is its own. `forecasters` fixes
     who has a row, so that the tables of both types have the same ones.
-
-    >>> panel(["a", "b", "a"], ["x", "x", "y"], [0.5, 1.0, 0.0], [1, 1, 0]).brier.tolist()
-    [[0.25, 0.0], [0.0, nan]]
     """
     p, o = check_probabilities(forecast), check_probabilities(outcome)
     flags = np.asarray(fits, dtype=np.bool_)

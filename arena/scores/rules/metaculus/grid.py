@@ -48,15 +48,7 @@ class GridScores:
 
 
 def grid_scores(grid: ForecastGrid) -> GridScores:
-    """The scores of all.
-
-    >>> column = np.array([0.0, 0.0])
-    >>> grid = ForecastGrid(
-    ...     np.array([7, 7]), np.array([0.0, 2.0]), np.array([[0.8, 0.4], [np.nan, 0.8]]), column, column + 4,
-    ...     column + 4, np.array([True, True]), np.array([True, True]))
-    >>> grid_scores(grid).values["peer"].round(2).tolist()
-    [[34.66, -34.66, 2.94]]
-    """
+    """The scores of all."""
     first = np.flatnonzero(np.diff(grid.question, prepend=-1))
     stands, since = _standing(grid, first)
     until = np.where(np.diff(grid.question, append=-1) == 0, np.append(grid.time[1:], 0.0), np.inf)

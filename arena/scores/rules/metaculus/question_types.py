@@ -31,11 +31,7 @@ def binary(
     end: ArrayLike | None = None,
     base: ArrayLike | None = None,
 ) -> Forecasts:
-    """Forecasts of yes/no; probabilities are cut to the site's limits.
-
-    >>> binary(["a", "b"], [0, 0], [0.3, 0.0], outcome=False).chance
-    array([0.7  , 0.999])
-    """
+    """Forecasts of yes/no; probabilities are cut to the site's limits."""
     probabilities = limits.clip(check_probabilities(probability))
     forecasts = chance_forecasts(
         forecaster, start, probabilities if outcome else 1 - probabilities, end, base
@@ -52,12 +48,7 @@ def multiple_choice(
     end: ArrayLike | None = None,
     base: ArrayLike | None = None,
 ) -> Forecasts:
-    """Forecasts of several options, one row of probabilities each; `outcome` counts from 0.
-
-    >>> forecasts = multiple_choice(["a", "b"], [0, 0], [[0.5, np.nan, 0.5], [0.2, 0.7, 0.1]], outcome=1)
-    >>> forecasts.chance, forecasts.ignorance.round(3)
-    (array([0.5, 0.7]), array([0.5  , 0.333]))
-    """
+    """Forecasts of several options, one row of probabilities each; `outcome` counts from 0."""
     rows = np.atleast_2d(np.asarray(options, dtype=np.float64))
     rows = limits.clip(rows)
     listed = ~np.isnan(rows[:, outcome])
@@ -88,10 +79,6 @@ def continuous(
     """Forecasts of a number, each a row of cumulative probabilities at the edges of N equal buckets.
 
     `bucket` counts from 1 to N; 0 is below the range and N + 1 above it.
-
-    >>> forecasts = continuous(["a"], [0], [[0.0, 0.25, 1.0]], bucket=2)
-    >>> forecasts.chance, forecasts.ignorance
-    (array([1.5]), array([1.]))
     """
     rows = np.atleast_2d(np.asarray(cdf, dtype=np.float64))
     count = rows.shape[1] - 1

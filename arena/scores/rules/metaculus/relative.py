@@ -43,13 +43,7 @@ DIRECTION = "higher"
 def score(
     question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact", history: Steps | None = None
 ) -> ForecastScores:
-    """The time-averaged score of each forecast; in `metaculus` against a `history` other than its own.
-
-    >>> from arena.scores.rules.metaculus.question_types import binary
-    >>> two = binary(["a", "b"], [0, 0], [0.8, 0.4], outcome=True)
-    >>> score(MetaculusQuestion(0, 4, 4), two).score
-    array([ 1., -1.])
-    """
+    """The time-averaged score of each forecast; in `metaculus` against a `history` other than its own."""
     if not forecasts.start.size:
         return no_scores(0, mode)
     if mode == "exact":

@@ -174,11 +174,7 @@ def with_community(forecasts: Forecasts, label: str) -> Forecasts:
 
 
 def peers(question: Places, chance: Floats, base: Flags) -> Floats:
-    """The peer score of each row; questions are numbered from 0.
-
-    >>> peers(np.array([0, 0, 1]), np.array([0.8, 0.4, 0.5]), np.full(3, True)).round(1)
-    array([ 69.3, -69.3,   nan])
-    """
+    """The peer score of each row; questions are numbered from 0."""
     order = np.lexsort((chance, question))
     logs, counted = np.log(chance), base.astype(np.float64)
     total = np.bincount(question[order], (logs * counted)[order])[question]
@@ -187,13 +183,7 @@ def peers(question: Places, chance: Floats, base: Flags) -> Floats:
 
 
 def relatives(question: Places, chance: Floats, base: Flags) -> Floats:
-    """The relative score of each row.
-
-    >>> relatives(np.array([0, 0, 0, 1]), np.array([0.8, 0.4, 0.4, 0.5]), np.full(4, True))
-    array([ 1.        , -0.5849625, -0.5849625,         nan])
-    >>> relatives(np.array([0, 0, 0]), np.array([0.8, 0.4, 0.4]), np.array([True, True, False]))
-    array([ 1.        , -1.        , -0.5849625])
-    """
+    """The relative score of each row."""
     order = np.lexsort((chance, question))
     order = order[base[order]]
     if not order.size:

@@ -73,11 +73,7 @@ def takes(total: ArrayLike) -> Floats:
 
 
 def shares(take: ArrayLike, minimum: float = 0.0, excluded: Collection[int] = ()) -> Floats:
-    """Each take's share of the prize; those at the `excluded` places get none.
-
-    >>> shares([6, 3, 1], minimum=0.25).round(4)
-    array([0.6667, 0.3333, 0.    ])
-    """
+    """Each take's share of the prize; those at the `excluded` places get none."""
     values = np.maximum(np.asarray(take, dtype=np.float64), 0.0)
     values[list(excluded)] = 0.0
     order = np.argsort(-values, kind="stable")
@@ -140,11 +136,7 @@ def order_places(
 
 
 def rank_scores(score: Floats, excluded: Collection[int]) -> NDArray[np.intp]:
-    """Ranks from 1, best first: one more than the number of those better who are not excluded.
-
-    >>> rank_scores(np.array([5.0, 9.0, 5.0, 1.0]), excluded=[1])
-    array([1, 1, 1, 3])
-    """
+    """Ranks from 1, best first: one more than the number of those better who are not excluded."""
     counted = np.ones(score.size, dtype=np.bool_)
     counted[list(excluded)] = False
     values = np.sort(score[counted])

@@ -45,12 +45,7 @@ class HiddenPeriod:
 def score(
     question: MetaculusQuestion, forecasts: Forecasts, hidden: HiddenPeriod | None = None
 ) -> ForecastScores:
-    """Each forecast's part of the question's score and coverage. Two who differ by a factor of 4:
-
-    >>> from arena.scores.rules.metaculus.question_types import binary
-    >>> score(MetaculusQuestion(0, 4, 4), binary(["a", "b"], [0, 0], [0.8, 0.2], outcome=True)).score.round(3)
-    array([ 0.47 , -0.916])
-    """
+    """Each forecast's part of the question's score and coverage."""
     low, high = scored_spans(question, forecasts, "exact")
     weight, level = integrate(question, median(forecasts), low, high)
     values = np.log(forecasts.chance) * weight - level

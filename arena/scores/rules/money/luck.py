@@ -58,14 +58,7 @@ def luck(
     rng: np.random.Generator,
     seasons: int = SEASONS,
 ) -> Luck:
-    """The luck band of these trades. Events that `ties` leaves out are `unknown`.
-
-    >>> bet = Trade("rain", True, True, 100_000_000, 41_000_000, 1_000_000, 400_000)
-    >>> won = {"rain": MarketEnd("rain", "settled", 1_000_000, 100_000_000)}
-    >>> found = luck([bet], won, {}, np.random.default_rng(1))
-    >>> found.pnl, found.mean, found.low, found.high
-    (58000000, -2000000, -42000000, 58000000)
-    """
+    """The luck band of these trades. Events that `ties` leaves out are `unknown`."""
     markets = trades_by_market(trades, ends)
     pnl = sum(market_profit(rows, ends[market]) for market, rows in markets.items())
     events, fair = _events(markets, ends)

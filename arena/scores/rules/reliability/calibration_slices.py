@@ -50,10 +50,6 @@ def by(
     """The calibration under each label, labels in the order of their first row.
 
     What is drawn for a label depends on the seed and its name alone.
-
-    >>> found = by(["a", "a", "b"], [0.5, 0.5, 0.9], [1, 0, -1], seed=1, draws=10)
-    >>> [(one.label, one.forecasts, one.parts.brier) for one in found]
-    [('a', 2, 0.25)]
     """
     f, o = check_probabilities(forecast), np.atleast_1d(np.asarray(outcome, dtype=np.float64))
     labels = np.atleast_1d(np.asarray(label).astype(str))

@@ -52,12 +52,7 @@ class BlindEffect:
 def blind_effect(
     before: ArrayLike, after: ArrayLike, price: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None
 ) -> BlindEffect:
-    """Answers before and after the price was shown, on the same rows.
-
-    >>> found = blind_effect([0.2, 0.9], [0.35, 0.7], [0.5, 0.5], [0, 1])
-    >>> round(found.pull, 9), found.blind_skill, found.copied
-    (0.5, 0.225, 0.0)
-    """
+    """Answers before and after the price was shown, on the same rows."""
     o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))
     b, f, m = (check_probabilities(column) if o.size else np.empty(0) for column in (before, after, price))
     number = number_labels(np.arange(o.size) if market is None else market)

@@ -251,6 +251,15 @@ def test_quantiles_become_the_density_that_they_say() -> None:
     assert dust.baseline is not None, "its cdf ends at 1 and what rounding adds"
 
 
+def test_a_forecast_of_options_stands_until_the_next() -> None:
+    head = "question,forecaster,option,probability,outcome,time,open,close"
+    rows = [f"q,ann,{option},{p},x,{time},0,4" for time, p, option in ((0, 0.2, "x"), (0, 0.8, "y"))]
+    rows += [f"q,ann,{option},{p},x,2,0,4" for p, option in ((0.8, "x"), (0.2, "y"))]
+    ann = row_of(scored("\n".join([head, *rows])), "ann")
+    assert ann.baseline == pytest.approx(50 * (2 + math.log2(0.2) + math.log2(0.8)))
+    assert ann.coverage == 1
+
+
 def test_a_file_that_is_packed_is_read(tmp_path: Path) -> None:
     import gzip
 

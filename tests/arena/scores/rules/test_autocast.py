@@ -25,3 +25,7 @@ def test_a_type_without_a_question_leaves_the_sum_unknown() -> None:
 def test_a_number_outside_its_range_is_refused_by_row() -> None:
     with pytest.raises(ValueError, match=r"row 1: 1\.5 is not"):
         numeric.score([0.5, 1.5], [0.5, 0.5])
+
+
+def test_numbers_score_their_distance() -> None:
+    assert numeric.each([0.2, 1.0, 0.0], [0.5, 1.0, 1.0]) == pytest.approx([0.3, 0, 1])

