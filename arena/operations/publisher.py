@@ -17,14 +17,14 @@ from arena.errors import ArenaError, count_text
 from arena.record.model.incident import heads_unpublished
 from arena.record.model.lease import LEASE_LENGTH, holder_name, is_gone
 from arena.record.record import Record
-from arena.record.write.operations import add_incidents, end_incidents, release_lease, take_lease
-from arena.record.write.publications import (
+from arena.record.write.heads import (
     Publication,
     put_publication,
     read_heads_after,
     read_newest_head,
     read_publication,
 )
+from arena.record.write.operations import add_incidents, end_incidents, release_lease, take_lease
 from arena.rounds.error_text import redact_keys
 from markets.hashes import canonical_bytes, digest
 

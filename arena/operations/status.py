@@ -39,8 +39,8 @@ from arena.record.model.status import (
 from arena.record.queries import calls, operations
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_unproven
 from arena.record.schema.database import reading
+from arena.record.write.heads import read_published_heads
 from arena.record.write.operations import read_jobs, read_recent_incidents
-from arena.record.write.publications import read_published_heads
 from markets.garbage_collection import gc_paused
 from markets.millionths import ONE
 

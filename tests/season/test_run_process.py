@@ -16,8 +16,7 @@ from typing import Any
 
 import pytest
 
-from arena.cli.run import play
-from arena.cli.run_log import LineLog
+from arena.cli.run import LineLog, play
 from arena.clock import PretendedClock, now
 from arena.config import load
 from tests.program.forked import Forked, Forks

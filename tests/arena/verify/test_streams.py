@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection
 
-from arena.record.files.move import move_record
+from arena.record.files.restore import move_record
 from arena.record.hashes import state_hash
 from arena.record.record import Record
 from arena.record.schema.database import connect, open_read_only, reading
