@@ -20,7 +20,7 @@ from arena.record.model.benchmark import NewFile
 from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Replacement, Turn
 from arena.record.queries.cohorts import read_calls, read_resolutions, read_rounds
 from arena.record.record import Record
-from arena.record.schema.database import newest_schema_version
+from arena.record.schema.database import newest_schema_version, reading
 from arena.record.schema.fields import TableRow
 from arena.record.schema.scores import RollupRow
 from arena.record.schema.work import (
@@ -42,6 +42,7 @@ from arena.record.write.resolutions import add_resolutions
 from arena.record.write.sync import VenueSource, add_catalogue
 from arena.record.write.tools import add_tool_result
 from arena.record.write.turns import TurnUnderClaim, claim_turns
+from arena.verify import Difference, verify
 from markets.hashes import digest
 from markets.model import Listing, MarketId, Resolution, Snapshot
 from markets.universe import Universe
@@ -148,6 +149,20 @@ class Season:
     record: Record
     version: str = "1"
     looks_again: bool = True
+
+    @classmethod
+    def begun(cls, path: Path, cohort: Cohort) -> "Season":
+        """A new record in which a cohort has begun its first round, and is shown all books."""
+        season = cls(Record.open(str(path)))
+        season.start(cohort)
+        at = cohort.starts_at
+        season.look(cohort.number, at, *(the_book(market, at) for market in MARKETS))
+        return season
+
+    def differences(self) -> list[Difference]:
+        """What verifying finds in it."""
+        with reading(self.record.engine) as connection:
+            return verify(connection)
 
     def start(self, cohort: Cohort) -> None:
         """A cohort with its bankrolls."""
