@@ -8,10 +8,11 @@ import asyncio
 import os
 from datetime import datetime, timedelta
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from agents.evidence import FoundArticle, ResearchError
 from agents.guard import cutoff
+from agents.model import ConfigBlock
 from agents.search_terms import search_terms
 from markets.model import Market
 from markets.registry import PYTHON_ONLY
@@ -20,14 +21,11 @@ from markets.venues.wire.fields import MaybeText, RecordSorter, RejectedRecord, 
 from markets.venues.wire.http import HttpClient, Sleep
 
 KEY = "BRAVE_SEARCH_API_KEY"
-"""The environment variable that holds the key."""
 HINT = "check evidence.brave.url, your key and your network, or try again later"
 
 
-class Settings(BaseModel):
+class Settings(ConfigBlock):
     """How Brave is searched."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     url: str = Field("https://api.search.brave.com/res/v1", exclude=True)
     """The address of Brave's API."""

@@ -18,6 +18,7 @@ from arena.cli.table import TableChoice
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
+    from arena.clock import Clock
     from arena.config import Config
     from arena.record.record import Record
     from arena.record.schema.database import Connection
@@ -154,6 +155,9 @@ def command(*shared: str, record: bool = True, table: bool = False) -> Callable[
 
         keyword = inspect.Parameter.KEYWORD_ONLY
         own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+        for each in own:
+            if each.annotation is bool and not each.default.param_decls:  # no --no-… beside it
+                each.default.param_decls = (f"--{each.name.replace('_', '-')}",)
         parameters = [
             inspect.Parameter("context", keyword, annotation=typer.Context),
             *(each.replace(kind=keyword) for each in own),
@@ -170,11 +174,43 @@ def command(*shared: str, record: bool = True, table: bool = False) -> Callable[
     return made
 
 
+def option(help: str, metavar: str = "", *names: str, default: Any = None, **more: Any) -> Any:
+    """An option of a command, by its parameter's name unless others are given."""
+    return typer.Option(default, *names, help=help, metavar=metavar or None, **more)
+
+
+def flag(help: str, *names: str) -> Any:
+    """An option that is there or not."""
+    return typer.Option(False, *names, help=help)
+
+
+def argument(metavar: str, help: str, default: Any = ..., **more: Any) -> Any:
+    """What a command is about, by its place."""
+    return typer.Argument(default, metavar=metavar, help=help, **more)
+
+
 Baselines = Annotated[
-    bool,
-    typer.Option("--baselines", help="Start a cohort even if no model has its key; models join later."),
+    bool, typer.Option("--baselines", help="Start a cohort even if no model has its key; models join later.")
 ]
 """Whether a cohort may start in which only those play that need no key."""
+
+
+ClockFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--clock", metavar="PATH", help="Rehearse at the time in this file, such as 2026-03-01T00:00Z."
+    ),
+]
+
+
+def clock_of(file: Path | None) -> "Callable[[], Clock]":
+    """What opens the clock: that of a file where one is named, which must be readable already."""
+    from arena.clock import PretendedClock, SystemClock
+
+    if file is None:
+        return SystemClock
+    PretendedClock.read(file)
+    return lambda: PretendedClock.read(file)
 
 
 def instant(text: str) -> datetime:

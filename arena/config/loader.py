@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from agents.model import model_settings
-from agents.model_table.limits import with_limits
+from agents.model_table.capabilities import with_limits
 from arena.config.document import Document, read
 from arena.config.environment import check_models, environment
 from arena.config.errors import ConfigErrors, Key, quoted_value

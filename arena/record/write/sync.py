@@ -53,6 +53,7 @@ class SyncResult:
     hash: str = ""
 
 
+@gc_paused()
 def add_catalogue(
     connection: Connection,
     source: VenueSource,
@@ -72,21 +73,6 @@ def add_catalogue(
     `progress` is called with how many of how many markets are stored.
     """
     quarantine_records(connection, quarantined, at)
-    with gc_paused():
-        count = len(quarantined) if rejected is None else rejected
-        told = {"left_out": canonical(dict(left_out)), "rejected": count}
-        return _add_catalogue(connection, source, listings, at, progress, wanted, told)
-
-
-def _add_catalogue(
-    connection: Connection,
-    source: VenueSource,
-    listings: Sequence[Listing],
-    at: datetime,
-    progress: Callable[[int, int], None],
-    wanted: CatalogueFilter,
-    told: Mapping[str, object],
-) -> SyncResult:
     mine = SyncRow.venue == source.venue
     syncs = select(SyncRow.__table__).where(mine).order_by(col(SyncRow.number).desc())
     last = connection.execute(syncs.limit(1)).first()
@@ -106,6 +92,8 @@ def _add_catalogue(
         seen |= written.hashes
         progress(min(number * BATCH, len(listings)), len(listings))
     before = quoted_markets(connection, source.venue)
+    count = len(quarantined) if rejected is None else rejected
+    told = {"left_out": canonical(dict(left_out)), "rejected": count}
     number, hash = _add_sync(connection, source, at, seen, before, last, told)
     return SyncResult(
         number=number,

@@ -8,18 +8,7 @@ from agents.model import ModelSettings
 from arena.config import ConfigErrors, environment, key_variables, load
 from tests.arena.config_files import SMALL, mistakes, told, with_agents, write
 
-MINE = '''
-"""Says 0.9."""
-from agents.model import Agent, Decision, Settings as Common
-
-class Settings(Common):
-    p: float = 0.9
-
-def agent(settings, given) -> Agent:
-    async def decide(view, ask):
-        return Decision()
-    return decide
-'''
+MINE = "from agents.kinds.constant import Settings, agent  # noqa: F401\n"
 
 
 def test_an_agent_is_named_by_its_name_else_its_model_else_its_kind(tmp_path: Path) -> None:
