@@ -91,8 +91,9 @@ def test_an_open_market_with_a_close_quote_is_shown() -> None:
         a_listing(bid=400_000, ask=450_001),
         a_listing(bid=420_000, ask=400_000),
         Listing(a_listing().market, None),
+        a_price(),
     ],
-    ids=["not-open", "closed", "too-late", "thin", "no-bid", "no-ask", "wide", "crossed", "unquoted"],
+    ids=["not-open", "closed", "late", "thin", "no-bid", "no-ask", "wide", "crossed", "unquoted", "priced"],
 )
 def test_an_unfit_market_is_not_shown(unfit: Listing) -> None:
     assert shown(unfit) == []

@@ -70,7 +70,6 @@ def world() -> Simulator:
 
 def test_the_season_of_a_seed_is_pinned_whatever_hash_seed_and_time_zone() -> None:
     pinned = "b93e9611c9f0082c19135d2f017c702b1269d42281c84df7e0b4335eb9c1c4ea"
-    assert fingerprint(1) == pinned
     code = "import runpy, sys; print(runpy.run_path(sys.argv[1])['fingerprint'](1))"
     for hash_seed, zone in (("1", "Asia/Kolkata"), ("2", "America/St_Johns"))[: 2 if THOROUGH else 1]:
         env = {**os.environ, "PYTHONHASHSEED": hash_seed, "TZ": zone, "PYTHONPATH": os.pathsep.join(sys.path)}
