@@ -114,6 +114,12 @@ def test_where_a_decision_is_capped_as_one_the_last_stake_is_what_is_left() -> N
     assert [bet.amount for bet in placed] == [2_474_489_795, 2_474_489_795, 51_020_410]
 
 
+def test_a_market_that_is_held_or_without_a_belief_does_not_stand_before_the_next() -> None:
+    listings = [a_listing(market=market) for market in (A, B, C)]
+    lots = {(B, "NO"): Lot(usd(100), usd(40))}
+    assert [bet.market_id for bet in bets({B: "0.60", C: "0.60"}, *listings, lots=lots)] == [C]
+
+
 def test_a_stake_says_what_it_is_made_for() -> None:
     (bet,) = quarter_kelly({A: usd("0.6")}, Holdings(usd(10_000)), a_snapshot(a_listing(market=A)), QUOTE)
     assert bet.reason == "believes 0.600 against a price of 0.420"
