@@ -7,7 +7,6 @@ file `history.json` says what was asked for, and, once the bundle is whole, what
 import csv
 import io
 import json
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -78,27 +77,23 @@ async def collect(
 
     VenueError where the venue or the folder fails: nothing is lost, and the same request goes on from there.
     """
-    try:
-        with alone(folder):
-            begun, done = _begin(folder, venue, request)
-            if done is not None:
-                return PastSummary(**(done | {"left_out": Counter(done["left_out"])}), whole_before=True)
-            answers = AnswerStore(folder / ANSWERS)
-            source = open_past(answers)
-            try:
-                lines, found = await _gather(source, begun, moved, report)
-            except VenueError as error:
-                if error.code in POINTLESS:
-                    _forget(folder, MANIFEST)
-                raise
-            finally:
-                await source.close()
-                answers.close()
-            _finish(folder, venue, begun, lines, found)
-            return replace(found, asked=answers.asked, answers_on_disk=answers.kept)
-    except (OSError, sqlite3.Error) as error:
-        words = f"{folder} can't be written to: {getattr(error, 'strerror', None) or error}"
-        raise VenueError("not_writable", words, "free some space, or name another folder") from error
+    with alone(folder):
+        begun, done = _begin(folder, venue, request)
+        if done is not None:
+            return PastSummary(**(done | {"left_out": Counter(done["left_out"])}), whole_before=True)
+        answers = AnswerStore(folder / ANSWERS)
+        source = open_past(answers)
+        try:
+            lines, found = await _gather(source, begun, moved, report)
+        except VenueError as error:
+            if error.code in POINTLESS:
+                _forget(folder, MANIFEST)
+            raise
+        finally:
+            await source.close()
+            answers.close()
+        _finish(folder, venue, begun, lines, found)
+        return replace(found, asked=answers.asked, answers_on_disk=answers.kept)
 
 
 def _begin(folder: Path, venue: str, request: PastRequest) -> tuple[PastRequest, dict[str, Any] | None]:

@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import os
+import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -162,14 +163,18 @@ def hash_of_all(seen: dict[str, Hash]) -> str:
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Make the folder if need be, and write to it as the only process; mend what another one left behind."""
-    folder.mkdir(parents=True, exist_ok=True)
-    held = os.open(folder, os.O_RDONLY)
     try:
-        _lock(held, folder)
-        take_back(folder)
-        yield
-    finally:
-        os.close(held)
+        folder.mkdir(parents=True, exist_ok=True)
+        held = os.open(folder, os.O_RDONLY)
+        try:
+            _lock(held, folder)
+            take_back(folder)
+            yield
+        finally:
+            os.close(held)
+    except (OSError, sqlite3.Error) as error:
+        words = f"{folder} can't be written to: {getattr(error, 'strerror', None) or error}"
+        raise VenueError("not_writable", words, "free some space, or name another folder") from error
 
 
 def _lock(held: int, folder: Path) -> None:

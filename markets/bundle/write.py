@@ -65,9 +65,6 @@ def write(folder: Path, sightings: Iterable[Sighting], report: Report = ignore_r
         raise VenueError(
             "bad_bundle", f"{folder} can't be written to: {error}", "use a new folder"
         ) from error
-    except OSError as error:
-        words = f"{folder} can't be written to: {error.strerror or error}"
-        raise VenueError("not_writable", words, "free some space, or name another folder") from error
     return WriteCounts(*(len(contents.lines[name]) for name in (MARKETS, PRICES, ENDS)))
 
 

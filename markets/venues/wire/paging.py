@@ -192,6 +192,17 @@ async def get_or_none(http: HttpClient, path: str, **params: Parameter) -> objec
         raise
 
 
+async def known(answer: Awaitable[T], what: str, record: str, sorter: RecordSorter) -> T | None:
+    """An answer; None, and that is told, where the venue has no such thing."""
+    try:
+        return await answer
+    except VenueError as error:
+        if error.code not in NOT_THERE:
+            raise
+        sorter.tell(RejectedRecord("page", "missing", f"the venue has no {what}"), record)
+        return None
+
+
 async def gather_all(questions: Iterable[Awaitable[T]]) -> list[T]:
     """The answers to all questions, asked side by side; when one fails, after all have ended."""
     answers = await asyncio.gather(*questions, return_exceptions=True)
@@ -234,40 +245,26 @@ async def ask_in_parts(
     A question that is refused is asked in halves, down to the name at fault. Where the first few names spoil
     it, and the last one too, it is the venue that is at fault: it is not asked for all the others.
     """
-    search = SpoiltNames(names)
-    records = await search.ask(ask, names) if names else []
-    if names and len(names) == len(search.errors):
-        raise search.errors[names[0]]
-    for name, error in search.errors.items():
-        words = f"asked for this one: {error.message}"
-        sorter.tell(RejectedRecord("market", error.code, words), name)
-    return records
-
-
-@dataclass(slots=True)
-class SpoiltNames:
-    """Which of some names spoil a question, and whether any question was answered yet."""
-
-    names: Sequence[str]
-    errors: dict[str, VenueError] = field(default_factory=dict)
-    answered: bool = False
-
-    async def ask(
-        self, ask: Callable[[Sequence[str]], Awaitable[list[object]]], some: Sequence[str]
-    ) -> list[object]:
-        """The records of some of the names."""
+    errors: dict[str, VenueError] = {}
+    records: list[object] = []
+    answered, waiting = False, [names] if names else []
+    while waiting:
+        some = waiting.pop()
         try:
-            records = await ask(some)
+            records += await ask(some)
+            answered = True
         except VenueError as error:
             if error.code not in SPOILT_CODES:
                 raise
-            if len(some) == 1:
-                self.errors[some[0]] = error
-                if len(self.errors) == MOST_SPOILT and not self.answered:
-                    await ask(self.names[-1:])
-                return []
-        else:
-            self.answered = True
-            return records
-        half = len(some) // 2
-        return [*await self.ask(ask, some[:half]), *await self.ask(ask, some[half:])]
+            if half := len(some) // 2:
+                waiting += [some[half:], some[:half]]
+            else:
+                errors[some[0]] = error
+        if len(some) == 1 and len(errors) == MOST_SPOILT and not answered:
+            await ask(names[-1:])
+    if names and len(names) == len(errors):
+        raise errors[names[0]]
+    for name, trouble in errors.items():
+        words = f"asked for this one: {trouble.message}"
+        sorter.tell(RejectedRecord("market", trouble.code, words), name)
+    return records

@@ -104,7 +104,7 @@ def slug_of(value: object) -> str:
 
 def game_name(value: object) -> str:
     """What the venue calls a contest on the field; empty where it names none that makes sense."""
-    return str(value) if type(value) is int or (isinstance(value, str) and is_name(value)) else ""
+    return str(value) if type(value) is int else slug_of(value)
 
 
 class PolymarketFees(NamedTuple):
@@ -132,9 +132,7 @@ def _records(value: object) -> list[dict[str, object]]:
 
 
 def _maybe_figure(value: object) -> int | None:
-    if value is None or value == "":
-        return None
-    return _figure(value) if type(value) in _WRITTEN else number(value)
+    return None if value is None or value == "" else figure(value)
 
 
 def _maybe_instant(value: object) -> datetime | None:

@@ -1,11 +1,11 @@
 """What Polymarket is asked, and how: Gamma for markets, the order book's service for books and winners."""
 
 import re
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import chain
-from typing import Literal, TypeVar
+from typing import Literal
 
 from markets.millionths import ONE
 from markets.model import NEVER
@@ -23,6 +23,7 @@ from markets.venues.wire.paging import (
     by_name,
     gather_all,
     get_or_none,
+    known,
     next_cursor,
     page_list,
     pieces,
@@ -31,7 +32,6 @@ from markets.venues.wire.paging import (
 A_PAGE, BOOKS_A_PAGE = 100, 100
 LISTS = "/markets/keyset"
 _CONDITION = re.compile(r"0x[0-9a-fA-F]{64}")
-T = TypeVar("T")
 Raw = dict[str, object]
 """Records by name, as they were sent."""
 
@@ -44,22 +44,12 @@ async def open_lists(gamma: HttpClient, sorter: RecordSorter, wanted: CatalogueF
     numbers = [slug for slug in wanted.slugs if slug.isdigit()]
     named += [{"id": some} for some in batches(numbers, A_PAGE)]
     for event in wanted.events:
-        names = await _known(event_markets(gamma, event), f"event {event}", sorter)
+        names = await known(event_markets(gamma, event), name := f"event {event}", name, sorter)
         named += [{"id": some} for some in batches(names or [], A_PAGE)]
     for tag in wanted.tags:
-        number = await _known(tag_number(gamma, tag), f"tag {tag}", sorter)
+        number = await known(tag_number(gamma, tag), name := f"tag {tag}", name, sorter)
         named += [{"tag_id": number}] if number else []
     return [partial(open_markets, gamma, wanted, one) for one in named]
-
-
-async def _known(answer: Awaitable[T], name: str, sorter: RecordSorter) -> T | None:
-    try:
-        return await answer
-    except VenueError as error:
-        if error.code not in NOT_THERE:
-            raise
-        sorter.tell(RejectedRecord("page", "missing", f"the venue has no {name}"), name)
-        return None
 
 
 async def open_markets(

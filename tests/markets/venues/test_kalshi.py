@@ -208,12 +208,17 @@ def test_a_bid_for_no_is_an_offer_of_yes_and_the_best_comes_first(server: VenueS
     assert quote.at == NOW
 
 
-def test_the_book_is_newer_than_the_page(server: VenueServer) -> None:
-    book = a_book(yes=[("0.4400", "5.00")], no=[("0.5400", "5.00")])
-    quote, aside = quoted(server, book)
+def test_the_book_is_newer_than_the_page_and_levels_without_shares_are_nobodys(server: VenueServer) -> None:
+    newer = a_book(yes=[("0.4500", "0.00"), ("0.4400", "5.00")], no=[("0.5400", "5.00")])
+    quote, aside = quoted(server, newer)
     assert quote is not None
     assert (quote.bid, quote.ask, quote.mid) == (usd("0.44"), usd("0.46"), usd("0.45"))
-    assert aside == []
+    assert quote.bids == (Level(usd("0.44"), usd(5)),)
+    page = {"yes_bid_dollars": "0.0000", "yes_bid_size_fp": "0.00"}
+    one_side, more = quoted(server, a_book(yes=[], no=[("0.5800", "7.00")]), **page)
+    assert one_side is not None
+    assert (one_side.bid, one_side.ask, one_side.mid, one_side.bids) == (None, usd("0.42"), None, ())
+    assert (aside, more) == ([], [])
 
 
 def test_a_book_far_from_the_page_is_told_and_stops_orders(server: VenueServer) -> None:
@@ -225,21 +230,6 @@ def test_a_book_far_from_the_page_is_told_and_stops_orders(server: VenueServer) 
     refused = check_spread(listing.quote, listing.market, REALISTIC)
     assert isinstance(refused, Rejection)
     assert refused.code == "gap"
-
-
-def test_an_empty_side_is_nobodys_offer(server: VenueServer) -> None:
-    page = {"yes_bid_dollars": "0.0000", "yes_bid_size_fp": "0.00"}
-    quote, aside = quoted(server, a_book(yes=[], no=[("0.5800", "7.00")]), **page)
-    assert quote is not None
-    assert (quote.bid, quote.ask, quote.mid, quote.bids) == (None, usd("0.42"), None, ())
-    assert aside == []
-
-
-def test_levels_without_shares_are_left_out(server: VenueServer) -> None:
-    book = a_book(yes=[("0.4100", "0.00"), ("0.4000", "9.00")], no=[("0.5800", "7.00")])
-    quote, _ = quoted(server, book)
-    assert quote is not None
-    assert quote.bids == (Level(usd("0.40"), usd(9)),)
 
 
 BAD_BOOKS: list[tuple[Any, str]] = [
@@ -319,14 +309,14 @@ def test_books_are_asked_for_by_the_hundred(server: VenueServer) -> None:
     assert answer.aside == []
 
 
-@pytest.mark.parametrize("instead", [status(403), status(404), status(400)])
-def test_where_many_books_cannot_be_had_each_is_asked_for_alone(server: VenueServer, instead: Any) -> None:
+def test_where_many_books_cannot_be_had_each_is_asked_for_alone(server: VenueServer) -> None:
     wire = KalshiWire([an_event(a_market(), a_market("RAIN-26-B"))], books={"RAIN-26-A": BOOK})
     url = wire.serve(server)
-    server.fail(f"{ROOT}/markets/orderbooks", instead, forever=True)
-    answer = kalshi(url, lambda venue: venue.listings(NOW, [RAIN, OTHER]))
-    assert [len(quote_of(x).bids) for x in answer.said] == [3, 0]
-    assert answer.codes == [("RAIN-26-B", "no_book")]
+    for instead in (status(403), status(404), status(400)):
+        server.fail(f"{ROOT}/markets/orderbooks", instead, forever=True)
+        answer = kalshi(url, lambda venue: venue.listings(NOW, [RAIN, OTHER]))
+        assert [len(quote_of(x).bids) for x in answer.said] == [3, 0]
+        assert answer.codes == [("RAIN-26-B", "no_book")]
 
 
 # --- chosen markets

@@ -66,13 +66,6 @@ def test_a_catalogue_has_no_descriptions_and_is_else_the_same(server: VenueServe
     assert listed.quote == read.quote
 
 
-def test_every_page_is_read_once_from_the_newest_on(server: VenueServer) -> None:
-    answer = catalogue(server, *(a_market(f"m{n}") for n in range(2_500)))
-    assert names(answer) == [f"m{n}" for n in range(2_500)]
-    assert [asked.params.get("before") for asked in server.log] == [None, "m999", "m1999", "m2499"]
-    assert answer.aside == []
-
-
 def test_no_more_than_the_newest_are_read(server: VenueServer) -> None:
     answer = catalogue(server, *(a_market(f"m{n}") for n in range(2_500)), newest=1_200)
     assert len(answer.said) == 1_200

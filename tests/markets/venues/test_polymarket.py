@@ -104,17 +104,13 @@ def test_its_price_is_that_of_the_page_at_the_time_of_reading(server: VenueServe
 
 
 def test_yes_is_found_by_its_name_not_by_its_place(server: VenueServer) -> None:
-    turned = a_market(outcomes=["No", "Yes"], bestBid=None, bestAsk=None)
+    """Where NO comes first nobody says whose the best prices are: the outcomes' own are sure."""
+    prices: Raw = {"outcomePrices": ["0.8", "0.2"], "bestBid": 0.79, "bestAsk": 0.81, "lastTradePrice": 0.8}
+    turned = a_market(outcomes=["No", "Yes"], **prices)
+    offered = catalogue(server, turned).said[0].quote
+    assert (offered.mid, offered.bid, offered.ask) == (usd("0.2"), None, None)
     answer = listings(server, PolymarketWire([turned], [RAIN_BOOK]))
-    assert json.loads(turned["outcomePrices"]) == ["0.59", "0.41"]
-    assert catalogue(server, turned).said[0].quote.mid == usd("0.41")
-    assert answer.said[0].quote.bid == usd("0.40")
-    assert answer.aside == []
-
-
-def test_lists_may_come_as_lists_too(server: VenueServer) -> None:
-    as_lists = {key: json.loads(a_market()[key]) for key in ("outcomes", "outcomePrices", "clobTokenIds")}
-    assert catalogue(server, a_market(**as_lists)).said == catalogue(server, a_market()).said
+    assert (answer.said[0].quote.bid, answer.codes) == (usd("0.40"), [("1001", "gap")])
 
 
 def test_of_any_two_outcomes_the_first_is_yes_and_the_question_says_so(server: VenueServer) -> None:
@@ -389,15 +385,13 @@ def test_the_mid_is_that_of_the_book_where_both_agree(server: VenueServer) -> No
     assert (quote.mid, codes) == (usd("0.46"), [])
 
 
-@pytest.mark.parametrize(("bid", "ask"), [("0.45", "0.48"), ("0.34", "0.37")])
-def test_a_page_over_five_cents_from_its_book_is_told_and_stops_fills(
-    server: VenueServer, bid: str, ask: str
-) -> None:
-    quote, codes = quoted(server, a_book("1001", bids=[(bid, "500")], asks=[(ask, "500")]))
-    assert codes == ["gap"]
-    assert (quote.bid, quote.ask, quote.mid) == (usd(bid), usd(ask), usd("0.41"))
-    assert quote.bids == (Level(usd(bid), usd(500)),)
-    assert refusal(quote) == "gap"
+def test_a_page_over_five_cents_from_its_book_is_told_and_stops_fills(server: VenueServer) -> None:
+    for bid, ask in (("0.45", "0.48"), ("0.34", "0.37")):
+        quote, codes = quoted(server, a_book("1001", bids=[(bid, "500")], asks=[(ask, "500")]))
+        assert codes == ["gap"]
+        assert (quote.bid, quote.ask, quote.mid) == (usd(bid), usd(ask), usd("0.41"))
+        assert quote.bids == (Level(usd(bid), usd(500)),)
+        assert refusal(quote) == "gap"
 
 
 def test_an_empty_book_leaves_no_price_to_trade_at(server: VenueServer) -> None:
@@ -605,17 +599,3 @@ def test_a_name_that_spoils_the_question_for_all_is_found_and_told(server: Venue
     answer = polymarket(url, lambda venue: venue.listings(NOW, names))
     assert [listing.market.id for listing in answer.said] == [names[0], names[2]]
     assert ("666", "refused") in answer.codes
-
-
-def test_where_no_comes_first_nobody_says_whose_the_best_prices_are(server: VenueServer) -> None:
-    """The outcomes' own prices are sure."""
-    turned = a_market(
-        outcomes=("No", "Yes"),
-        outcomePrices=json.dumps(["0.8", "0.2"]),
-        bestBid=0.79,
-        bestAsk=0.81,
-        lastTradePrice=0.8,
-    )
-    found = catalogue(server, turned).said[0]
-    assert found.quote is not None
-    assert (found.quote.mid, found.quote.bid, found.quote.ask) == (usd("0.2"), None, None)
