@@ -19,7 +19,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from arena.cli.options import Baselines, Options, clock_of, command, flag, option
+from arena.cli.options import BASELINES, Options, clock_of, command, flag, option
 from arena.cli.output import attributes, interruptible, minute, plain, print_json, prints_aside, program
 from arena.cli.table import print_table
 from arena.clock import Clock
@@ -60,7 +60,7 @@ def run(
         "2026-01-04T00:00Z, and is saved there. Needs its own --database.",
         "FILE",
     ),
-    baselines: Baselines = False,
+    baselines: bool = BASELINES,
 ) -> None:
     """Run the arena until stopped: start cohorts, play rounds, read prices, settle and mark, on schedule.
 
