@@ -66,12 +66,7 @@ def _busiest(cohorts: CohortsSection) -> int:
 
 
 CENT = ONE // 100
-PER_SCOPE = {
-    "round": "a round",
-    "agent": "a cohort",
-    "day": "a day",
-    "arena": "one cohort",
-}
+PER_SCOPE = {"round": "a round", "agent": "a cohort", "day": "a day", "arena": "one cohort"}
 """What a limit is held against, in words."""
 
 
