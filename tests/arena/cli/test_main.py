@@ -58,6 +58,14 @@ def test_every_command_says_what_it_does_shows_an_example_and_what_comes_next() 
             assert "--json" in options or isinstance(command, TyperGroup), name
 
 
+def test_no_command_needs_what_is_optional_before_it_is_asked_for_it() -> None:
+    files = sorted(path.stem for path in (ROOT / "arena/cli").glob("[!_]*.py"))
+    lines = [f"import arena.cli.{file}" for file in files]
+    code = "\n".join([*lines, "import sys", "print(*sys.modules)"])
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not {"mcp", "procrastinate", "prometheus_client", "psycopg"} & {*done.stdout.split()}
+
+
 @pytest.mark.parametrize("words", [("run",), ("db", "upgrade")])
 def test_help_fills_its_lines_in_a_narrow_terminal(words: tuple[str, ...]) -> None:
     told = arena(*words, "--help", env={"COLUMNS": "80"}).stdout.partition("╭")[0]
