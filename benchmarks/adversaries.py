@@ -6,12 +6,11 @@ Prints how often each is proven at any look, with the error of that rate, then h
 ahead and proven, and what each condition costs.
 """
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import product
 
-from benchmarks.measure import options
+from benchmarks.measure import options, report_plainly
 from tests.known_worlds.adversaries import (
     ADVERSARIES,
     WHOLE_SEASON,
@@ -51,12 +50,8 @@ def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--seasons", type=int, default=400, help="of each kind")
     chosen = parser.parse_args()
-    rates = all_rates(chosen.seasons)
-    if chosen.json:
-        print(json.dumps([asdict(rate) for rate in rates], indent=1))
-        return
-    for rate in rates:
-        print(f"{rate.what:75} {rate.share:6.1%} ± {rate.error:.1%}", flush=True)
+    rates = map(asdict, all_rates(chosen.seasons))
+    report_plainly(rates, chosen.json, "{what:75} {share:6.1%} ± {error:.1%}")
 
 
 if __name__ == "__main__":

@@ -10,10 +10,8 @@ python -m benchmarks.dashboard                      # makes both records first, 
 python -m benchmarks.dashboard --records FOLDER     # minutes, unless they are kept in a folder
 """
 
-import importlib
 import inspect
 import os
-import pkgutil
 import subprocess
 import sys
 import tempfile
@@ -23,19 +21,19 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import streamlit as st
 from playwright.sync_api import Browser, ViewportSize, expect, sync_playwright
 from streamlit.testing.v1 import AppTest
 
-import dashboard.views
 from arena.cli.dashboard import FLAGS as STREAMLIT
 from arena.cli.dashboard import ListenAddress, answers
 from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import compute_leaderboard
 from arena.scores.refresh import refresh_cache
-from benchmarks.measure import Measurement, Timed, options, report, row, timed
+from benchmarks.measure import Measurement, options, report, row, timed, within
 from dashboard.record import ask, reader_name
 from dashboard.serve import know_components
 from tests.browser.watching import FLAGS
@@ -99,21 +97,8 @@ def listening() -> Iterator[Asked]:
         statements[name].append(time.perf_counter() - started)
         return answer
 
-    modules = [
-        importlib.import_module(f"{package.__name__}.{module.name}")
-        for package in (dashboard, dashboard.views)
-        for module in pkgutil.iter_modules(package.__path__)
-        if module.name != "web"
-    ]
-    for module in modules:
-        if hasattr(module, "ask"):
-            vars(module)["ask"] = heard
-    try:
+    with patch("dashboard.record.ask", heard):
         yield statements
-    finally:
-        for module in modules:
-            if hasattr(module, "ask"):
-                vars(module)["ask"] = ask
 
 
 def page(record: Path, name: str, address: dict[str, str]) -> AppTest:
@@ -144,9 +129,10 @@ def of_questions(large: Path, small: Path) -> list[Measurement]:
     here, there = questions(large), questions(small)
     rows = []
     for name, seconds in sorted(here.items()):
-        took, before = Timed(seconds, seconds), there[name]
-        rows.append(row(f"{name}: {1000 * seconds:.1f} ms", took, "50 ms", 1 / QUESTION, 1.0))
-        rows.append(row("  beside the small record", took, f"{1000 * before:.1f} ms", 1 / before, 1 / SLOWER))
+        before = there[name]
+        rows.append(within(f"{name}: {1000 * seconds:.1f} ms", seconds, "50 ms", QUESTION))
+        beside = f"{SLOWER:g} times {1000 * before:.1f} ms"
+        rows.append(within("  beside the small record", seconds, beside, SLOWER * before))
     return rows
 
 
@@ -183,12 +169,11 @@ def of_server(record: Path) -> list[Measurement]:
                 expect(app).to_have_attribute("data-test-script-state", "notRunning", timeout=60_000)
             used = memory(served.process.pid)
         browser.close()
-    took, size = Timed(ours, ours), Timed(used, used)
-    comparison = f"a page of Streamlit's own, {theirs:.2f} s"
+    comparison = f"{LONGER} times a page of Streamlit's own, {theirs:.2f} s"
     return [
-        row(f"first page in a browser: {ours:.2f} s", took, "3 s", 1 / FIRST, 1.0),
-        row("  beside the barest there is", took, comparison, 1 / theirs, 1 / LONGER),
-        row(f"memory of the server: {used:.0f} MB", size, f"{MEMORY} MB", 1 / MEMORY, 1.0),
+        within(f"first page in a browser: {ours:.2f} s", ours, "3 s", FIRST),
+        within("  beside the barest there is", ours, comparison, LONGER * theirs),
+        within(f"memory of the server: {used:.0f} MB", used, f"{MEMORY} MB", MEMORY),
     ]
 
 

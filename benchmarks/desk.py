@@ -10,7 +10,6 @@ python -m benchmarks.desk
 import asyncio
 import json
 import multiprocessing
-import sys
 import tempfile
 import time
 from http.client import HTTPConnection
@@ -26,6 +25,7 @@ from arena.record.schema.database import reading
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_time
 from arena.verify import verify
+from benchmarks.measure import options, report, within
 
 AGENTS, MARKETS, MOST = 200, 20, 0.030
 
@@ -82,15 +82,14 @@ def cost(folder: Path, kind: str) -> float:
     return took / AGENTS
 
 
-if __name__ == "__main__":
+def main() -> None:
+    chosen = options(__doc__).parse_args()
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
         rule, outside = cost(Path(one), "constant"), cost(Path(other), "outside")
-    if "--json" in sys.argv:
-        row = {"what": "a turn from outside", "ratio": MOST / outside, "wanted": 1, "cpu_share": 1}
-        print(json.dumps({"rows": [row]}))
-        sys.exit()
-    print(f"{AGENTS} agents in a round of {MARKETS} markets, in milliseconds of CPU a turn:")
-    print(
-        f"from outside {1_000 * outside:.1f}, at most {1_000 * MOST:.0f} wanted; constant {1_000 * rule:.1f}"
-    )
-    sys.exit(outside > MOST)
+    ours = within(f"a turn from outside: {1_000 * outside:.1f} ms of CPU", outside, "30 ms", MOST)
+    beside = f"a turn by a rule: {1_000 * rule:.1f} ms of CPU"
+    report([ours], chosen.json, [f"{AGENTS} agents in a round of {MARKETS} markets; {beside}"])
+
+
+if __name__ == "__main__":
+    main()

@@ -13,7 +13,6 @@ import asyncio
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,7 +21,7 @@ from typing import Any
 
 from agents.model import Ask, Prompt
 from arena.cohorts.freeze import plan_of
-from arena.config import Config, load
+from arena.config import Config
 from arena.record.model.reservation import Payer
 from arena.record.queries.cohorts import StoredCohort, read_calls, read_rounds
 from arena.record.record import Record
@@ -30,7 +29,7 @@ from arena.rounds.open_world import open_world
 from arena.rounds.season import play_time
 from arena.rounds.turns import ask_of_player
 from arena.rounds.world import World
-from benchmarks.measure import Measurement, Timed, options, report, row
+from benchmarks.measure import Measurement, Timed, an_arena, instant, options, report, row, since, within
 
 CALLS, AT_ONCE, LATENCY = 200, 50, 1.0
 IDEAL = CALLS / AT_ONCE * LATENCY
@@ -63,9 +62,7 @@ def config(folder: Path, url: str, agents: int = CALLS) -> Config:
         "agents:",
         *blocks,
     ]
-    file = folder / "config.yaml"
-    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return load(file)
+    return an_arena(folder, *lines)
 
 
 def a_round(config: Config, database: Path) -> tuple[Timed, Timed]:
@@ -105,14 +102,6 @@ def asked_again(stored: StoredCohort, world: World, record: Record) -> Iterator[
         yield ask, replace(before.prompt, seed=before.prompt.seed + 1)
 
 
-def instant() -> tuple[float, float]:
-    return time.perf_counter(), time.process_time()
-
-
-def since(started: tuple[float, float]) -> Timed:
-    return Timed(time.perf_counter() - started[0], time.process_time() - started[1])
-
-
 @contextmanager
 def without_the_client() -> Iterator[None]:
     """Litellm's answer to the next question is given to all that come after it, each after the same wait."""
@@ -150,7 +139,7 @@ def main() -> None:
     waited = min((calls for _, calls, *_ in runs), key=lambda run: run.wall)
     rows: list[Measurement] = [
         row(f"{CALLS} calls: {waited.wall:.2f} s", waited, "the ideal", 1 / IDEAL, 1 / 1.15),
-        row(f"our own CPU a call: {1000 * own:.2f} ms", Timed(own, own), "1 ms", 1 / OWN_SHARE, 1.0),
+        within(f"our own CPU a call: {1000 * own:.2f} ms", own, "1 ms", OWN_SHARE),
     ]
     notes = [
         f"with the client: {1000 * calls.cpu / CALLS:.2f} ms of CPU a call",

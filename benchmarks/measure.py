@@ -3,8 +3,12 @@
 import argparse
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from arena.config import Config, load
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +51,40 @@ class Timed:
 
 def timed(work: Callable[[], object], parts: int = 1, repeat: int = 3) -> Timed:
     """The best of some runs of a work that has so many parts."""
-    runs = []
+    return min(_runs(work, parts, repeat), key=lambda run: run.wall)
+
+
+def least_cpu(work: Callable[[], object], parts: int = 1, repeat: int = 3) -> float:
+    """The least CPU of some runs, which other work on the machine does not change."""
+    return min(run.cpu for run in _runs(work, parts, repeat))
+
+
+def _runs(work: Callable[[], object], parts: int, repeat: int) -> Iterator[Timed]:
     for _ in range(repeat):
-        wall, cpu = time.perf_counter(), time.process_time()
+        started = instant()
         work()
-        runs.append(Timed((time.perf_counter() - wall) / parts, (time.process_time() - cpu) / parts))
-    return min(runs, key=lambda run: run.wall)
+        yield since(started, parts)
+
+
+def instant() -> tuple[float, float]:
+    """Now, by the wall and by this process's CPU."""
+    return time.perf_counter(), time.process_time()
+
+
+def since(started: tuple[float, float], parts: int = 1) -> Timed:
+    """How long it is since an instant, for one of so many parts."""
+    wall, cpu = instant()
+    return Timed((wall - started[0]) / parts, (cpu - started[1]) / parts)
 
 
 def row(what: str, ours: Timed, against: str, reference: float, wanted: float) -> Measurement:
     """A line of the table; `reference` is how many a second it is held against."""
     return Measurement(what, ours.per_second, ours.cpu_share, against, reference, wanted)
+
+
+def within(what: str, took: float, against: str, most: float) -> Measurement:
+    """A line about seconds, or whatever else may come to so many at most."""
+    return row(what, Timed(took, took), against, 1 / most, 1.0)
 
 
 def options(doc: str | None) -> argparse.ArgumentParser:
@@ -82,3 +109,19 @@ def report(rows: Sequence[Measurement], as_json: bool, notes: Sequence[str] = ()
         print(note)
     slow = sum(not row.good for row in rows)
     print(f"{len(rows) - slow} as fast as wanted, {slow} slower")
+
+
+def report_plainly(rows: Iterable[dict[str, Any]], as_json: bool, line: str) -> None:
+    """Print rows that are held against nothing, each by a template as it comes, or all at once as JSON."""
+    if as_json:
+        print(json.dumps(list(rows), indent=1))
+        return
+    for row in rows:
+        print(line.format(**row), flush=True)
+
+
+def an_arena(folder: Path, *lines: str) -> Config:
+    """The config of an arena in a folder."""
+    file = folder / "config.yaml"
+    file.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    return load(file)

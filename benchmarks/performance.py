@@ -45,7 +45,7 @@ class Promise:
 
 
 PROMISES = (
-    Promise("fills, marks, ledger persisted", "0.30 of sqlite3, same rows", "store", r"^(?!arena status)"),
+    Promise("fills, marks, ledger persisted", "0.30 of sqlite3, same rows", "store", r"^turns"),
     Promise("`arena status`, a tenth of a year", "0.1 s", "store", r"^arena status", by_cpu=True),
     Promise("marks in columns", "50 × a loop", "portfolio", r"^a lot marked, of a million"),
     Promise("bets on disk", "10 × the reference", "portfolio", r"^bets on disk", by_cpu=True),
@@ -75,7 +75,7 @@ PROMISES = (
     Promise("a search among 100,000 texts", "50 ms of CPU", "shelf", r"", by_cpu=True),
     Promise("`arena --help`", "0.3 s over `python -c pass`", "help", ""),
     Promise("`arena leaderboard`, the demo", "1.2 s of CPU", "leaderboard", ""),
-    Promise("verify, a tenth of a year", "6 s of CPU", "verify", ""),
+    Promise("verify, a tenth of a year", "6 s of CPU", "store", r"^verify", by_cpu=True),
     Promise("import, 3 times the data", "3.3 × the CPU", "import", ""),
 )
 SLOW = ("replay", "dashboard", "scoring", "store")
@@ -129,11 +129,6 @@ def of_leaderboard(folder: Path) -> Iterator[tuple[str, float]]:
     yield "`arena leaderboard`, the demo", 1.2 / cpu_of(*ARENA, "leaderboard", "--database", str(record))
 
 
-def of_verify() -> Iterator[tuple[str, float]]:
-    rows = json.loads(output(sys.executable, "-m", "benchmarks.verify", "0.1", "--json"))["rows"]
-    yield "verify, a tenth of a year", 6 / next(row["cpu"] for row in rows if row["what"] == "verify")
-
-
 def of_import(folder: Path) -> Iterator[tuple[str, float]]:
     took = []
     for scale in IMPORT_SIZES:
@@ -156,7 +151,6 @@ MODULES = ("portfolio", "fanout", "sync", "scoring", "store", "replay", "dashboa
 MEASURES: dict[str, Callable[[Path], Iterator[tuple[str, float]]]] = {
     "help": lambda _: of_help(),
     "leaderboard": of_leaderboard,
-    "verify": lambda _: of_verify(),
     "import": of_import,
 }
 NAMES = (*MODULES, *MEASURES)

@@ -13,13 +13,13 @@ from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
-from arena.config import Config, load
+from arena.config import Config
 from arena.record.queries.cohorts import count_facts
 from arena.record.record import Record
 from arena.rounds.open_world import open_world
 from arena.rounds.replay import arrange_replay, open_recording, play_replay
 from benchmarks import bare
-from benchmarks.measure import Timed, options, report, row, timed
+from benchmarks.measure import Timed, an_arena, options, report, row, timed
 from markets.bundle import Sighting, write
 from markets.simulation.settings import Settings
 from markets.venues.simulator import venue
@@ -52,10 +52,7 @@ def config(folder: Path) -> Config:
         f"  - {{name: {name}-{place}, kind: {name}{f', p: {p}' if name == 'constant' else ''}}}"
         for place, (name, p) in enumerate(AGENTS)
     ]
-    file = folder / "config.yaml"
-    lines = ["markets: {venue: simulator, min_volume: 0}", "agents:", *blocks]
-    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return load(file)
+    return an_arena(folder, "markets: {venue: simulator, min_volume: 0}", "agents:", *blocks)
 
 
 def ours(folder: Path, database: Path) -> Counter[str]:

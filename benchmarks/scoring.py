@@ -3,11 +3,13 @@
 python -m benchmarks.scoring
 """
 
+import math
 import random
 import resource
 import subprocess
 import sys
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,17 +18,23 @@ from numpy.typing import NDArray
 
 import arena.scores.rules
 from arena.scores.rules import brier, calibration, log, skill, skill_ratio
+from arena.scores.rules.comparisons.evidence import EvidenceRows, evidence
+from arena.scores.rules.comparisons.season_rows import WEEK, SeasonForecasts, check_season
+from arena.scores.rules.comparisons.standings import standings
 from arena.scores.rules.forecastbench.adjusted_brier import score, two_way
 from arena.scores.rules.forecastbench.bootstrap import REPLICATES, replicate_scores
 from arena.scores.rules.forecastbench.leaderboard import forecastbench_leaderboard
 from arena.scores.rules.forecastbench.panel import Panel, panel
-from benchmarks.measure import Measurement, Timed, options, report, timed
-from benchmarks.scoring_metaculus import metaculus_rows
-from benchmarks.scoring_standings import standings_rows, whole_board
-from benchmarks.slow_scores import Cell, adjusted, redrawn
+from arena.scores.rules.metaculus import baseline, peer
+from arena.scores.rules.metaculus.forecasts import Forecasts, MetaculusQuestion, totals
+from arena.scores.rules.metaculus.question_types import binary, continuous, multiple_choice
+from benchmarks.measure import Measurement, Timed, options, report, row, timed
 from markets.registry import load, names
 
 Column = NDArray[np.float64]
+Cell = tuple[str, str, str, float, bool]
+"""A forecaster, a question, its stratum, the Brier score, and whether that says how hard the question was."""
+CLOSE = 1e-8
 HOME = Path(arena.scores.rules.__path__[0])
 MILLION, ROWS, MARKETS = 1_000_000, 100_000, 20_000
 DRAWS, MODELS, QUESTIONS = 10_000, 200, 500
@@ -180,6 +188,202 @@ def boards() -> list[Measurement]:
         by_cpu("a ForecastBench board, a replicate", fast, "a slow transcription", slow, 300),
         by_cpu("a ForecastBench board, a replicate", fast, "its own code, published", published, 300),
     ]
+
+
+def redrawn(cells: Sequence[Cell], rng: random.Random) -> list[Cell]:
+    """The cells of questions drawn anew, in each stratum as many as it has, copies named apart."""
+    of_question: dict[str, list[Cell]] = defaultdict(list)
+    strata: dict[str, dict[str, None]] = defaultdict(dict)
+    for cell in cells:
+        of_question[cell[1]].append(cell)
+        strata[cell[2]][cell[1]] = None
+    drawn = []
+    for stratum in map(list, strata.values()):
+        for copy, question in enumerate(rng.choices(stratum, k=len(stratum))):
+            drawn += [(cell[0], f"{question} {copy}", *cell[2:]) for cell in of_question[question]]
+    return drawn
+
+
+def two_way_effects(cells: Sequence[Cell]) -> dict[str, float]:
+    """How hard each question was: y = a + b by turns, the means of a given b, then of b given a."""
+    fitting = [(who, what, y) for who, what, _, y, fits in cells if fits]
+    a: dict[str, float] = defaultdict(float)
+    while True:
+        b = _means((what, y - a[who]) for who, what, y in fitting)
+        better = _means((who, y - b[what]) for who, what, y in fitting)
+        moved = max(abs(better[who] - a[who]) for who in better)
+        a.update(better)
+        if moved < CLOSE:
+            return b
+
+
+def adjusted(cells: Sequence[Cell]) -> dict[str, float]:
+    """The difficulty-adjusted Brier score of each forecaster, always 0.5 being 0.25."""
+    hard = two_way_effects(cells)
+    means = _means((who, y - hard[what]) for who, what, _, y, _ in cells)
+    half = sum(0.25 - b for b in hard.values()) / len(hard)
+    return {who: mean + 0.25 - half for who, mean in means.items()}
+
+
+def _means(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:
+    sums: dict[str, list[float]] = defaultdict(list)
+    for key, value in pairs:
+        sums[key].append(value)
+    return {key: sum(values) / len(values) for key, values in sums.items()}
+
+
+FORECASTERS, EACH, LIFE = 100, 10, 1000.0
+OPTIONS, BUCKETS = 5, 200
+QUESTION = MetaculusQuestion(0.0, LIFE, LIFE)
+TIMES_SLOW = 80
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MetaculusSample:
+    """A kind of question: how its forecasts are read, and how long Metaculus's own code takes for one."""
+
+    title: str
+    read: Callable[[list[str], Column], Forecasts]
+    published: float
+
+
+def kinds() -> list[MetaculusSample]:
+    """One question of each kind, with its forecasts made up."""
+    rng = np.random.default_rng(1)
+    size = FORECASTERS * EACH
+    stated = rng.integers(1, 1000, size) / 1000
+    options = rng.dirichlet(np.ones(OPTIONS), size)
+    steps = rng.dirichlet(np.ones(BUCKETS), size) * 0.9 + 0.1 / BUCKETS
+    cdf = np.minimum(np.concatenate([np.zeros((size, 1)), steps.cumsum(axis=1)], axis=1), 1)
+    cdf[:, -1] = 1
+    return [
+        MetaculusSample("yes/no", lambda who, at: binary(who, at, stated, outcome=True), 137 / 100),
+        MetaculusSample(
+            "several options", lambda who, at: multiple_choice(who, at, options, outcome=2), 21 / 20
+        ),
+        MetaculusSample("a number", lambda who, at: continuous(who, at, cdf, bucket=77), 66 / 20),
+    ]
+
+
+def metaculus_fast(forecasts: Forecasts) -> tuple[Column, Column]:
+    """Baseline and peer score of every forecaster."""
+    scores = [totals(forecasts, rule.score(QUESTION, forecasts)).score for rule in (baseline, peer)]
+    return scores[0], scores[1]
+
+
+def metaculus_slow(forecasts: Forecasts) -> tuple[list[float], list[float]]:
+    """The same by the text, at every instant when a forecast changed, against each of the others."""
+    who, start, end, chance, nothing, scale = (
+        column.tolist()
+        for column in (
+            forecasts.forecaster,
+            forecasts.start,
+            forecasts.end,
+            forecasts.chance,
+            forecasts.ignorance,
+            forecasts.own_points,
+        )
+    )
+    names = sorted(set(who))
+    own, others = dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.0)
+    times = sorted(set(start))
+    for now, until in zip(times, [*times[1:], LIFE], strict=True):
+        share = (until - now) / LIFE
+        stood = {name: i for i, name in enumerate(who) if start[i] <= now < end[i]}
+        logs = {name: math.log(chance[i]) for name, i in stood.items()}
+        for name, i in stood.items():
+            own[name] += share * scale[i] * (logs[name] - math.log(nothing[i]))
+            rest = [log for other, log in logs.items() if other != name]
+            if rest:
+                others[name] += share * forecasts.points * (logs[name] - sum(rest) / len(rest))
+    return [own[name] for name in names], [others[name] for name in names]
+
+
+def metaculus_rows() -> list[Measurement]:
+    """Each kind of question, against the slow transcription and against published times."""
+    rng = np.random.default_rng(2)
+    who = [f"f{n % FORECASTERS:03}" for n in range(FORECASTERS * EACH)]
+    at = np.sort(rng.uniform(0, LIFE, len(who)))
+    return [line for kind in kinds() for line in _two(kind, who, at)]
+
+
+def _two(kind: MetaculusSample, who: list[str], at: Column) -> list[Measurement]:
+    forecasts = kind.read(who, at)
+    assert all(
+        np.allclose(a, b) for a, b in zip(metaculus_fast(forecasts), metaculus_slow(forecasts), strict=True)
+    )
+    ours = timed(lambda: metaculus_fast(kind.read(who, at)), repeat=20)
+    by_hand = timed(lambda: metaculus_slow(forecasts), repeat=1)
+    title = f"Metaculus baseline and peer, {kind.title}"
+    return [
+        row(title, ours, "a slow transcription", by_hand.per_second, TIMES_SLOW),
+        row(title, ours, "Metaculus's code, published", 1 / kind.published, TIMES_SLOW),
+    ]
+
+
+AGENTS, EVENTS, SHOWN, ROUNDS, TURNS = 50, 200, 1000, 52, 10
+SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class YearOfForecasts:
+    """A season, and the same rows of every agent as its evidence goes by."""
+
+    season: SeasonForecasts
+    rows: dict[str, EvidenceRows]
+
+
+def a_year() -> YearOfForecasts:
+    """Weekly rounds; a market is open for ten of them, five are one event, agents see all but a few."""
+    rng = np.random.default_rng(1)
+    market = np.repeat(np.arange(SHOWN), TURNS)
+    instant = rng.integers(0, ROUNDS - TURNS, SHOWN)[market] + np.tile(np.arange(TURNS), SHOWN)
+    price = np.clip(rng.beta(2, 2, SHOWN)[market] + rng.normal(0, 0.05, market.size), 0.01, 0.99)
+    outcome = (rng.random(SHOWN) < price[np.arange(SHOWN) * TURNS + TURNS - 1]).astype(np.int64)
+    seen = rng.random((AGENTS, market.size)) < 0.9
+    agent, cell = np.nonzero(seen)
+    stated = np.clip(price[cell] + rng.normal(0, 0.1, cell.size), 0, 1)
+    known = (instant[market.size // SHOWN * np.arange(SHOWN) + TURNS - 1] + 1.0)[market] * WEEK
+    names = [f"a{n:02}" for n in range(AGENTS)]
+    season = check_season(
+        names,
+        [f"e{n:03}" for n in range(EVENTS)],
+        agent=agent,
+        instant=instant[cell],
+        market=market[cell],
+        event=market[cell] % EVENTS,
+        forecast=stated,
+        reference=price[cell],
+        outcome=outcome[market[cell]],
+        known=known[cell],
+    )
+    rows = {}
+    for place, name in enumerate(names):
+        own = cell[agent == place]
+        rows[name] = EvidenceRows(
+            story=market[own] % EVENTS,
+            market=market[own],
+            made=instant[own] * float(WEEK),
+            known=known[own],
+            forecast=stated[agent == place],
+            price=price[own],
+            payout=outcome[market[own]].astype(np.float64),
+        )
+    return YearOfForecasts(season, rows)
+
+
+def whole_board(year: YearOfForecasts | None = None) -> None:
+    """The leaderboard from columns, with everyone's evidence."""
+    found = year or a_year()
+    standings(found.season, {name: evidence(rows) for name, rows in found.rows.items()})
+
+
+def standings_rows() -> list[Measurement]:
+    """The board once its rows are columns; read from the record they already are."""
+    year = a_year()
+    ours = timed(lambda: whole_board(year), repeat=2)
+    title = f"a year's leaderboard, 1,999 draws: {ours.wall:.1f} s"
+    return [row(title, ours, f"one in {SECONDS:.0f} s", 1 / SECONDS, 1.0)]
 
 
 MEMORY: dict[str, Callable[[], object]] = {

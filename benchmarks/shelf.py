@@ -3,15 +3,14 @@
 python -m benchmarks.shelf
 """
 
-import json
 import random
-import sys
-import time
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import accumulate
 
 from agents.article_index import ArticleIndex
 from agents.evidence import FoundArticle
+from benchmarks.measure import Measurement, least_cpu, options, report, within
 
 TEXTS, WORDS, MOST = 100_000, 60, 0.050
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -39,24 +38,14 @@ def shelf() -> ArticleIndex:
     return index
 
 
-def cost(index: ArticleIndex, query: str) -> float:
-    """Seconds of CPU, the least of five searches."""
-    took = []
-    for _ in range(5):
-        began = time.process_time()
+def main() -> None:
+    chosen, index, rows = options(__doc__).parse_args(), shelf(), list[Measurement]()
+    for what, query in QUERIES.items():
         assert index.search(query, NOW)
-        took.append(time.process_time() - began)
-    return min(took)
+        took = least_cpu(partial(index.search, query, NOW), repeat=5)
+        rows.append(within(f"{what}: {1_000 * took:.1f} ms of CPU", took, "50 ms", MOST))
+    report(rows, chosen.json, [f"a search among {TEXTS:,} texts"])
 
 
 if __name__ == "__main__":
-    filled = shelf()
-    figures = {what: cost(filled, query) for what, query in QUERIES.items()}
-    if "--json" in sys.argv:
-        shares = {"wanted": 1, "cpu_share": 1}
-        print(json.dumps({"rows": [{"what": x, "ratio": MOST / y} | shares for x, y in figures.items()]}))
-        sys.exit()
-    print(f"a search among {TEXTS:,} texts, in milliseconds of CPU, at most {1_000 * MOST:.0f} wanted:")
-    for what, took in figures.items():
-        print(f"{1_000 * took:6.1f}  {what}")
-    sys.exit(max(figures.values()) > MOST)
+    main()

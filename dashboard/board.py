@@ -20,28 +20,7 @@ from arena.scores.profiles.detailed_profile import ProfileFigures
 from arena.scores.rules.comparisons.lead import MIN_COVERAGE
 from arena.scores.rules.comparisons.weeks import ENOUGH_WEEKS
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
-from arena.scores.slices import Slice
-from dashboard.html import (
-    CHOSEN,
-    REST,
-    SMALL,
-    HtmlCell,
-    HtmlColumn,
-    Scale,
-    before_band,
-    cell_scale,
-    html_table,
-    interval,
-    number,
-    picture,
-    quiet,
-    shortened,
-    sparkline,
-    tag,
-    time,
-    venue_cells,
-    words,
-)
+from dashboard import html
 from dashboard.pages import Address, Way, in_app, put, way
 from dashboard.record import CohortLine, LeaderboardLine, MarketLine, MarketStatus, SeasonOverview
 from dashboard.words import count, day, money, outcome, percent, plain, with_true_minus, written
@@ -54,7 +33,7 @@ Figure = float | int | str | None
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardColumn:
-    """A figure: its words, how it is found in a row and written, and what the table multiplies it by.
+    """A figure: its words, how it is written and found in a row, and what the table multiplies it by.
 
     `format` is "text" for words, "times" for evidence, and else as Streamlit writes numbers.
     """
@@ -64,11 +43,11 @@ class LeaderboardColumn:
     format: str
     help: str
     of: Callable[[Any], Figure]
-    times: int = 1
 
-
-def _score(key: str, label: str, format: str, help: str, times: int = 1) -> LeaderboardColumn:
-    return LeaderboardColumn(key, label, format, help, lambda line: getattr(line.row, key), times)
+    @property
+    def times(self) -> int:
+        """Shares are shown in percent."""
+        return 100 if self.key in SHARES else 1
 
 
 def place(row: LeaderboardRow) -> str:
@@ -88,205 +67,179 @@ def _interval(row: LeaderboardRow) -> str | None:
     return None if low is None or high is None else " to ".join(written(x, "%+.4f") for x in (low, high))
 
 
-def _luck(of: Callable[[Any], float | None]) -> Callable[[LeaderboardLine], Figure]:
-    return lambda line: None if line.luck is None else of(line.luck)
+Finder = Callable[[Any], Figure] | str
+"""How a figure is found in a line: by a function, or by names that lead to it."""
+SHARES = ("luck_percentile", "win_rate", "coverage", "coverage_in_time")
+HEADS = {
+    "place": ("Place", "text"),
+    "skill_low": ("Skill from", "%+.4f"),
+    "skill": ("Skill", "%+.4f"),
+    "interval": ("95% interval", "text"),
+    "verdict": ("Verdict", "text"),
+    "evidence": ("Evidence", "times"),
+    "ties": ("Tied", "text"),
+    "copies": ("Copies", "text"),
+    "brier_implied": ("Implied Brier*", "%.4f"),
+    "pnl": ("P/L", "gain"),
+    "luck_percentile": ("Better than %", "%.0f"),
+    "return_pct": ("Return %", "%+.1f"),
+    "brier_stated": ("Brier stated", "%.4f"),
+    "brier_market": ("Brier market", "%.4f"),
+    "brier_anchored": ("Brier anchored", "%.4f"),
+    "miscalibration": ("Miscalibration", "%.4f"),
+    "miscalibration_p": ("Chance of that", "%.3f"),
+    "win_rate": ("Win %", "%.0f"),
+    "events": ("Events", "localized"),
+    "weeks": ("Weeks", "localized"),
+    "skill_low_by_week": ("From, by week", "%+.4f"),
+    "coverage": ("Coverage %", "%.0f"),
+    "cost_usd": ("Cost $", "%.2f"),
+    "skill_per_dollar": ("Skill per $", "%+.4f"),
+    "cost_per_forecast": ("Cost per forecast $", "%.6f"),
+    "peer": ("Peer", "%+.2f"),
+    "baseline": ("Baseline", "%+.2f"),
+    "spot_peer": ("Spot peer", "%+.2f"),
+    "relative": ("Relative", "%+.3f"),
+    "coverage_in_time": ("Coverage in time %", "%.0f"),
+    "skill_high": ("Skill to", "%+.4f"),
+    "skill_p": ("Chance", "%.3f"),
+    "events_effective": ("Events that count", "%.1f"),
+    "luck_low": ("Luck from $", "dollar"),
+    "luck_high": ("Luck to $", "dollar"),
+    "shown": ("Shown", "localized"),
+    "answered": ("Answered", "localized"),
+    "resolved": ("Resolved", "localized"),
+    "bets": ("Bets", "localized"),
+    "sold": ("Sales", "localized"),
+    "cohorts": ("Cohorts", "localized"),
+    "turns": ("Turns", "localized"),
+    "malformed": ("Malformed", "localized"),
+    "failed": ("Failed", "localized"),
+    "late": ("Late", "localized"),
+    "retried": ("Retried", "localized"),
+    "unscored": ("Unscored", "localized"),
+    "early": ("Early", "localized"),
+    "kind": ("Kind", "text"),
+    "tools": ("Tools", "text"),
+    "note": ("Note", "text"),
+    "why_not": ("Why not", "text"),
+    "implied_band": ("Rating", "text"),
+    "implied_skill": ("Against 0.25", "%+.2f"),
+    "return_band": ("Return rating", "text"),
+    "stated_skill": ("Stated against 0.25", "%+.2f"),
+    "skill_ratio": ("Stated against the market", "%+.2f"),
+}
+"""All that is said of an agent: what a column is called, and how its figures are written."""
+HELP = {
+    "place": "The places that it may really hold, as far as chance can be told from skill.",
+    "skill_low": "The low end of its 95% interval: the board is in its order.",
+    "skill": "The price's Brier score minus its own, on the same forecasts; > 0 beats it.",
+    "interval": "It holds the true skill in 95% of seasons.",
+    "verdict": "Proven: above the price by event and by week, evidence at {bar}. Ahead: by event alone.",
+    "evidence": "What a bet on its skill has made of 1; proven needs {bar}.",
+    "ties": "Agents that share a letter can't be told apart yet.",
+    "copies": "Whose forecasts it repeats: together they are one entry.",
+    "brier_implied": "Bets read as confidence by stake alone; lower is better.",
+    "pnl": "Profit or loss in dollars, open positions at mid.",
+    "luck_percentile": "Share of skill-less seasons with the same bets that earn less; from 3 to 97 the "
+    "profit is no news.",
+    "return_pct": "Profit or loss in percent of the bankrolls it was given.",
+    "brier_stated": "The mean over markets of the squared error of what it stated; lower is better.",
+    "brier_market": "The same of the price, on its forecasts; lower is better.",
+    "brier_anchored": "Bets read as a move from the price paid; lower is better.",
+    "miscalibration": "By how much its Brier score would fall if what it calls 70% came true 70% of the "
+    "time; 0 is best.",
+    "miscalibration_p": "How likely a calibrated forecaster would look as far off; under 0.05 it is more "
+    "than chance.",
+    "win_rate": "Share of its resolved bets whose side won.",
+    "events": "Among its resolved forecasts. Markets of one event move together.",
+    "weeks": f"In which its markets resolved; proven needs {ENOUGH_WEEKS}.",
+    "skill_low_by_week": "The low end where weeks are compared, not events.",
+    "coverage": f"Share of what resolved that it answered; ranked from {MIN_COVERAGE:.0%} on.",
+    "cost_usd": "What its calls cost, in dollars; a dash when a price is unknown.",
+    "skill_per_dollar": "Skill divided by cost.",
+    "cost_per_forecast": "That of all its calls, spread over the probabilities that it stated, resolved or "
+    "not.",
+    "peer": "Metaculus's peer score: points better than the other agents over time.",
+    "baseline": "Metaculus's baseline score: points better than 50%.",
+    "spot_peer": "The peer score of what stood when a market closed.",
+    "relative": "Against the median of the other agents, in powers of two.",
+    "coverage_in_time": "Share of the lives of the markets that ended for which a forecast of its stood.",
+    "skill_high": "The high end of its 95% interval.",
+    "skill_p": "How likely a skill as far from 0 would be if there were none.",
+    "events_effective": "Events, counted by what they can tell: what an interval is made of.",
+    "luck_low": "Where 95% of seasons end that have the same bets and no skill: from here.",
+    "luck_high": "Where they end: to here.",
+    "shown": "Markets shown to it, one a market and turn.",
+    "answered": "Of these, those with a usable probability.",
+    "resolved": "Of those shown, those that ended YES or NO.",
+    "bets": "Accepted, resolved or not.",
+    "sold": "Of positions, before their market ended.",
+    "cohorts": "That it plays in.",
+    "turns": "Decisions asked of it.",
+    "malformed": "Turns whose answer could not be used, or was refused; they count as skips.",
+    "failed": "Turns without any answer; they count as unanswered.",
+    "late": "Turns that came after their window; they count as unanswered.",
+    "retried": "Turns that were tried again after they had failed.",
+    "unscored": "Forecasts that ended in a fraction or refund: paid, no score.",
+    "early": "Forecasts older than the release of their model: no evidence, no score.",
+    "kind": "What decides: a language model, or a rule.",
+    "tools": "What it could look things up with before it answered.",
+    "note": "What its figures are not worth, and why.",
+    "why_not": f"An agent is ranked if it answers {MIN_COVERAGE:.0%} of what resolves.",
+    "implied_band": "Of the implied Brier score, from Exceptional to Very Poor.",
+    "implied_skill": "Brier skill: 1 − implied Brier ÷ 0.25, the score of a coin.",
+    "return_band": "Of the return, from Exceptional to Very Poor.",
+    "stated_skill": "Brier skill of what it stated: 1 − its Brier ÷ 0.25.",
+    "skill_ratio": "1 − stated Brier ÷ the price's, same forecasts.",
+}
+"""What each of them means."""
+FOUND: Mapping[str, Finder] = {
+    "place": lambda line: place(line.row),
+    "interval": lambda line: _interval(line.row),
+    "verdict": lambda line: verdict_word(line.row.verdict, line.row.skill_high, line.row.copies),
+    "ties": lambda line: tie_letters(line.row.ties),
+    "luck_percentile": "luck.percentile",
+    "luck_low": lambda line: None if line.luck is None else line.luck.low / ONE,
+    "luck_high": lambda line: None if line.luck is None else line.luck.high / ONE,
+    "miscalibration": "brief.miscalibration",
+    "miscalibration_p": "brief.miscalibration_p",
+    "peer": "metaculus.peer",
+    "baseline": "metaculus.baseline",
+    "spot_peer": "metaculus.spot_peer",
+    "relative": "metaculus.relative",
+    "coverage_in_time": "metaculus.coverage",
+    "tools": lambda line: ", ".join(line.row.tools),
+    "note": "note",
+}
+"""Those that do not stand in the row under their own key."""
+APART = ("why_not", "implied_band", "implied_skill", "return_band", "stated_skill", "skill_ratio")
+"""What no leaderboard has among its columns."""
 
 
-def _brief(name: str) -> Callable[[LeaderboardLine], Figure]:
-    def of(line: LeaderboardLine) -> Figure:
-        found: Figure = getattr(line.brief, name) if line.brief else None
+def columns_of(*keys: str) -> tuple[LeaderboardColumn, ...]:
+    """Some of the columns, in the order asked for."""
+    return tuple(
+        LeaderboardColumn(key, *HEADS[key], HELP[key], _finder(FOUND.get(key, f"row.{key}"))) for key in keys
+    )
+
+
+def _finder(found: Finder) -> Callable[[Any], Figure]:
+    """Names lead nowhere where one of them does."""
+    if not isinstance(found, str):
         return found
+    names = found.split(".")
+
+    def of(line: Any) -> Figure:
+        for name in names:
+            line = None if line is None else getattr(line, name)
+        figure: Figure = line
+        return figure
 
     return of
 
 
-def _metaculus(
-    name: str, label: str, format: str, help: str, key: str = "", times: int = 1
-) -> LeaderboardColumn:
-    def of(line: LeaderboardLine) -> Figure:
-        found: Figure = getattr(line.metaculus, name) if line.metaculus else None
-        return found
-
-    return LeaderboardColumn(key or name, label, format, help, of, times)
-
-
-def _money(name: str) -> Callable[[Any], float]:
-    return lambda luck: float(getattr(luck, name)) / ONE
-
-
-COLUMNS = (
-    LeaderboardColumn(
-        "place",
-        "Place",
-        "text",
-        "The places that it may really hold, as far as chance can be told from skill.",
-        lambda line: place(line.row),
-    ),
-    _score("skill_low", "Skill from", "%+.4f", "The low end of its 95% interval: the board is in its order."),
-    _score(
-        "skill",
-        "Skill",
-        "%+.4f",
-        "The price's Brier score minus its own, on the same forecasts; > 0 beats it.",
-    ),
-    LeaderboardColumn(
-        "interval",
-        "95% interval",
-        "text",
-        "It holds the true skill in 95% of seasons.",
-        lambda line: _interval(line.row),
-    ),
-    LeaderboardColumn(
-        "verdict",
-        "Verdict",
-        "text",
-        "Proven: above the price by event and by week, evidence at {bar}. Ahead: by event alone.",
-        lambda line: verdict_word(line.row.verdict, line.row.skill_high, line.row.copies),
-    ),
-    _score("evidence", "Evidence", "times", "What a bet on its skill has made of 1; proven needs {bar}."),
-    LeaderboardColumn(
-        "ties",
-        "Tied",
-        "text",
-        "Agents that share a letter can't be told apart yet.",
-        lambda line: tie_letters(line.row.ties),
-    ),
-    _score("copies", "Copies", "text", "Whose forecasts it repeats: together they are one entry."),
-    _score(
-        "brier_implied",
-        "Implied Brier*",
-        "%.4f",
-        "Bets read as confidence by stake alone; lower is better.",
-    ),
-    _score("pnl", "P/L", "gain", "Profit or loss in dollars, open positions at mid."),
-    LeaderboardColumn(
-        "luck_percentile",
-        "Better than %",
-        "%.0f",
-        "Share of skill-less seasons with the same bets that earn less; from 3 to 97 the profit is no news.",
-        _luck(lambda luck: luck.percentile),
-        100,
-    ),
-    _score("return_pct", "Return %", "%+.1f", "Profit or loss in percent of the bankrolls it was given."),
-    _score(
-        "brier_stated",
-        "Brier stated",
-        "%.4f",
-        "The mean over markets of the squared error of what it stated; lower is better.",
-    ),
-    _score(
-        "brier_market", "Brier market", "%.4f", "The same of the price, on its forecasts; lower is better."
-    ),
-    _score(
-        "brier_anchored",
-        "Brier anchored",
-        "%.4f",
-        "Bets read as a move from the price paid; lower is better.",
-    ),
-    LeaderboardColumn(
-        "miscalibration",
-        "Miscalibration",
-        "%.4f",
-        "By how much its Brier score would fall if what it calls 70% came true 70% of the time; 0 is best.",
-        _brief("miscalibration"),
-    ),
-    LeaderboardColumn(
-        "miscalibration_p",
-        "Chance of that",
-        "%.3f",
-        "How likely a calibrated forecaster would look as far off; under 0.05 it is more than chance.",
-        _brief("miscalibration_p"),
-    ),
-    _score("win_rate", "Win %", "%.0f", "Share of its resolved bets whose side won.", 100),
-    _score(
-        "events", "Events", "localized", "Among its resolved forecasts. Markets of one event move together."
-    ),
-    _score("weeks", "Weeks", "localized", f"In which its markets resolved; proven needs {ENOUGH_WEEKS}."),
-    _score(
-        "skill_low_by_week", "From, by week", "%+.4f", "The low end where weeks are compared, not events."
-    ),
-    _score(
-        "coverage",
-        "Coverage %",
-        "%.0f",
-        f"Share of what resolved that it answered; ranked from {MIN_COVERAGE:.0%} on.",
-        100,
-    ),
-    _score("cost_usd", "Cost $", "%.2f", "What its calls cost, in dollars; a dash when a price is unknown."),
-    _score("skill_per_dollar", "Skill per $", "%+.4f", "Skill divided by cost."),
-    _score(
-        "cost_per_forecast",
-        "Cost per forecast $",
-        "%.6f",
-        "That of all its calls, spread over the probabilities that it stated, resolved or not.",
-    ),
-    _metaculus(
-        "peer", "Peer", "%+.2f", "Metaculus's peer score: points better than the other agents over time."
-    ),
-    _metaculus("baseline", "Baseline", "%+.2f", "Metaculus's baseline score: points better than 50%."),
-    _metaculus("spot_peer", "Spot peer", "%+.2f", "The peer score of what stood when a market closed."),
-    _metaculus("relative", "Relative", "%+.3f", "Against the median of the other agents, in powers of two."),
-    _metaculus(
-        "coverage",
-        "Coverage in time %",
-        "%.0f",
-        "Share of the lives of the markets that ended for which a forecast of its stood.",
-        "coverage_in_time",
-        100,
-    ),
-    _score("skill_high", "Skill to", "%+.4f", "The high end of its 95% interval."),
-    _score("skill_p", "Chance", "%.3f", "How likely a skill as far from 0 would be if there were none."),
-    _score(
-        "events_effective",
-        "Events that count",
-        "%.1f",
-        "Events, counted by what they can tell: what an interval is made of.",
-    ),
-    LeaderboardColumn(
-        "luck_low",
-        "Luck from $",
-        "dollar",
-        "Where 95% of seasons end that have the same bets and no skill: from here.",
-        _luck(_money("low")),
-    ),
-    LeaderboardColumn("luck_high", "Luck to $", "dollar", "Where they end: to here.", _luck(_money("high"))),
-    _score("shown", "Shown", "localized", "Markets shown to it, one a market and turn."),
-    _score("answered", "Answered", "localized", "Of these, those with a usable probability."),
-    _score("resolved", "Resolved", "localized", "Of those shown, those that ended YES or NO."),
-    _score("bets", "Bets", "localized", "Accepted, resolved or not."),
-    _score("sold", "Sales", "localized", "Of positions, before their market ended."),
-    _score("cohorts", "Cohorts", "localized", "That it plays in."),
-    _score("turns", "Turns", "localized", "Decisions asked of it."),
-    _score(
-        "malformed",
-        "Malformed",
-        "localized",
-        "Turns whose answer could not be used, or was refused; they count as skips.",
-    ),
-    _score("failed", "Failed", "localized", "Turns without any answer; they count as unanswered."),
-    _score("late", "Late", "localized", "Turns that came after their window; they count as unanswered."),
-    _score("retried", "Retried", "localized", "Turns that were tried again after they had failed."),
-    _score(
-        "unscored", "Unscored", "localized", "Forecasts that ended in a fraction or refund: paid, no score."
-    ),
-    _score(
-        "early",
-        "Early",
-        "localized",
-        "Forecasts older than the release of their model: no evidence, no score.",
-    ),
-    _score("kind", "Kind", "text", "What decides: a language model, or a rule."),
-    LeaderboardColumn(
-        "tools",
-        "Tools",
-        "text",
-        "What it could look things up with before it answered.",
-        lambda line: ", ".join(line.row.tools),
-    ),
-    LeaderboardColumn(
-        "note", "Note", "text", "What its figures are not worth, and why.", lambda line: line.note
-    ),
-)
+COLUMNS = columns_of(*(key for key in HEADS if key not in APART))
 """All that a leaderboard says of an agent."""
 OF_ALL = frozenset(("miscalibration", "miscalibration_p", "luck_low", "luck_high", "luck_percentile"))
 """What is only known of all cohorts together."""
@@ -296,20 +249,7 @@ SHORT = (
     *("events", "cost_usd", "skill_per_dollar"),
 )
 """The figures that a leaderboard shows at first: how good, how sure, what it earned, and what it cost."""
-
-
-def columns_of(*keys: str) -> tuple[LeaderboardColumn, ...]:
-    """Some of the columns, in the order asked for."""
-    by_key = {column.key: column for column in COLUMNS}
-    return tuple(by_key[key] for key in keys)
-
-
-UNRANKED = (
-    _score(
-        "why_not", "Why not", "text", f"An agent is ranked if it answers {MIN_COVERAGE:.0%} of what resolves."
-    ),
-    *columns_of("brier_implied", "pnl", "return_pct", "win_rate", "cost_usd"),
-)
+UNRANKED = columns_of("why_not", "brier_implied", "pnl", "return_pct", "win_rate", "cost_usd")
 """What is said of an agent that is not ranked."""
 
 
@@ -319,74 +259,41 @@ def with_bar(columns: Iterable[LeaderboardColumn], bar: float) -> tuple[Leaderbo
 
 
 RATINGS = "Ratings and Brier skill scores"
-RATED = (
-    *columns_of("brier_implied"),
-    _score("implied_band", "Rating", "text", "Of the implied Brier score, from Exceptional to Very Poor."),
-    _score(
-        "implied_skill",
-        "Against 0.25",
-        "%+.2f",
-        "Brier skill: 1 − implied Brier ÷ 0.25, the score of a coin.",
-    ),
-    *columns_of("return_pct"),
-    _score("return_band", "Return rating", "text", "Of the return, from Exceptional to Very Poor."),
-    _score(
-        "stated_skill", "Stated against 0.25", "%+.2f", "Brier skill of what it stated: 1 − its Brier ÷ 0.25."
-    ),
-    _score(
-        "skill_ratio", "Stated against the market", "%+.2f", "1 − stated Brier ÷ the price's, same forecasts."
-    ),
+RATED = columns_of(
+    *("brier_implied", "implied_band", "implied_skill", "return_pct", "return_band", "stated_skill"),
+    "skill_ratio",
 )
 """An agent rated by its implied Brier score and return, and its Brier skill."""
 
 
-def _gain(name: str) -> Callable[[Slice], Figure]:
-    def of(part: Slice) -> Figure:
-        found: Figure = getattr(part.gain, name)
-        return found
-
-    return of
-
-
-PART_COLUMNS = (
-    LeaderboardColumn(
-        "reason",
-        "Said",
-        "text",
-        "Why there is no interval, where there is none.",
-        lambda part: part.gain.reason or "",
-    ),
-    LeaderboardColumn(
-        "skill",
-        "Skill",
-        "%+.4f",
-        "The price's Brier score minus its own, in this part of the season alone.",
-        _gain("skill"),
-    ),
-    LeaderboardColumn(
-        "skill_low",
-        "Skill from",
-        "%+.4f",
-        "The low end of the interval that holds the true one in 95% of seasons.",
-        _gain("low"),
-    ),
-    LeaderboardColumn("skill_high", "Skill to", "%+.4f", "The high end of that interval.", _gain("high")),
-    LeaderboardColumn(
-        "skill_p",
-        "Chance",
-        "%.3f",
-        "How likely a skill as far from 0 would be if there were none.",
-        _gain("p"),
-    ),
-    LeaderboardColumn("rows", "Resolved forecasts", "localized", "In this part.", _gain("rows")),
-    LeaderboardColumn("markets", "Markets", "localized", "Resolved ones in this part.", _gain("markets")),
-    LeaderboardColumn("events", "Events", "localized", "Resolved ones in this part.", _gain("events")),
-    LeaderboardColumn(
-        "effective", "Events that count", "%.1f", "Events, counted by what they can tell.", _gain("effective")
-    ),
+PART_HEADS = HEADS | {
+    "reason": ("Said", "text"),
+    "rows": ("Resolved forecasts", "localized"),
+    "markets": ("Markets", "localized"),
+    "effective": ("Events that count", "%.1f"),
+}
+PART_HELP = {
+    "reason": "Why there is no interval, where there is none.",
+    "skill": "The price's Brier score minus its own, in this part of the season alone.",
+    "skill_low": "The low end of the interval that holds the true one in 95% of seasons.",
+    "skill_high": "The high end of that interval.",
+    "skill_p": "How likely a skill as far from 0 would be if there were none.",
+    "rows": "In this part.",
+    "markets": "Resolved ones in this part.",
+    "events": "Resolved ones in this part.",
+    "effective": "Events, counted by what they can tell.",
+}
+PART_FOUND: Mapping[str, Finder] = {
+    "reason": lambda part: part.gain.reason or "",
+    "skill_low": "gain.low",
+    "skill_high": "gain.high",
+    "skill_p": "gain.p",
+}
+PART_COLUMNS = tuple(
+    LeaderboardColumn(key, *PART_HEADS[key], help, _finder(PART_FOUND.get(key, f"gain.{key}")))
+    for key, help in PART_HELP.items()
 )
 """What is said of an agent in a part of the season."""
-
 
 STAMPS = {
     "simulated": "Simulated season: play money on made-up markets, whose true odds are known.",
@@ -482,8 +389,10 @@ def bars(rows: Sequence[LeaderboardRow]) -> list[Markup | None]:
 
 def intervals(spans: Sequence[tuple[float | None, float | None, float | None]]) -> list[Markup | None]:
     """Values with their intervals, where they have one, on one scale."""
-    scale = cell_scale([_span(*span) for span in spans])
-    return [None if value is None else interval(value, low, high, "c1", scale) for value, low, high in spans]
+    scale = html.cell_scale([_span(*span) for span in spans])
+    return [
+        None if value is None else html.interval(value, low, high, "c1", scale) for value, low, high in spans
+    ]
 
 
 def _span(*values: float | None) -> tuple[float, float]:
@@ -494,8 +403,8 @@ def _span(*values: float | None) -> tuple[float, float]:
 def bands(lines: Sequence[LeaderboardLine]) -> list[Markup | None]:
     """Every profit before the band of what luck alone would make of the same bets, on one scale."""
     money = [(x.luck.pnl, x.luck.low or 0, x.luck.high or 0) if x.luck else None for x in lines]
-    scale = cell_scale([_span(*one) for one in money if one])
-    return [None if one is None else before_band(*one, "c1", scale) for one in money]
+    scale = html.cell_scale([_span(*one) for one in money if one])
+    return [None if one is None else html.before_band(*one, "c1", scale) for one in money]
 
 
 def cells(rows: Sequence[Any], columns: Iterable[LeaderboardColumn]) -> dict[str, list[Figure]]:
@@ -513,18 +422,18 @@ def agent_ways(names: Sequence[str], known: Container[str]) -> list[Way | None]:
     return [way("agent", agent=name) if name in known else None for name in names]
 
 
-def config(columns: Iterable[LeaderboardColumn]) -> dict[str, HtmlColumn]:
+def config(columns: Iterable[LeaderboardColumn]) -> dict[str, html.HtmlColumn]:
     """What each column of a board is called, says, and how it is written."""
     return {
-        "agent": words("Agent", "The market is the price itself."),
-        "bar": picture(
+        "agent": html.words("Agent", "The market is the price itself."),
+        "bar": html.picture(
             "95% interval", "Point: skill. Bar: it holds the true skill in 95% of seasons. Line: the price."
         ),
-        "luck": picture(
+        "luck": html.picture(
             "P/L and luck",
             "Point: profit. Grey: 95% of skill-less seasons with the same bets. Line: no gain.",
         ),
-    } | {column.key: HtmlColumn(column.label, column.help, column.format) for column in columns}
+    } | {column.key: html.HtmlColumn(column.label, column.help, column.format) for column in columns}
 
 
 def as_csv(agents: Sequence[str], rows: Sequence[Any], columns: Sequence[LeaderboardColumn]) -> str:
@@ -601,7 +510,7 @@ def short_board(
     alone is no board.
     """
     rows = [line.row for line in lines]
-    scale = cell_scale(
+    scale = html.cell_scale(
         [
             (min(row.skill, row.skill_low or row.skill), max(row.skill, row.skill_high or row.skill))
             for row in rows
@@ -609,7 +518,7 @@ def short_board(
         ]
     )
     agents = [row.agent for row in rows]
-    look = {name: colours.get(name, REST) for name in agents}
+    look = {name: colours.get(name, html.REST) for name in agents}
     money = " (simulated)" if known.is_simulated else ""
     ranks = ["" if row.place_best is None or row.reason else place(row) for row in rows]
     data: dict[str, list[object]] = {
@@ -617,13 +526,14 @@ def short_board(
             Markup('<span class="rank">{}</span>').format(rank) if any(ranks) else None for rank in ranks
         ],
         "agent": [
-            HtmlCell(row.agent, row.agent, known.about(row.agent) + TOOLS * bool(row.tools)) for row in rows
+            html.HtmlCell(row.agent, row.agent, known.about(row.agent) + TOOLS * bool(row.tools))
+            for row in rows
         ],
         "skill": [_skill(line, look[line.row.agent], scale) for line in lines],
         "verdict": [_verdict(line) for line in lines],
         "brier_implied": [row.brier_implied for row in rows],
         "pnl": [row.pnl for row in rows],
-        "equity": [sparkline(equity.get(name, ()), look[name]) for name in agents],
+        "equity": [html.sparkline(equity.get(name, ()), look[name]) for name in agents],
     }
     if more:
         data |= {key: [*values] for key, values in cells(lines, more).items()}
@@ -631,66 +541,68 @@ def short_board(
         data["calibration"] = [_calibration(line) for line in lines]
         data["skill_per_dollar"] = [row.skill_per_dollar for row in rows]
     shown = {
-        "rank": HtmlColumn("Rank", format="picture"),
-        "agent": words(
+        "rank": html.HtmlColumn("Rank", format="picture"),
+        "agent": html.words(
             "Agent", "Before it the places that it may really hold; below, who made it or its rule."
         ),
-        "skill": number(
+        "skill": html.number(
             "Skill, 95% interval",
             "%+.4f",
             "Brier points better than the price; in order of the low end. An arrow points off the scale.",
         ),
-        "verdict": words(
+        "verdict": html.words(
             "Verdict", f"Below: what a bet on its skill has made of 1; proven needs {times_text(bar)}."
         ),
-        "brier_implied": number("Implied Brier, lower is better", "%.3f", "Bets read as confidence."),
-        "pnl": number("P/L", "gain", "Profit or loss in play dollars, open positions at mid."),
-        "equity": HtmlColumn("Equity", "All its accounts together, over time.", "picture"),
-        "calibration": words("Calibration", "Of forecasts that gave YES or NO 70% or more."),
-        "skill_per_dollar": number(f"Skill per ${money}", "%+.4f", "Skill divided by what its calls cost."),
+        "brier_implied": html.number("Implied Brier, lower is better", "%.3f", "Bets read as confidence."),
+        "pnl": html.number("P/L", "gain", "Profit or loss in play dollars, open positions at mid."),
+        "equity": html.HtmlColumn("Equity", "All its accounts together, over time.", "picture"),
+        "calibration": html.words("Calibration", "Of forecasts that gave YES or NO 70% or more."),
+        "skill_per_dollar": html.number(
+            f"Skill per ${money}", "%+.4f", "Skill divided by what its calls cost."
+        ),
     }
-    shown |= {column.key: HtmlColumn(column.label, column.help, column.format) for column in more}
+    shown |= {column.key: html.HtmlColumn(column.label, column.help, column.format) for column in more}
     kinds = dict(known.agents)
     hrefs = [address(way("agent", agent=name)) if name in kinds else None for name in agents]
-    table = html_table(data, shown, "Leaderboard: one row an agent", hrefs, sortable=True)
+    table = html.html_table(data, shown, "Leaderboard: one row an agent", hrefs)
     others = [row.agent for row in rows if row.kind != MARKET]
     drawn = sum(name in equity for name in others)
     is_judged = any(row.skill_low is not None for row in rows if row.kind != MARKET)
     said = ORDER * is_judged + PROOF.format(times_text(bar))
     said += "" if drawn in (0, len(others)) else f" Equity is drawn for the first {drawn}."
-    return table + quiet(said) if others else Markup("")
+    return table + html.quiet(said) if others else Markup("")
 
 
-def _skill(line: LeaderboardLine, look: str, scale: Scale) -> HtmlCell:
+def _skill(line: LeaderboardLine, look: str, scale: html.Scale) -> html.HtmlCell:
     row = line.row
     if row.skill is None:
-        return HtmlCell("–", None, row.reason or "")
-    drawn = interval(row.skill, row.skill_low, row.skill_high, look, scale)
+        return html.HtmlCell("–", None, row.reason or "")
+    drawn = html.interval(row.skill, row.skill_low, row.skill_high, look, scale)
     shown = Markup('<span class="pair">{} {}</span>').format(written(row.skill, "%+.4f"), drawn)
     if row.kind == MARKET:
-        return HtmlCell(shown, row.skill, "by definition", "two")
+        return html.HtmlCell(shown, row.skill, "by definition", "two")
     if row.skill_low is None or row.skill_high is None:
-        return HtmlCell(shown, row.skill, row.reason or "", "two")
+        return html.HtmlCell(shown, row.skill, row.reason or "", "two")
     span = f"{written(row.skill_low, '%+.4f')} to {written(row.skill_high, '%+.4f')}"
-    return HtmlCell(shown, row.skill, span, "two")
+    return html.HtmlCell(shown, row.skill, span, "two")
 
 
-def _verdict(line: LeaderboardLine) -> HtmlCell:
+def _verdict(line: LeaderboardLine) -> html.HtmlCell:
     row = line.row
     if row.kind == MARKET:
-        return HtmlCell("", "")
+        return html.HtmlCell("", "")
     if row.copies:
-        return HtmlCell(tag("copy", "copy"), "copy", f"of {shortened(row.copies, 24)}")
+        return html.HtmlCell(html.tag("copy", "copy"), "copy", f"of {html.shortened(row.copies, 24)}")
     below = "" if row.evidence is None else f"evidence {times_text(row.evidence)}"
     word = verdict_word(row.verdict, row.skill_high)
-    return HtmlCell(tag(word, row.verdict), word, below) if word else HtmlCell("–")
+    return html.HtmlCell(html.tag(word, row.verdict), word, below) if word else html.HtmlCell("–")
 
 
-def _calibration(line: LeaderboardLine) -> HtmlCell:
+def _calibration(line: LeaderboardLine) -> html.HtmlCell:
     if line.row.kind == MARKET and line.brief is None:
-        return HtmlCell("–")
+        return html.HtmlCell("–")
     said, below = calibration_words(line.brief)
-    return HtmlCell(said, said, below, "two")
+    return html.HtmlCell(said, said, below, "two")
 
 
 BASE = (
@@ -711,29 +623,31 @@ def ratings(lines: Sequence[LeaderboardLine], cohorts: Sequence[CohortLine]) -> 
     """The same as markup: the table, and what has to be said of it."""
     data = {"agent": [line.row.agent for line in lines]} | cells(lines, RATED)
     says = f"{RATINGS}, a row an agent"
-    table = html_table(data, config(RATED), says, sortable=True)
+    table = html.html_table(data, config(RATED), says)
     said = ["Brier skill is the share of the reference's error that is gone: above 0 beats it."]
     said += [BASE] if any(line.rules.base != SEED.base for line in cohorts) else []
     return table, said
 
 
 METACULUS = {
-    "agent": words("Agent"),
-    "Peer": number(
+    "agent": html.words("Agent"),
+    "Peer": html.number(
         "Peer",
         "%+.2f",
         "Points better than the other agents over a market's life: 100 × ln of the ratio of chances.",
     ),
-    "Peer 95%": words("95% interval", "By event."),
-    "Baseline": number(
+    "Peer 95%": html.words("95% interval", "By event."),
+    "Baseline": html.number(
         "Baseline", "%+.2f", "Points better than always 50%; 100 is being certain, and right."
     ),
-    "Spot peer": number("Spot peer", "%+.2f", "The peer score of what stood when the market closed."),
-    "Relative": number("Relative", "%+.3f", "Against the median of the others; 1 is twice its probability."),
-    "Coverage": number(
+    "Spot peer": html.number("Spot peer", "%+.2f", "The peer score of what stood when the market closed."),
+    "Relative": html.number(
+        "Relative", "%+.3f", "Against the median of the others; 1 is twice its probability."
+    ),
+    "Coverage": html.number(
         "Coverage", "%.0f%", "The share of the markets' lives for which a forecast of its stood."
     ),
-    "Questions": words("Questions", "How many of the markets that ended it forecast."),
+    "Questions": html.words("Questions", "How many of the markets that ended it forecast."),
 }
 METACULUS_SAID = (
     "Nobody is compared with those outside: baselines, which no model is behind, and the community, which is "
@@ -752,65 +666,35 @@ def metaculus_table(
             if one.peer_low is None or one.peer_high is None
             else f"{written(one.peer_low, '%+.2f')} to {written(one.peer_high, '%+.2f')}"
         )
-        name = HtmlCell(one.agent, one.agent, "outside" if one.outside else "")
+        name = html.HtmlCell(one.agent, one.agent, "outside" if one.outside else "")
         row = (name, one.peer, span, one.baseline, one.spot_peer, one.relative, 100 * one.coverage)
         for key, value in zip(METACULUS, (*row, f"{one.questions:,} of {one.asked:,}"), strict=True):
             data[key].append(value)
     hrefs = agent_hrefs([one.agent for one in scores], known, address)
-    return html_table(data, METACULUS, "Metaculus's scores, a row an agent", hrefs, sortable=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Earned:
-    """An agent's money over its accounts: how many, and what those that were ever valued have gained."""
-
-    agent: str
-    kind: str
-    cohorts: int
-    gain: int | None
-    given: int
-
-    @property
-    def share(self) -> float | None:
-        """The gain in percent of what was given."""
-        return None if self.gain is None or not self.given else 100 * self.gain / self.given
-
-
-def earned(accounts: Sequence[AccountEquity]) -> list[Earned]:
-    """Every agent's money, the largest gain first."""
-    mine: dict[str, list[AccountEquity]] = {}
-    for account in accounts:
-        mine.setdefault(account.agent, []).append(account)
-    found = [_earned(name, own) for name, own in mine.items()]
-    return sorted(found, key=lambda one: (one.gain is None, -(one.gain or 0), one.agent))
-
-
-def _earned(agent: str, own: Sequence[AccountEquity]) -> Earned:
-    valued = [(one.total - one.given, one.given) for one in own if one.total is not None]
-    gain = sum(gain for gain, _ in valued) if valued else None
-    return Earned(agent, own[-1].kind, len(own), gain, sum(given for _, given in valued))
-
-
-def show_money(accounts: Sequence[AccountEquity], known: Container[str]) -> None:
-    """One row an agent, with its money alone."""
-    put(money_table(accounts, known), "table of money")
+    return html.html_table(data, METACULUS, "Metaculus's scores, a row an agent", hrefs)
 
 
 def money_table(
     accounts: Sequence[AccountEquity], known: Container[str], address: Address = in_app
 ) -> Markup:
-    """The same as markup."""
-    rows = earned(accounts)
-    data: dict[str, list[object]] = {
-        "agent": [row.agent for row in rows],
-        "pnl": [None if row.gain is None else row.gain / ONE for row in rows],
-        "return_pct": [row.share for row in rows],
-        "cohorts": [row.cohorts for row in rows],
-        "kind": [row.kind for row in rows],
-    }
-    shown = config(columns_of("pnl", "return_pct", "cohorts", "kind"))
-    hrefs = agent_hrefs([row.agent for row in rows], known, address)
-    return html_table(data, shown, "What each agent has gained", hrefs, sortable=True)
+    """One row an agent, with its money alone."""
+    mine: dict[str, list[AccountEquity]] = {}
+    for account in accounts:
+        mine.setdefault(account.agent, []).append(account)
+    rows = sorted(map(_earned, mine.values()), key=lambda row: (row[1] is None, -(row[1] or 0), row[0]))
+    keys = ("pnl", "return_pct", "cohorts", "kind")
+    data = {key: [row[n] for row in rows] for n, key in enumerate(("agent", *keys))}
+    shown = config(columns_of(*keys))
+    hrefs = agent_hrefs([row[0] for row in rows], known, address)
+    return html.html_table(data, shown, "What each agent has gained", hrefs)
+
+
+def _earned(own: Sequence[AccountEquity]) -> tuple[str, float | None, float | None, int, str]:
+    """An agent, the gain of its accounts that were ever valued, that in percent, how many, and its kind."""
+    valued = [(one.total - one.given, one.given) for one in own if one.total is not None]
+    gain, given = sum(gain for gain, _ in valued), sum(given for _, given in valued)
+    dollars, share = gain / ONE if valued else None, 100 * gain / given if given else None
+    return own[-1].agent, dollars, share, len(own), own[-1].kind
 
 
 def show_unranked(lines: Sequence[LeaderboardLine], known: Container[str]) -> None:
@@ -835,7 +719,7 @@ def board_table(
         data[key] = values
         if key == "skill":
             data["bar"] = bars([line.row for line in lines])
-    return html_table(data, config(columns), says, agent_hrefs(names, known, address), sortable=True)
+    return html.html_table(data, config(columns), says, agent_hrefs(names, known, address))
 
 
 def agent_hrefs(names: Sequence[str], known: Container[str], address: Address = in_app) -> list[str | None]:
@@ -844,25 +728,27 @@ def agent_hrefs(names: Sequence[str], known: Container[str], address: Address = 
 
 
 MARKET_COLUMNS = {
-    "question": words("Question", "What the market asks, by its newest page."),
-    "price": number("Price ¢", "%.1f", "What YES costs now, in cents: the mid, else the last trade."),
-    "trend": picture("30 days", "The price over the last 30 days before now, or before the market closed."),
-    "median": number("Median %", "%.0f", "The median of what agents stated in the newest round."),
-    "range": picture(
+    "question": html.words("Question", "What the market asks, by its newest page."),
+    "price": html.number("Price ¢", "%.1f", "What YES costs now, in cents: the mid, else the last trade."),
+    "trend": html.picture(
+        "30 days", "The price over the last 30 days before now, or before the market closed."
+    ),
+    "median": html.number("Median %", "%.0f", "The median of what agents stated in the newest round."),
+    "range": html.picture(
         "Agents and price", "Bar: from the lowest to the highest agent. Point: their median. Line: the price."
     ),
-    "spread": number(
+    "spread": html.number(
         "Range pp",
         "%.0f",
         "Between the lowest and the highest probability that agents stated in the newest round, in points "
         "of percent; without agents that hold no opinion (market, constant, random, favourite).",
     ),
-    "status": words("Status", "Open; closed while the result is awaited; or how it resolved."),
-    "closes": time("Closes", "When the market closes, in UTC.", "day"),
-    "held": number("Positions", "localized", "Open positions: an agent's on one side, in each cohort."),
-    "trades": number("Trades", "localized", "Purchases and sales of all agents in all cohorts."),
-    "venue": words("Venue", "Leads to what the venue itself says of the market."),
-    "volume": number("Volume $", "compact", "What everyone has traded at the venue, in dollars."),
+    "status": html.words("Status", "Open; closed while the result is awaited; or how it resolved."),
+    "closes": html.time("Closes", "When the market closes, in UTC.", "day"),
+    "held": html.number("Positions", "localized", "Open positions: an agent's on one side, in each cohort."),
+    "trades": html.number("Trades", "localized", "Purchases and sales of all agents in all cohorts."),
+    "venue": html.words("Venue", "Leads to what the venue itself says of the market."),
+    "volume": html.number("Volume $", "compact", "What everyone has traded at the venue, in dollars."),
 }
 """The columns of the list. Related markets have some of them, and one is there for known venues alone."""
 LISTED_MARKET = tuple(key for key in MARKET_COLUMNS if key != "venue")
@@ -875,9 +761,9 @@ def market_table(
     rows = [_row(line) for line in lines]
     data: dict[str, list[object]] = {key: [row[key] for row in rows] for key in keys}
     markets = (line.market for line in lines)
-    data |= venue_cells(venue_page(x.id, x.event_id, x.slug, x.event_slug) for x in markets)
+    data |= html.venue_cells(venue_page(x.id, x.event_id, x.slug, x.event_slug) for x in markets)
     hrefs = [address(way("market", market=line.market.id)) for line in lines]
-    return html_table(data, MARKET_COLUMNS, "Markets: one row each", hrefs, sortable=True)
+    return html.html_table(data, MARKET_COLUMNS, "Markets: one row each", hrefs)
 
 
 def _row(line: MarketLine) -> dict[str, object]:
@@ -886,7 +772,7 @@ def _row(line: MarketLine) -> dict[str, object]:
     return {
         "question": market.question,
         "price": percent(line.price),
-        "trend": sparkline(line.prices, CHOSEN[0]),
+        "trend": html.sparkline(line.prices, html.CHOSEN[0]),
         "median": percent(spread.median) if spread else None,
         "range": _range(spread, line.price),
         "spread": percent(several.high - several.low) if several else None,
@@ -903,11 +789,13 @@ def _range(spread: ForecastSpread | None, price: int | None) -> Markup | None:
     if spread is None or price is None:
         return None
     low, middle, high = (value - price for value in (spread.low, spread.median, spread.high))
-    return interval(middle, low, high, CHOSEN[0], Scale(-price, ONE - price, 7, SMALL[0] - 7))
+    return html.interval(
+        middle, low, high, html.CHOSEN[0], html.Scale(-price, ONE - price, 7, html.SMALL[0] - 7)
+    )
 
 
-def status_cell(status: MarketStatus, market: ListedMarket) -> HtmlCell:
+def status_cell(status: MarketStatus, market: ListedMarket) -> html.HtmlCell:
     """How a market stands, in a word: how it resolved, once it has."""
     said = outcome(market.ended, market.payout) or {"waiting": "closed"}.get(status, status)
     said = f"paid {said}" if said.endswith("¢") else said
-    return HtmlCell(tag(said, said.lower()), said)
+    return html.HtmlCell(html.tag(said, said.lower()), said)

@@ -9,7 +9,7 @@ assets/arena.css; assets/arena.js sorts tables.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate, pairwise
@@ -50,18 +50,21 @@ class Quotation:
     about: str = ""
 
 
+def each(template: str, items: Iterable[object]) -> Markup:
+    """A template of ours once for each item."""
+    return Markup().join(filled(template, item) for item in items)
+
+
 def bar(items: Sequence[tuple[str, str]], here: str, badge: Markup) -> Markup:
     """The bar of all pages: their names and addresses, the one that is open, and the badge."""
+    current = Markup(' aria-current="page"')
     links = Markup().join(
-        Markup('<a href="{}"{}>{}</a>').format(
-            href, Markup(' aria-current="page"') if name == here else "", name
-        )
-        for name, href in items
+        filled('<a href="%s"%s>%s</a>', href, current if name == here else "", name) for name, href in items
     )
-    brand = Markup('<a class="brand" href="{}"><span aria-hidden="true">◆</span> Paper Arena</a>')
-    home = items[0][1] if items else ""
-    return Markup('<nav class="bar" aria-label="Pages">{}<span class="links">{}</span>{}</nav>').format(
-        brand.format(home), links, badge
+    brand = '<a class="brand" href="%s"><span aria-hidden="true">◆</span> Paper Arena</a>'
+    home = filled(brand, items[0][1] if items else "")
+    return filled(
+        '<nav class="bar" aria-label="Pages">%s<span class="links">%s</span>%s</nav>', home, links, badge
     )
 
 
@@ -69,25 +72,25 @@ def badge(stamp: str, venue: str) -> Markup:
     """Whether what is shown is played live, where; or a replay, or made up."""
     words = BADGES.get(stamp, stamp.upper())
     text = f"{words} · {venue.capitalize()}" if stamp == "live" else words
-    return Markup('<span class="badge {}">{}</span>').format(stamp, text)
+    return filled('<span class="badge %s">%s</span>', stamp, text)
 
 
 def tiles(shown: Iterable[Tile]) -> Markup:
     """A row of figures; on a phone two stand beside each other."""
-    one = Markup('<div class="tile box"><b class="{}">{}</b>{}<span title="{}">{}</span></div>')
-    inside = Markup().join(one.format(t.look, t.value, t.picture or "", t.help, t.label) for t in shown)
-    return Markup('<div class="tiles">{}</div>').format(inside)
+    one = '<div class="tile box"><b class="%s">%s</b>%s<span title="%s">%s</span></div>'
+    inside = Markup().join(filled(one, t.look, t.value, t.picture or "", t.help, t.label) for t in shown)
+    return filled('<div class="tiles">%s</div>', inside)
 
 
 def quiet(text: str | Markup) -> Markup:
     """A line in grey."""
-    return Markup('<p class="quiet">{}</p>').format(text)
+    return filled('<p class="quiet">%s</p>', text)
 
 
 def box(title: str, inside: str | Markup = "", below: str | Markup = "") -> Markup:
     """A box with its heading, what it shows, and a line that says what is seen, or why nothing is."""
     said = quiet(below) if below else ""
-    return Markup('<section class="box"><h2>{}</h2>{}{}</section>').format(title, inside, said)
+    return filled('<section class="box"><h2>%s</h2>%s%s</section>', title, inside, said)
 
 
 def quotes(shown: Iterable[Quotation]) -> Markup:
@@ -105,12 +108,13 @@ def quotes(shown: Iterable[Quotation]) -> Markup:
     )
 
 
-def light(look: str, word: str, sentence: str, reasons: Iterable[str]) -> Markup:
+def light(look: str, word: str, sentence: str, reasons: Sequence[str]) -> Markup:
     """How something is, as a traffic light: a colour with its word, a sentence, and why."""
-    said = Markup('<p class="light {}"><span aria-hidden="true"></span><b>{}</b> {}</p>')
-    return Markup('<section class="box" aria-label="Health">{}{}</section>').format(
-        said.format(look, word, sentence), points(reasons) if (reasons := list(reasons)) else ""
+    said = filled(
+        '<p class="light %s"><span aria-hidden="true"></span><b>%s</b> %s</p>', look, word, sentence
     )
+    why = points(reasons) if reasons else ""
+    return filled('<section class="box" aria-label="Health">%s%s</section>', said, why)
 
 
 def linked(inside: Markup, href: str | None) -> Markup:
@@ -126,13 +130,13 @@ def venue_link(found: tuple[str, str] | None, words: str = "At {}") -> Markup:
     """
     if found is None:
         return Markup("")
-    link = Markup('<a href="{}" target="_blank" rel="noopener noreferrer">{}</a>')
-    return link.format(found[1], words.format(found[0]))
+    link = '<a href="%s" target="_blank" rel="noopener noreferrer">%s</a>'
+    return filled(link, found[1], words.format(found[0]))
 
 
 def folded(title: str, inside: Markup) -> Markup:
     """What is shown to who opens it."""
-    return Markup('<details class="more"><summary>{}</summary>{}</details>').format(title, inside)
+    return filled('<details class="more"><summary>%s</summary>%s</details>', title, inside)
 
 
 def tag(text: str, look: str) -> Markup:
@@ -142,25 +146,21 @@ def tag(text: str, look: str) -> Markup:
 
 def columns(*parts: Markup, look: str = "halves") -> Markup:
     """Parts beside each other, and below each other where there is no room."""
-    inside = Markup().join(Markup('<div class="column">{}</div>').format(part) for part in parts)
-    return Markup('<div class="{}">{}</div>').format(look, inside)
+    return filled('<div class="%s">%s</div>', look, each('<div class="column">%s</div>', parts))
 
 
 def pills(shown: Sequence[tuple[str, str, bool]], says: str, most: int = 10) -> Markup:
     """Words to choose from, each with its address and whether it is chosen; the oldest are folded away."""
-    one = Markup('<a class="pill" href="{}"{}>{}</a>')
-    here = Markup(' aria-current="true"')
-    made = [one.format(href, here if chosen else "", text) for text, href, chosen in shown]
+    one, here = '<a class="pill" href="%s"%s>%s</a>', Markup(' aria-current="true"')
+    made = [filled(one, href, here if chosen else "", text) for text, href, chosen in shown]
     older = Markup("")
     if len(made) > most:
-        is_open = any(chosen for _, _, chosen in shown[:-most])
-        older = Markup("<details{}><summary>{} older</summary>{}</details>").format(
-            Markup(" open") if is_open else "", len(made) - most, Markup(" ").join(made[:-most])
-        )
+        is_open = Markup(" open") if any(chosen for _, _, chosen in shown[:-most]) else ""
+        inside = len(made) - most, Markup(" ").join(made[:-most])
+        older = filled("<details%s><summary>%s older</summary>%s</details>", is_open, *inside)
+    label = filled('<span class="quiet" aria-hidden="true">%s:</span>', says)
     recent = Markup(" ").join(made[-most:])
-    return Markup(
-        '<nav class="pills" aria-label="{0}"><span class="quiet" aria-hidden="true">{0}:</span> {1} {2}</nav>'
-    ).format(says, recent, older)
+    return filled('<nav class="pills" aria-label="%s">%s %s %s</nav>', says, label, recent, older)
 
 
 def bold(text: str) -> Markup:
@@ -170,25 +170,23 @@ def bold(text: str) -> Markup:
     <strong>Proven.</strong> a_b &lt;i&gt;
     """
     parts = [re.sub(r"\\(.)", r"\1", part).replace(JOINER, "") for part in re.split(r"(?<!\\)\*\*", text)]
-    strong = Markup("<strong>{}</strong>")
-    return Markup().join(strong.format(part) if n % 2 else escape(part) for n, part in enumerate(parts))
-
-
-def paragraphs(sentences: Iterable[str]) -> Markup:
-    """Sentences, a paragraph each."""
-    return Markup().join(Markup("<p>{}</p>").format(sentence) for sentence in sentences)
+    return Markup().join(
+        filled("<strong>%s</strong>" if n % 2 else "%s", part) for n, part in enumerate(parts)
+    )
 
 
 def points(sentences: Iterable[str]) -> Markup:
     """Sentences as a list."""
-    inside = Markup().join(Markup("<li>{}</li>").format(sentence) for sentence in sentences)
-    return Markup('<ul class="points">{}</ul>').format(inside)
+    return filled('<ul class="points">%s</ul>', each("<li>%s</li>", sentences))
 
 
 def meanings(said: Mapping[str, str], look: str = "words") -> Markup:
     """Words, and what each of them means; as `facts` beside each other."""
-    lines = (Markup("<dt>{}</dt><dd>{}</dd>").format(word, text) for word, text in said.items())
-    return Markup('<dl class="{}">{}</dl>').format(look, Markup().join(lines))
+    return filled('<dl class="%s">%s</dl>', look, _defined(said.items()))
+
+
+def _defined(said: Iterable[tuple[str, str]]) -> Markup:
+    return Markup().join(filled("<dt>%s</dt><dd>%s</dd>", word, text) for word, text in said)
 
 
 def gain_look(value: float) -> str:
@@ -267,11 +265,8 @@ def picture(label: str, help: str = "") -> HtmlColumn:
 def venue_cells(pages: Iterable[tuple[str, str] | None]) -> dict[str, list[object]]:
     """A column with the venue of each market and the way there; no column where no venue has an address."""
     links = [venue_link(page and (page[0].removesuffix(" (data)"), page[1]), "{}") for page in pages]
-    return (
-        {"venue": [HtmlCell(link, link.striptags()) if link else None for link in links]}
-        if any(links)
-        else {}
-    )
+    cells: list[object] = [HtmlCell(link, link.striptags()) if link else None for link in links]
+    return {"venue": cells} if any(links) else {}
 
 
 def html_table(
@@ -279,7 +274,6 @@ def html_table(
     columns: Mapping[str, HtmlColumn],
     says: str,
     hrefs: Sequence[str | None] = (),
-    sortable: bool = False,
 ) -> Markup:
     """A table of columns of values; `says` is what it holds, for those who can't see it.
 
@@ -291,8 +285,8 @@ def html_table(
     head = next(key for key, column in shown.items() if column.kind != "picture")
     before = list(shown)[: list(shown).index(head)]
     keys = list(shown)[len(before) :]
-    ahead = Markup().join(Markup('<span class="rank">{}</span>').format(shown[key].label) for key in before)
-    titles = Markup().join(_title(key, shown[key], sortable, ahead * (key == head)) for key in keys)
+    ahead = each('<span class="rank">%s</span>', (shown[key].label for key in before))
+    titles = Markup().join(_title(key, shown[key], ahead * (key == head)) for key in keys)
     rows = len(data[head])
     cells = [_cells(data[key], shown[key]) for key in keys[1:]]
     names = [
@@ -303,14 +297,13 @@ def html_table(
         filled('<tr role="row">%s' + "%s" * len(cells) + "</tr>\n", *row)
         for row in zip(names, *cells, strict=True)
     )
-    return Markup(
-        '<div class="table"><div class="scroll{}" role="region" tabindex="0" aria-label="{}">'
-        '<table role="table" aria-label="{}"><thead role="rowgroup"><tr role="row">{}</tr></thead>\n'
-        '<tbody role="rowgroup">\n{}</tbody></table></div>{}{}</div>'
-    ).format(
+    return filled(
+        '<div class="table"><div class="scroll%s" role="region" tabindex="0" aria-label="%s">'
+        '<table role="table" aria-label="%s"><thead role="rowgroup"><tr role="row">%s</tr></thead>\n'
+        '<tbody role="rowgroup">\n%s</tbody></table></div>%s%s</div>',
         *(" many" if rows > MANY else "", says, says, titles, body),
         quiet(f"{rows:,} rows: the table scrolls.") if rows > MANY else "",
-        _meanings([shown[key] for key in keys]),
+        _meanings(shown[key] for key in keys),
     )
 
 
@@ -323,11 +316,12 @@ def _guessed(key: str, values: Sequence[Any]) -> HtmlColumn:
     return HtmlColumn(key, format="time" if known and isinstance(known[0], datetime) else "text")
 
 
-def _title(key: str, column: HtmlColumn, sortable: bool, ahead: Markup) -> Markup:
-    sortable = sortable and column.kind != "picture"
-    inside, order = escape(column.label), Markup(' aria-sort="none"') if sortable else ""
-    if sortable:
+def _title(key: str, column: HtmlColumn, ahead: Markup) -> Markup:
+    """The head of a column; all but pictures can be sorted by."""
+    inside, order = escape(column.label), ""
+    if column.kind != "picture":
         inside = filled('<button type="button" title="%s">%s</button>', column.help, inside)
+        order = Markup(' aria-sort="none"')
     title = '<th scope="col" role="columnheader" class="%s" data-key="%s" data-kind="%s"%s>%s%s</th>'
     return filled(title, column.kind, key, column.kind, order, ahead, inside)
 
@@ -398,13 +392,11 @@ def _below(cell: HtmlCell) -> Markup:
     return filled("<small>%s</small>", cell.below) if cell.below else Markup("")
 
 
-def _meanings(columns: Sequence[HtmlColumn]) -> Markup:
+def _meanings(columns: Iterable[HtmlColumn]) -> Markup:
     """What the columns say, folded away: for those who have no pointer to hold over a header."""
-    told = [column for column in columns if column.help]
-    if not told:
-        return Markup("")
-    lines = Markup().join(filled("<dt>%s</dt><dd>%s</dd>", column.label, column.help) for column in told)
-    return Markup("<details><summary>What the columns mean</summary><dl>{}</dl></details>").format(lines)
+    inside = _defined((column.label, column.help) for column in columns if column.help)
+    folded_away = "<details><summary>What the columns mean</summary><dl>%s</dl></details>"
+    return filled(folded_away, inside) if inside else inside
 
 
 Item = TypeVar("Item")
@@ -477,9 +469,13 @@ class Frame:
     left: int
     right: int
 
+    def across(self, low: float, high: float) -> Scale:
+        """From the left edge of what is drawn to the right one."""
+        return Scale(low, high, self.left, self.width - self.right)
+
     def scales(self, x: tuple[float, float], y: tuple[float, float]) -> tuple[Scale, Scale]:
         """Across and up."""
-        return Scale(*x, self.left, self.width - self.right), Scale(*y, self.height - 26, 12)
+        return self.across(*x), Scale(*y, self.height - 26, 12)
 
 
 FRAMES = (Frame("wide", 760, 380, 56, 176), Frame("narrow", 350, 260, 44, 128))
@@ -488,47 +484,13 @@ HALVES = (Frame("wide", 520, 380, 52, 150), FRAMES[1])
 SQUARES = (Frame("wide", 520, 380, 44, 120), Frame("narrow", 350, 290, 40, 84))
 
 
-def ticks(low: float, high: float) -> list[float]:
-    """Three round values between two others, 0 among them where it lies between.
-
-    >>> ticks(-18, 22), ticks(3, 97), ticks(0, 0.9), ticks(-1, 30)
-    ([-15.0, 0.0, 15.0], [25.0, 50.0, 75.0], [0.0, 0.4, 0.8], [0.0, 15.0, 30.0])
-    """
-    unit = 10.0 ** floor(log10(high - low))
-    for step in sorted((size * part for size in STEPS for part in (unit / 10, unit)), reverse=True):
-        for middle in [0.0, step, -step] if low <= 0 <= high else [round((low + high) / 2 / step) * step]:
-            if low <= middle - step and middle + step <= high:
-                return [round(middle + step * place, 12) + 0.0 for place in (-1, 0, 1)]
-    return [low, (low + high) / 2, high]
-
-
-def line_chart(
-    lines: Sequence[Line],
-    says: str,
-    unit: str,
-    band: Band = (),
-    note: str = "",
-    frames: Sequence[Frame] = FRAMES,
-) -> Markup:
-    """Lines over time with their names at their ends, the chosen ones before the others.
-
-    `unit` is a format of `dashboard.words.written`, `band` is shaded, `note` says of what; `frames` are how
-    large it is: `HALVES` for one beside another, `LONG` for one that has a line to itself.
-    """
-    lines = [Line(x.name, thin(x.points, MOST), x.look, x.end, x.dashed) for x in lines if x.points]
-    spans = [point for line in lines for point in line.points]
-    if not spans:
-        return Markup("")
-    x = min(at for at, _ in spans), max(at for at, _ in spans)
-    values = [value for _, value in spans] + [edge for _, *edges in band for edge in edges]
-    y = _around([0.0, *values])
-    if unit == "%+.0f%" and any(value != int(value) for value in ticks(*y)):
-        unit = "%+.1f%"
-    if len({written(value, unit) for value in ticks(*y)}) < 3:  # a flat line has room around it
-        y = min(y[0], -1.1), max(y[1], 1.1)
-    frames = _fitted(frames, [f"{line.name} {line.end}".strip() for line in lines if line.look != REST])
-    drawn = _charts(frames, [_lines(frame, lines, band, note, unit, x, y) for frame in frames], says)
-    return drawn + Markup('<p class="quiet note">{}</p>').format(note) if note else drawn
+def _charts(frames: Sequence[Frame], draw: Callable[[Frame], Iterable[Markup]], says: str) -> Markup:
+    """A chart, drawn into each of the frames."""
+    one = '<svg class="%s chart" viewBox="0 0 %s %s" role="img" aria-label="%s">%s</svg>'
+    return Markup().join(
+        filled(one, frame.name, frame.width, frame.height, says, Markup().join(draw(frame)))
+        for frame in frames
+    )
 
 
 def _fitted(frames: Sequence[Frame], names: Sequence[str]) -> list[Frame]:
@@ -537,40 +499,18 @@ def _fitted(frames: Sequence[Frame], names: Sequence[str]) -> list[Frame]:
     return [replace(frame, right=min(frame.right, need)) for frame in frames]
 
 
-def _lines(
-    frame: Frame,
-    lines: Sequence[Line],
-    band: Band,
-    note: str,
-    unit: str,
-    x: tuple[float, float],
-    y: tuple[float, float],
-) -> Markup:
-    across, up = frame.scales(x if x[0] < x[1] else (x[0] - 1, x[1] + 1), y)
-    named = [line for line in lines if line.look != REST]
-    order = [*(line for line in lines if line.look == REST), *reversed(named)]
-    ends = [(up.at(line.points[-1][1]), line.name, line.end, line.look) for line in named]
-    return Markup().join(
-        [
-            _polygon(band, across, up),
-            *(_level(frame, up.at(value), written(value, unit), not value) for value in ticks(*y)),
-            *_times(frame, across, x),
-            *(_path(line, across, up) for line in order),
-            *_ends(frame, across.at(x[1]), ends),
-            _label(frame.left + 6, frame.height - 32, note, "axis") if note and frame.name == "wide" else "",
-        ]
-    )
+def _label(x: float, y: float, text: str, look: str, anchor: str = "start") -> Markup:
+    return filled('<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>', look, x, y, anchor, text)
 
 
-def _polygon(band: Band, across: Scale, up: Scale) -> Markup:
-    if not band:
-        return Markup("")
-    edges = [(x, high) for x, _, high in band] + [(x, low) for x, low, _ in reversed(band)]
-    return Markup('<polygon class="band" points="{}"/>').format(_pairs(edges, across, up))
+def _dot(look: str, x: float, y: float, radius: float, title: str = "") -> Markup:
+    """A point, which says what it is of to who looks closer."""
+    rest = filled("><title>%s</title></circle>", title) if title else Markup("/>")
+    return filled('<circle class="%s dot" cx="%s" cy="%s" r="%s"%s', look, x, y, radius, rest)
 
 
-def _pairs(points: Points, across: Scale, up: Scale) -> str:
-    return " ".join(f"{across.at(x)},{up.at(y)}" for x, y in points)
+def _upright(look: str, x: float, top: int, bottom: int) -> Markup:
+    return filled('<path class="%s" d="M%s %sV%s"/>', look, x, top, bottom)
 
 
 def _level(frame: Frame, y: float, text: str, is_base: bool) -> Markup:
@@ -580,36 +520,25 @@ def _level(frame: Frame, y: float, text: str, is_base: bool) -> Markup:
     return line + _label(frame.left - 8, y + 4, text, "axis", "end")
 
 
-def _times(frame: Frame, across: Scale, x: tuple[float, float]) -> Iterator[Markup]:
-    """Three ticks of the lower axis: where it starts and ends, and its middle."""
-    says = _moment(timedelta(seconds=x[1] - x[0]))
-    places = [x[0]] if x[0] == x[1] else [x[0], (x[0] + x[1]) / 2, x[1]]
-    sides = ["start", "middle", "end"] if len(places) == 3 else ["middle"]
-    for place, side in zip(places, sides, strict=True):
-        yield _label(across.at(place), frame.height - 8, says(place), "axis", side)
+def _polygon(band: Band, across: Scale, up: Scale) -> Markup:
+    if not band:
+        return Markup("")
+    edges = [(x, high) for x, _, high in band] + [(x, low) for x, low, _ in reversed(band)]
+    return filled('<polygon class="band" points="%s"/>', _pairs(edges, across, up))
 
 
-def _moment(span: timedelta) -> Callable[[float], str]:
-    """How instants of such a time are written."""
-
-    def says(at: float) -> str:
-        when = datetime.fromtimestamp(at, UTC)
-        if span > timedelta(days=300):
-            return f"{when:%b %Y}"
-        return f"{when.day} {when:%b}" + (f" {when:%H:%M}" if span <= SHORT else "")
-
-    return says
+def _pairs(points: Points, across: Scale, up: Scale) -> str:
+    return " ".join(f"{across.at(x)},{up.at(y)}" for x, y in points)
 
 
 def _path(line: Line, across: Scale, up: Scale) -> Markup:
-    dash = Markup(' stroke-dasharray="5 4"') if line.dashed else ""
     title = f"{line.name} {line.end}".strip()
     if len(line.points) == 1:
         [(x, y)] = line.points
-        mark = Markup('<circle class="{} dot" cx="{}" cy="{}" r="3.5"><title>{}</title></circle>')
-        return mark.format(line.look, across.at(x), up.at(y), title)
-    drawn = Markup('<polyline class="{} line" points="{}"{}><title>{}</title></polyline>')
-    return drawn.format(line.look, _pairs(line.points, across, up), dash, title)
+        return _dot(line.look, across.at(x), up.at(y), 3.5, title)
+    dash = Markup(' stroke-dasharray="5 4"') if line.dashed else ""
+    drawn = '<polyline class="%s line" points="%s"%s><title>%s</title></polyline>'
+    return filled(drawn, line.look, _pairs(line.points, across, up), dash, title)
 
 
 def _ends(frame: Frame, x: float, ends: Sequence[tuple[float, str, str, str]]) -> Iterator[Markup]:
@@ -617,7 +546,7 @@ def _ends(frame: Frame, x: float, ends: Sequence[tuple[float, str, str, str]]) -
     ends = sorted(ends)
     places = spread([y for y, *_ in ends], 14, frame.height - 30)
     for (y, name, value, look), place in zip(ends, places, strict=True):
-        yield filled('<circle class="%s dot" cx="%s" cy="%s" r="3.5"/>', look, x, y)
+        yield _dot(look, x, y, 3.5)
         text = shortened(name, int((frame.right - 14) / LETTER) - (len(value) + 1 if value else 0))
         yield _label(x + 10, place + 4, f"{text} {value}".strip(), f"{look} name")
 
@@ -649,16 +578,84 @@ def shortened(name: str, letters: int) -> str:
     return name if len(name) <= letters else f"{name[:ends]}…{name[-ends:]}"
 
 
-def _label(x: float, y: float, text: str, look: str, anchor: str = "start") -> Markup:
-    return filled('<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>', look, x, y, anchor, text)
+def ticks(low: float, high: float) -> list[float]:
+    """Three round values between two others, 0 among them where it lies between.
+
+    >>> ticks(-18, 22), ticks(3, 97), ticks(0, 0.9), ticks(-1, 30)
+    ([-15.0, 0.0, 15.0], [25.0, 50.0, 75.0], [0.0, 0.4, 0.8], [0.0, 15.0, 30.0])
+    """
+    unit = 10.0 ** floor(log10(high - low))
+    for step in sorted((size * part for size in STEPS for part in (unit / 10, unit)), reverse=True):
+        for middle in [0.0, step, -step] if low <= 0 <= high else [round((low + high) / 2 / step) * step]:
+            if low <= middle - step and middle + step <= high:
+                return [round(middle + step * place, 12) + 0.0 for place in (-1, 0, 1)]
+    return [low, (low + high) / 2, high]
 
 
-def _charts(frames: Sequence[Frame], drawn: Sequence[Markup], says: str) -> Markup:
-    one = Markup('<svg class="{} chart" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>')
-    return Markup().join(
-        one.format(frame.name, frame.width, frame.height, says, inside)
-        for frame, inside in zip(frames, drawn, strict=True)
-    )
+def _around(values: Sequence[float]) -> tuple[float, float]:
+    """From where to where an axis goes that has all of them."""
+    room = (max(values) - min(values) or 1.0) * 0.06
+    return min(values) - room, max(values) + room
+
+
+def line_chart(
+    lines: Sequence[Line],
+    says: str,
+    unit: str,
+    band: Band = (),
+    note: str = "",
+    frames: Sequence[Frame] = FRAMES,
+) -> Markup:
+    """Lines over time with their names at their ends, the chosen ones before the others.
+
+    `unit` is a format of `dashboard.words.written`, `band` is shaded, `note` says of what; `frames` are how
+    large it is: `HALVES` for one beside another, `LONG` for one that has a line to itself.
+    """
+    lines = [replace(line, points=thin(line.points, MOST)) for line in lines if line.points]
+    spans = [point for line in lines for point in line.points]
+    if not spans:
+        return Markup("")
+    x = min(at for at, _ in spans), max(at for at, _ in spans)
+    edges = [edge for _, *both in band for edge in both]
+    y, unit = _upright_axis([value for _, value in spans] + edges, unit)
+    named = [line for line in lines if line.look != REST]
+    order = [*(line for line in lines if line.look == REST), *reversed(named)]
+
+    def draw(frame: Frame) -> Iterator[Markup]:
+        across, up = frame.scales(x if x[0] < x[1] else (x[0] - 1, x[1] + 1), y)
+        yield _polygon(band, across, up)
+        yield from (_level(frame, up.at(value), written(value, unit), not value) for value in ticks(*y))
+        yield from _times(frame, across, x)
+        yield from (_path(line, across, up) for line in order)
+        ends = [(up.at(line.points[-1][1]), line.name, line.end, line.look) for line in named]
+        yield from _ends(frame, across.at(x[1]), ends)
+        if note and frame.name == "wide":
+            yield _label(frame.left + 6, frame.height - 32, note, "axis")
+
+    drawn = _charts(_fitted(frames, [f"{line.name} {line.end}".strip() for line in named]), draw, says)
+    return drawn + filled('<p class="quiet note">%s</p>', note) if note else drawn
+
+
+def _upright_axis(values: Sequence[float], unit: str) -> tuple[tuple[float, float], str]:
+    """From where to where it goes, 0 on it, and a unit in which its ticks differ."""
+    y = _around([0.0, *values])
+    if unit == "%+.0f%" and any(value != int(value) for value in ticks(*y)):
+        unit = "%+.1f%"
+    if len({written(value, unit) for value in ticks(*y)}) < 3:  # a flat line has room around it
+        y = min(y[0], -1.1), max(y[1], 1.1)
+    return y, unit
+
+
+def _times(frame: Frame, across: Scale, x: tuple[float, float]) -> Iterator[Markup]:
+    """Three ticks of the lower axis: where it starts and ends, and its middle."""
+    span = timedelta(seconds=x[1] - x[0])
+    places = {x[0]: "middle"} if x[0] == x[1] else {x[0]: "start", (x[0] + x[1]) / 2: "middle", x[1]: "end"}
+    for place, side in places.items():
+        when = datetime.fromtimestamp(place, UTC)
+        text = f"{when.day} {when:%b}" + (f" {when:%H:%M}" if span <= SHORT else "")
+        if span > timedelta(days=300):
+            text = f"{when:%b %Y}"
+        yield _label(across.at(place), frame.height - 8, text, "axis", side)
 
 
 def luck_band(points: Points, luck: Luck | None = None, scale: float = 1.0) -> Band:
@@ -685,40 +682,37 @@ def luck_band(points: Points, luck: Luck | None = None, scale: float = 1.0) -> B
 def calibration_chart(curves: Sequence[tuple[str, ReliabilityDiagram, str]], says: str) -> Markup:
     """What was said against what happened, with the band of the first: names, diagrams and classes."""
     curves = [one for one in curves if one[1].points]
-    frames = _fitted(SQUARES, [name for name, _, _ in curves])
-    return _charts(frames, [_calibration(frame, curves) for frame in frames], says) if curves else Markup("")
+    if not curves:
+        return Markup("")
+
+    def draw(frame: Frame) -> Iterator[Markup]:
+        across, up = frame.scales((0.0, 1.0), (0.0, 1.0))
+        yield _polygon([(p.forecast, p.low, p.high) for p in curves[0][1].points], across, up)
+        for share in (0.0, 0.5, 1.0):
+            yield _level(frame, up.at(share), f"{share:.0%}", False)
+            yield _label(across.at(share), frame.height - 8, f"{share:.0%}", "axis", "middle")
+        yield filled('<polyline class="base" points="%s"/>', _pairs([(0, 0), (1, 1)], across, up))
+        for curve in reversed(curves):
+            yield from _calibration(*curve, across, up)
+        lasts = [(name, found.points[-1], look) for name, found, look in curves]
+        ends = [(up.at(last.recalibrated), name, "", look) for name, last, look in lasts]
+        yield from _ends(frame, max(across.at(last.forecast) for _, last, _ in lasts), ends)
+
+    return _charts(_fitted(SQUARES, [name for name, _, _ in curves]), draw, says)
 
 
-def _calibration(frame: Frame, curves: Sequence[tuple[str, ReliabilityDiagram, str]]) -> Markup:
-    across, up = frame.scales((0.0, 1.0), (0.0, 1.0))
-    parts = list[Markup | str]()
-    for _, found, _ in curves[:1]:
-        parts.append(_polygon([(p.forecast, p.low, p.high) for p in found.points], across, up))
-    for share in (0.0, 0.5, 1.0):
-        parts.append(_level(frame, up.at(share), f"{share:.0%}", False))
-        parts.append(_label(across.at(share), frame.height - 8, f"{share:.0%}", "axis", "middle"))
-    parts.append(Markup('<polyline class="base" points="{}"/>').format(_pairs([(0, 0), (1, 1)], across, up)))
-    for name, found, look in reversed(curves):
-        points = thin(found.points, 40)
-        line = Line(
-            name, [(point.forecast, point.recalibrated) for point in points], look, dashed=look == REST
-        )
-        parts.append(_path(line, across, up))
-        most = max(point.weight for point in points)
-        for point in points if look != REST else ():
-            parts.append(
-                Markup('<circle class="{} dot" cx="{}" cy="{}" r="{}"><title>{}</title></circle>').format(
-                    look,
-                    across.at(point.forecast),
-                    up.at(point.recalibrated),
-                    round(1.5 + 3 * sqrt(point.weight / most), 1),
-                    f"{name} says {point.forecast:.0%}, happens {point.recalibrated:.0%}, n = {point.rows:,}",
-                )
-            )
-    ends = [(up.at(found.points[-1].recalibrated), name, "", look) for name, found, look in curves]
-    places = [across.at(found.points[-1].forecast) for _, found, _ in curves]
-    parts += _ends(frame, max(places, default=0), ends)
-    return Markup().join(parts)
+def _calibration(
+    name: str, found: ReliabilityDiagram, look: str, across: Scale, up: Scale
+) -> Iterator[Markup]:
+    """A curve, whose points are as large as they are many; one of those beside it is dashed."""
+    points = thin(found.points, 40)
+    places = [(point.forecast, point.recalibrated) for point in points]
+    yield _path(Line(name, places, look, dashed=look == REST), across, up)
+    most = max(point.weight for point in points)
+    for point in points if look != REST else ():
+        said = f"{name} says {point.forecast:.0%}, happens {point.recalibrated:.0%}, n = {point.rows:,}"
+        radius = round(1.5 + 3 * sqrt(point.weight / most), 1)
+        yield _dot(look, across.at(point.forecast), up.at(point.recalibrated), radius, said)
 
 
 SMALL = (132, 26)
@@ -773,16 +767,16 @@ def _point(value: float, look: str, scale: Scale) -> Markup:
     """A dot; an arrow where the value lies beyond the scale."""
     x = scale.at(value)
     if scale.low <= value <= scale.high:
-        return Markup('<circle class="{} dot" cx="{}" cy="13" r="4.5"/>').format(look, x)
+        return _dot(look, x, 13, 4.5)
     tip = -7 if value < scale.low else 7
-    return Markup('<path class="{} dot" d="M{} 13l{} -6v12z"/>').format(look, x + tip, round(-1.6 * tip, 1))
+    return filled('<path class="%s dot" d="M%s 13l%s -6v12z"/>', look, x + tip, round(-1.6 * tip, 1))
 
 
 def _cell(inside: Markup, scale: Scale) -> Markup:
     """A picture in a cell, with its line at 0."""
-    zero = Markup('<path class="base" d="M{} 1V{}"/>').format(scale.at(0), SMALL[1] - 1)
-    size = Markup('width="{}" height="{}" viewBox="0 0 {} {}"').format(*SMALL, *SMALL)
-    return Markup('<svg class="cell" {} aria-hidden="true">{}{}</svg>').format(size, zero, inside)
+    size = filled('width="%s" height="%s" viewBox="0 0 %s %s"', *SMALL, *SMALL)
+    zero = _upright("base", scale.at(0), 1, SMALL[1] - 1)
+    return filled('<svg class="cell" %s aria-hidden="true">%s%s</svg>', size, zero, inside)
 
 
 def sparkline(values: Sequence[float], look: str = REST) -> Markup | None:
@@ -792,10 +786,11 @@ def sparkline(values: Sequence[float], look: str = REST) -> Markup | None:
     across = Scale(0, len(values) - 1, 2, 84)
     up = Scale(min(values), max(values), 20, 4) if min(values) < max(values) else Scale(0, 1, 12, 12)
     points = list(enumerate(values))
-    return Markup(
+    return filled(
         '<svg class="spark" width="90" height="24" viewBox="0 0 90 24" aria-hidden="true">'
-        '<polyline class="{0} line" points="{1}"/><circle class="{0} dot" cx="{2}" cy="{3}" r="2.5"/></svg>'
-    ).format(look, _pairs(points, across, up), across.at(points[-1][0]), up.at(values[-1]))
+        '<polyline class="%s line" points="%s"/>%s</svg>',
+        *(look, _pairs(points, across, up), _dot(look, across.at(points[-1][0]), up.at(values[-1]), 2.5)),
+    )
 
 
 def gap_chart(
@@ -804,101 +799,70 @@ def gap_chart(
     """One bar over 0: who is closer, left or right, and how far chance leaves it open."""
     frames = (Frame("wide", 1160, 120, 24, 24), Frame("narrow", 350, 120, 12, 12))
     reach = 1.25 * max(abs(value or 0.0) for value in (gap, low, high)) or 0.01
-    drawn = [_gap(frame, gap, low, high, names, looks, reach) for frame in frames]
-    return _charts(frames, drawn, "The gap and its interval, over 0")
+    look = looks[gap >= 0]
 
+    def draw(frame: Frame) -> Iterator[Markup]:
+        across, end = frame.across(-reach, reach), frame.width - frame.right
+        left, right = (shortened(name, int((frame.width / 2 - 70) / LETTER)) for name in names)
+        yield filled('<line class="grid" x1="%s" x2="%s" y1="62" y2="62"/>', frame.left, end)
+        yield _upright("base", across.at(0), 34, 90)
+        yield _label(frame.left, 22, f"← {left} closer", f"{looks[0]} name")
+        yield _label(end, 22, f"{right} closer →", f"{looks[1]} name", "end")
+        if low is not None and high is not None:
+            bar = '<rect class="%s span" x="%s" y="52" width="%s" height="20" rx="10"/>'
+            width = round(max(across.at(high) - across.at(low), 2), 1)
+            yield filled(bar, look, across.at(low), width)
+        yield _dot(look, across.at(gap), 62, 9)
+        for value in ticks(-reach, reach):
+            yield _label(across.at(value), 112, written(value, "%+.3f"), "axis", "middle")
 
-def _gap(
-    frame: Frame,
-    gap: float,
-    low: float | None,
-    high: float | None,
-    names: Sequence[str],
-    looks: Sequence[str],
-    reach: float,
-) -> Markup:
-    across = Scale(-reach, reach, frame.left, frame.width - frame.right)
-    middle, look = across.at(0), looks[gap >= 0]
-    left, right = names
-    room = int((frame.width / 2 - 70) / LETTER)
-    parts = [
-        Markup('<line class="grid" x1="{}" x2="{}" y1="62" y2="62"/>').format(
-            frame.left, frame.width - frame.right
-        ),
-        Markup('<path class="base" d="M{} 34V90"/>').format(middle),
-        _label(frame.left, 22, f"← {shortened(left, room)} closer", f"{looks[0]} name"),
-        _label(
-            frame.width - frame.right, 22, f"{shortened(right, room)} closer →", f"{looks[1]} name", "end"
-        ),
-    ]
-    if low is not None and high is not None:
-        bar = Markup('<rect class="{} span" x="{}" y="52" width="{}" height="20" rx="10"/>')
-        start, end = across.at(low), across.at(high)
-        parts.append(bar.format(look, start, round(max(end - start, 2), 1)))
-    parts.append(Markup('<circle class="{} dot" cx="{}" cy="62" r="9"/>').format(look, across.at(gap)))
-    parts += [
-        _label(across.at(value), 112, written(value, "%+.3f"), "axis", "middle")
-        for value in ticks(-reach, reach)
-    ]
-    return Markup().join(parts)
+    return _charts(frames, draw, "The gap and its interval, over 0")
 
 
 def columns_chart(
     edges: Sequence[float], counts: Sequence[int], says: str, unit: str, looks: Sequence[str] = ()
 ) -> Markup:
     """How many lie between each two edges, as columns; one class for each, or `c1` for all."""
-    frames = (Frame("wide", 1160, 220, 44, 16), Frame("narrow", 350, 180, 36, 8))
-    most = max(counts, default=0) or 1
-    drawn = []
-    for frame in frames:
-        across, up = frame.scales((edges[0], edges[-1]), (0.0, float(most)))
-        parts = [_level(frame, up.at(value), written(value, "localized"), value == 0) for value in {0, most}]
-        for place, count in enumerate(counts):
-            left, right, top = across.at(edges[place]), across.at(edges[place + 1]), up.at(count)
-            bar = Markup(
-                '<rect class="{} part" x="{}" y="{}" width="{}" height="{}"><title>{}</title></rect>'
-            )
-            span = f"{written(edges[place], unit)} to {written(edges[place + 1], unit)}: {count:,}"
+    most, low, high = max(counts, default=0) or 1, edges[0], edges[-1]
+    bar = '<rect class="%s part" x="%s" y="%s" width="%s" height="%s"><title>%s</title></rect>'
+
+    def draw(frame: Frame) -> Iterator[Markup]:
+        across, up = frame.scales((low, high), (0.0, float(most)))
+        yield from (_level(frame, up.at(x), written(x, "localized"), x == 0) for x in {0, most})
+        for place, (count, (start, end)) in enumerate(zip(counts, pairwise(edges), strict=True)):
+            left, right, top = across.at(start), across.at(end), up.at(count)
             size = round(max(right - left - 1, 1), 1), round(up.at(0) - top, 1)
-            parts.append(bar.format(looks[place] if looks else "c1", left, top, *size, span))
-        for value, side in ((edges[0], "start"), ((edges[0] + edges[-1]) / 2, "middle"), (edges[-1], "end")):
-            parts.append(_label(across.at(value), frame.height - 8, written(value, unit), "axis", side))
-        drawn.append(Markup().join(parts))
-    return _charts(frames, drawn, says)
+            span = f"{written(start, unit)} to {written(end, unit)}: {count:,}"
+            yield filled(bar, looks[place] if looks else "c1", left, top, *size, span)
+        for value, side in ((low, "start"), ((low + high) / 2, "middle"), (high, "end")):
+            yield _label(across.at(value), frame.height - 8, written(value, unit), "axis", side)
+
+    return _charts((Frame("wide", 1160, 220, 44, 16), Frame("narrow", 350, 180, 36, 8)), draw, says)
 
 
 def scatter(spots: Sequence[tuple[str, float, float, str]], says: str, x_unit: str, y_unit: str) -> Markup:
     """Points by two figures each, 0 on both axes: names, places across and up, and classes."""
     if not spots:
         return Markup("")
-    return _charts(LONG, [_scatter(frame, spots, x_unit, y_unit) for frame in LONG], says)
-
-
-def _scatter(
-    frame: Frame, spots: Sequence[tuple[str, float, float, str]], x_unit: str, y_unit: str
-) -> Markup:
     right_of = [0.0] * ("+" in x_unit)  # a Brier score is never near 0, and nothing is on its other side
     x, y = _around(right_of + [x for _, x, _, _ in spots]), _around([0.0, *(y for _, _, y, _ in spots)])
-    across, up = frame.scales(x, y)
-    zero = Markup('<path class="base" d="M{} 12V{}"/>').format(across.at(0), frame.height - 26)
-    parts = [_level(frame, up.at(value), written(value, y_unit), value == 0) for value in ticks(*y)] + [zero]
-    parts += [_label(across.at(v), frame.height - 8, written(v, x_unit), "axis", "middle") for v in ticks(*x)]
-    for name, right, high, look in sorted(spots, key=lambda spot: spot[3] != REST):
-        title = f"{name}: {written(right, x_unit)}, {written(high, y_unit)}"
-        mark, at = '<circle class="%s dot" cx="%s" cy="%s" r="5"><title>%s</title></circle>', across.at(right)
-        parts.append(filled(mark, look, at, up.at(high), title))
-        room = [min(24, int(free / LETTER)) for free in (frame.width - at - 12, at - 12)]
-        before = room[0] < min(len(name), room[1])
-        if look != REST:
-            words, place = shortened(name, room[before]), at + (-9 if before else 9)
-            parts.append(_label(place, up.at(high) + 4, words, f"{look} name", "end" if before else "start"))
-    return Markup().join(parts)
 
+    def draw(frame: Frame) -> Iterator[Markup]:
+        across, up = frame.scales(x, y)
+        yield from (_level(frame, up.at(value), written(value, y_unit), value == 0) for value in ticks(*y))
+        yield _upright("base", across.at(0), 12, frame.height - 26)
+        for value in ticks(*x):
+            yield _label(across.at(value), frame.height - 8, written(value, x_unit), "axis", "middle")
+        for name, right, high, look in sorted(spots, key=lambda spot: spot[3] != REST):
+            at, up_at = across.at(right), up.at(high)
+            yield _dot(look, at, up_at, 5, f"{name}: {written(right, x_unit)}, {written(high, y_unit)}")
+            room = [min(24, int(free / LETTER)) for free in (frame.width - at - 12, at - 12)]
+            before = room[0] < min(len(name), room[1])
+            if look != REST:
+                text, place = shortened(name, room[before]), at + (-9 if before else 9)
+                yield _label(place, up_at + 4, text, f"{look} name", "end" if before else "start")
 
-def _around(values: Sequence[float]) -> tuple[float, float]:
-    """From where to where an axis goes that has all of them."""
-    room = (max(values) - min(values) or 1.0) * 0.06
-    return min(values) - room, max(values) + room
+    return _charts(LONG, draw, says)
 
 
 def strip(
@@ -909,110 +873,104 @@ def strip(
     `spots` are names, probabilities and classes, in the order of the rows.
     """
     height = 60 + 22 * len(spots)
-    frames = (Frame("wide small", 420, height, 130, 46), Frame("narrow", 350, height, 112, 42))
-    drawn = [_strip(frame, spots, price, middle) for frame in frames]
-    return _charts(frames, drawn, says) if spots else Markup()
+    bottom = height - 36
 
-
-def _strip(
-    frame: Frame, spots: Sequence[tuple[str, float, str]], price: float | None, middle: float | None
-) -> Markup:
-    across, bottom = Scale(0.0, 1.0, frame.left, frame.width - frame.right), frame.height - 36
-    upright = '<path class="%s" d="M%s %sV%s"/>'
-    parts = [filled(upright, "grid", across.at(share), 20, bottom) for share in (0.0, 0.5, 1.0)]
-    parts += [_label(across.at(x), bottom + 16, f"{x:.0%}", "axis", "middle") for x in (0.0, 0.5, 1.0)]
-    if middle is not None:
-        parts.append(filled(upright, "base", across.at(middle), 20, bottom))
-        words = f"median {middle:.0%}"
-        parts.append(_label(across.at(middle), bottom + 31, words, "axis", _side(middle)))
-    if price is not None:
-        parts.append(filled(upright, "ink middle", across.at(price), 20, bottom))
-        parts.append(_label(across.at(price), 13, f"price {cents(round(price * ONE))}", "name", _side(price)))
-    for row, (name, chance, look) in enumerate(spots):
-        y = 33 + 22 * row
+    def draw(frame: Frame) -> Iterator[Markup]:
+        across = frame.across(0.0, 1.0)
+        yield from (_upright("grid", across.at(share), 20, bottom) for share in (0.0, 0.5, 1.0))
+        yield from (_label(across.at(x), bottom + 16, f"{x:.0%}", "axis", "middle") for x in (0.0, 0.5, 1.0))
+        if middle is not None:
+            yield _upright("base", across.at(middle), 20, bottom)
+            yield _label(across.at(middle), bottom + 31, f"median {middle:.0%}", "axis", _side(middle))
         if price is not None:
-            left, right = sorted((across.at(price), across.at(chance)))
-            bar = '<rect class="%s span" x="%s" y="%s" width="%s" height="6"/>'
-            parts.append(filled(bar, look, left, y - 3, round(right - left, 1)))
-        dot = '<circle class="%s dot" cx="%s" cy="%s" r="5"><title>%s</title></circle>'
-        parts.append(filled(dot, look, across.at(chance), y, f"{name} says {chance:.0%}"))
-        parts.append(_label(frame.left - 10, y + 4, shortened(name, int(frame.left / LETTER) - 2), "", "end"))
-        parts.append(_label(frame.width - frame.right + 10, y + 4, f"{chance:.0%}", "name"))
-    return Markup().join(parts)
+            yield _upright("ink middle", across.at(price), 20, bottom)
+            yield _label(across.at(price), 13, f"price {cents(round(price * ONE))}", "name", _side(price))
+        for row, spot in enumerate(spots):
+            yield from _strip_row(frame, across, 33 + 22 * row, price, *spot)
+
+    frames = (Frame("wide small", 420, height, 130, 46), Frame("narrow", 350, height, 112, 42))
+    return _charts(frames, draw, says) if spots else Markup()
 
 
-@dataclass(frozen=True, slots=True)
-class HeatRow:
-    """A row of a heat map: its name, and of each column the class and what is said of it, if anything is."""
+def _strip_row(
+    frame: Frame, across: Scale, y: int, price: float | None, name: str, chance: float, look: str
+) -> Iterator[Markup]:
+    if price is not None:
+        left, right = sorted((across.at(price), across.at(chance)))
+        bar = '<rect class="%s span" x="%s" y="%s" width="%s" height="6"/>'
+        yield filled(bar, look, left, y - 3, round(right - left, 1))
+    yield _dot(look, across.at(chance), y, 5, f"{name} says {chance:.0%}")
+    yield _label(frame.left - 10, y + 4, shortened(name, int(frame.left / LETTER) - 2), "", "end")
+    yield _label(frame.width - frame.right + 10, y + 4, f"{chance:.0%}", "name")
 
-    name: str
-    cells: Sequence[tuple[str, str] | None]
+
+def _side(share: float) -> str:
+    """To which side of a place words about it go, so that they stay on the picture."""
+    return "start" if share < 0.2 else "end" if share > 0.8 else "middle"
 
 
+Cells = Sequence[tuple[str, str] | None]
+"""Of each column of a heat map the class and what is said of it, if anything is."""
 CALM = ("played", "partly", "out")
 """Cells of which there are many, and nothing to be told."""
 CELL = 20
 """Pixels from one row of a heat map to the next."""
 
 
-def heat_map(rows: Sequence[HeatRow], groups: Sequence[str], says: str, most: int = 12) -> Markup:
-    """A field for each row and column; columns of one group stand together under its name.
+def heat_map(rows: Mapping[str, Cells], groups: Sequence[str], says: str, most: int = 12) -> Markup:
+    """A field for each row, by its name, and column; columns of one group stand together under its name.
 
     What is not as it should be has a letter beside its colour. On a phone the last `most` columns are shown.
     """
-    width = max([len(row.name) for row in rows], default=0) * LETTER
+    width = max(map(len, rows), default=0) * LETTER
     wide, narrow = min(max(width + 20, 90), 300), min(max(width + 14, 70), 130)
     height = 26 + CELL * len(rows) + 6
-    frames = (Frame("wide", 1160, height, round(wide), 8), Frame("narrow", 350, height, round(narrow), 4))
-    cut = (0, max(len(groups) - most, 0))
-    drawn = [_heat(frame, rows, groups, start) for frame, start in zip(frames, cut, strict=True)]
-    return _charts(frames, drawn, says)
+
+    def draw(frame: Frame) -> Iterator[Markup]:
+        start = 0 if frame.name == "wide" else max(len(groups) - most, 0)
+        lefts, size = yield from _heat_groups(frame, groups[start:])
+        for number, (name, cells) in enumerate(rows.items()):
+            y = 26 + CELL * number
+            text = shortened(name, int((frame.left - 8) / LETTER))
+            yield _label(frame.left - 8, y + 13, text, "", "end")
+            yield from _heat_row(lefts, cells[start:], y, round(size - 2, 1))
+
+    frames = Frame("wide", 1160, height, round(wide), 8), Frame("narrow", 350, height, round(narrow), 4)
+    return _charts(frames, draw, says)
 
 
-def _heat(frame: Frame, rows: Sequence[HeatRow], groups: Sequence[str], start: int) -> Markup:
-    shown = groups[start:]
+def _heat_groups(frame: Frame, shown: Sequence[str]) -> Generator[Markup, None, tuple[list[float], float]]:
+    """The names over the columns; then where each column begins, and how wide it is."""
     firsts = [place for place, name in enumerate(shown) if place == 0 or shown[place - 1] != name]
     size = min((frame.width - frame.left - frame.right - 6 * len(firsts)) / max(len(shown), 1), 56)
     gaps = accumulate(6 * (place in firsts and place > 0) for place in range(len(shown)))
     lefts = [round(frame.left + place * size + gap, 1) for place, gap in enumerate(gaps)]
-    parts = list[Markup]()
-    for place, after in zip(firsts, [*firsts[1:], len(shown)], strict=True):
+    for place, after in pairwise([*firsts, len(shown)]):
         room = int((after - place) * size / LETTER)
         words = next((text for text in (f"cohort {shown[place]}", shown[place]) if len(text) <= room), "")
-        parts.append(_label(lefts[place], 16, words, "axis"))
-    for number, row in enumerate(rows):
-        y = 26 + CELL * number
-        name = shortened(row.name, int((frame.left - 8) / LETTER))
-        parts.append(_label(frame.left - 8, y + 13, name, "", "end"))
-        parts += _heat_row(lefts, row.cells[start:], y, round(size - 2, 1))
-    return Markup().join(parts)
+        yield _label(lefts[place], 16, words, "axis")
+    return lefts, size
 
 
-def _heat_row(
-    lefts: Sequence[float], cells: Sequence[tuple[str, str] | None], y: int, size: float
-) -> Iterator[Markup]:
+def _heat_row(lefts: Sequence[float], cells: Cells, y: int, size: float) -> Iterator[Markup]:
     """The calm fields of a row as one path a class, all others each with its letter and what it says."""
     there = [(left, *cell) for left, cell in zip(lefts, cells, strict=True) if cell is not None]
     for look in CALM:
         if mine := [left for left, kind, _ in there if kind == look]:
             path = " ".join(f"M{left} {y}h{size}v{CELL - 3}h-{size}z" for left in mine)
-            yield Markup('<path class="turn-{}" d="{}"/>').format(look, path)
+            yield filled('<path class="turn-%s" d="%s"/>', look, path)
+    field = '<g class="turn-%s"><title>%s</title><rect x="%s" y="%s" width="%s" height="%s"/>%s</g>'
     for left, look, said in there:
         if look not in CALM:
-            field = '<g class="turn-{}"><title>{}</title><rect x="{}" y="{}" width="{}" height="{}"/>{}</g>'
             letter = _label(round(left + size / 2, 1), y + 13, look[:1].upper(), "", "middle")
-            yield Markup(field).format(look, said, left, y, size, CELL - 3, letter)  # noqa: S704 - our own
+            yield filled(field, look, said, left, y, size, CELL - 3, letter)
 
 
 def meter(share: float) -> Markup:
     """How much of something is used, as a bar."""
     look = "loss" if share >= 1 else "c4" if share >= 0.8 else "c1"
-    return Markup(
+    return filled(
         '<svg class="meter" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
-        '<rect class="band" width="100" height="4"/><rect class="{} part" width="{}" height="4"/></svg>'
-    ).format(look, round(100 * min(share, 1.0), 1))
-
-
-def _side(share: float) -> str:
-    """To which side of a place words about it go, so that they stay on the picture."""
-    return "start" if share < 0.2 else "end" if share > 0.8 else "middle"
+        '<rect class="band" width="100" height="4"/><rect class="%s part" width="%s" height="4"/></svg>',
+        *(look, round(100 * min(share, 1.0), 1)),
+    )

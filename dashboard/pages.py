@@ -195,7 +195,7 @@ def listing(
 ) -> None:
     """A table; where there are ways, a row a way, the row's name leads there."""
     hrefs = [None if way is None else way.href for way in ways]
-    put(html_table(data, columns, says, hrefs, sortable=True), f"table of {says}")
+    put(html_table(data, columns, says, hrefs), f"table of {says}")
 
 
 def put(html: Markup, key: str) -> None:

@@ -597,7 +597,7 @@ def market_lines(connection: Connection, chosen: Sequence[MarketMatch]) -> list[
         MarketLine(
             match.market,
             match.status,
-            _price(quotes.get(match.market.id)),
+            quote_price(quotes.get(match.market.id)),
             quotes[match.market.id].volume if match.market.id in quotes else None,
             match.shown,
             interest.get(match.market.id, MarketInterest(0, 0)),
@@ -612,7 +612,7 @@ def _quotes(connection: Connection, ids: Sequence[MarketId]) -> Quotes:
     return newest_rows(connection, QuoteRow, ids, "at", "mid", "last", "volume")
 
 
-def _price(quote: Any) -> int | None:
+def quote_price(quote: Any) -> int | None:
     """The mid; where there is none, the last trade."""
     if quote is None:
         return None

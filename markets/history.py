@@ -16,18 +16,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from markets.bundle.append import add_all
-from markets.bundle.files import ENDS, MARKETS, MOST_BYTES, PRICES
-from markets.bundle.journal import NAMES, alone
-from markets.bundle.mistakes import BadBundleValue
+from markets.bundle.files import ENDS, MARKETS, MOST_BYTES, NAMES, PRICES, add_all, alone
+from markets.bundle.model import BadBundleValue
 from markets.bundle.write import TABLES, end_line, page_line, quarantine
 from markets.hashes import timestamp_text
 from markets.millionths import decimal
 from markets.model import MarketId, Quote
 from markets.past import PastMarket, PastRequest, PastVenue, page_versions, thinned
 from markets.venue import QuarantinedRecord, Report, VenueError
-from markets.venues.wire.answers import AnswerStore
 from markets.venues.wire.fields import instant
+from markets.venues.wire.http import AnswerStore
 from markets.venues.wire.paging import gather_all
 
 MANIFEST, ANSWERS = "history.json", ".answers.db"
@@ -78,8 +76,7 @@ async def collect(
 ) -> PastSummary:
     """A venue's past in a folder, as a bundle; what could not be used is reported, the rest is there.
 
-    VenueError where the venue gives no answer, or the folder holds something else: then nothing is lost,
-    and the same request goes on from there.
+    VenueError where the venue or the folder fails: nothing is lost, and the same request goes on from there.
     """
     try:
         with alone(folder):

@@ -1,8 +1,6 @@
 """All lots of many accounts valued at once, to the same millionth as `portfolio.value.mark` one by one.
 
-The lots stand in columns, built once and valued at as many snapshots as wanted. Each snapshot costs one
-table of prices and a few passes over the columns. Whole numbers stay whole numbers: where a sum might leave
-64 bits, or a price is not from 0 to 1, the columns hold Python's own integers, which is slower and as right.
+Where a sum might leave 64 bits, or a price is not from 0 to 1, the columns hold Python's own integers.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

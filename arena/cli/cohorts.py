@@ -174,7 +174,7 @@ def _read_all(connection: Connection, found: CohortOverview) -> dict[str, Any]:
     audit = read_audit_counts(connection, [found.cohort.number])
     (data,) = json_rows(COLUMNS, [found])
     return data | {
-        "scores": [asdict(score) for score in read_cohort_scores(connection, found.cohort.number)],
+        "scores": read_cohort_scores(connection, found.cohort.number),
         "config_hash": found.cohort.config_hash or None,
         "frozen_hash": digest,
         "head": {"round": last, "head": sealed[last]},

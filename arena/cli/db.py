@@ -17,7 +17,7 @@ from arena.errors import ArenaError, count_text
 from arena.record.files.backup import backup as make
 from arena.record.files.backup import backup_to
 from arena.record.files.integrity import RecordContent
-from arena.record.files.move import move_record
+from arena.record.files.restore import move_record
 from arena.record.files.restore import restore as put_back
 from arena.record.schema.database import (
     connect,

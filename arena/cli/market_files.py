@@ -21,7 +21,7 @@ from markets.venue import QuarantinedRecord, VenueError
 
 if TYPE_CHECKING:
     from arena.config import Config
-    from arena.rounds.sync import VenueSync
+    from arena.rounds.settlement import VenueSync
 
 MISTAKES = (
     TableColumn("file", narrow="wrap"),
@@ -61,7 +61,7 @@ def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "V
     from arena.record.record import Record
     from arena.record.write.sync import VenueSource
     from arena.rounds.adapters import open_venue
-    from arena.rounds.sync import sync_venue
+    from arena.rounds.settlement import sync_venue
 
     quarantined: list[QuarantinedRecord] = []
     source = VenueSource(config.markets.venue, stamp_of(config))

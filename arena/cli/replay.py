@@ -22,6 +22,7 @@ from arena.errors import ArenaError, count_text
 from arena.record.model.cohort import later_models_words
 from arena.record.queries.cohorts import count_facts
 from arena.record.record import Record
+from arena.rounds.evidence import recorded_lookups
 from arena.rounds.leaks import LeakProbe, probe_leaks, probed_replay
 from arena.rounds.open_world import open_dispatch, open_world
 from arena.rounds.replay import (
@@ -35,7 +36,6 @@ from arena.rounds.replay import (
     play_replay,
 )
 from arena.rounds.settlement import venue_error
-from arena.rounds.tools import recorded_lookups
 from markets.bundle import Bundle
 from markets.venue import VenueError
 

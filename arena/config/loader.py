@@ -8,9 +8,8 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from agents.model import model_settings
-from agents.model_table.capabilities import model_faults
+from agents.model_table.capabilities import model_faults, with_limits
 from agents.model_table.cost import own_search, price_for, unbounded_option
-from agents.model_table.limits import with_limits
 from agents.providers import near_model
 from agents.toolbox import tool
 from arena.config.document import Document, read

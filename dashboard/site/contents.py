@@ -11,8 +11,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from arena.record.queries.changes import MarketState, read_market_states, read_valued_snapshots
 from arena.record.queries.cohorts import read_cohorts, read_rounds
+from arena.record.queries.market_history import MarketState, read_market_states, read_valued_snapshots
 from arena.record.queries.markets import BEGINNING, read_last_shown, read_newest_instant
 from arena.record.queries.progress import season_version
 from arena.record.schema.database import Connection

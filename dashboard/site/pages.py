@@ -41,7 +41,7 @@ from dashboard.site.standings import ReportFacts, heading, standings
 from dashboard.views import agent, arena, cohort, glossary, how, market
 from dashboard.views.agent import Holding, holdings_table
 from dashboard.views.markets import PILLS
-from dashboard.words import day, moment, rules, with_true_minus
+from dashboard.words import day, filled, moment, rules, with_true_minus
 from markets.model import MarketId
 
 Draw = Callable[[Address], Iterator[str | Markup]]
@@ -144,20 +144,20 @@ def one_agent(
 ) -> Iterator[str | Markup]:
     """Its rank and verdict, equity beside calibration, evidence, its cohorts, and what it holds."""
     yield name
-    page, entry = agent.read_agent_page(connection, name), PROFILE.read(connection, name)
+    stays, entry = agent.read_agent_page(connection, name), PROFILE.read(connection, name)
     found = None if entry is None else entry.value
     line = agent.line_of_agent(ranked, name)
-    yield agent.chips(name, page, ranked, known)
-    yield Markup("<p>{}</p>").format(bold(agent.said_of(page, found, line, evidence)))
-    numbers = {stay.cohort for stay in page.stays}
+    yield agent.chips(name, stays, ranked, known)
+    yield filled("<p>%s</p>", bold(agent.said_of(stays, found, line, evidence)))
+    numbers = {stay.cohort for stay in stays}
     yield from map(quiet, stamps(line for line in known.cohorts if line.number in numbers))
     yield quiet(cache_note(entry, agent.LATER)) if entry is None or not entry.is_current else ""
     look = known.colours([name])[name]
-    yield tiles(agent.figures(page, found, line, curve, known.is_simulated, look))
+    yield tiles(agent.figures(stays, found, line, curve, known.is_simulated, look))
     yield columns(agent.equity(curve, found, look), agent.calibration(found, look))
     yield agent.evidence_chart(evidence, look)
     yield heading("Cohort by cohort")
-    yield agent.cohort_by_cohort(page.stays, found, address)
+    yield agent.cohort_by_cohort(stays, found, address)
     if held:
         yield heading("Open positions")
         yield holdings_table(held, address)
@@ -165,7 +165,7 @@ def one_agent(
 
 def prompts_of(connection: Connection, name: str) -> Iterator[Markup]:
     """The prompts that an agent is asked by, and what was asked and answered in its newest turn."""
-    hashes = agent.read_agent_page(connection, name).stays[-1].setup.prompts
+    hashes = agent.read_agent_page(connection, name)[-1].setup.prompts
     texts = read_prompts(connection, tuple(hashes.values()))
     shown = {f"Prompt {prompt}": texts.get(hash, "") for prompt, hash in hashes.items()}
     for newest in read_newest_turns(connection, 1, name):
@@ -181,7 +181,7 @@ def prompts_of(connection: Connection, name: str) -> Iterator[Markup]:
     if shown:
         yield heading("Prompts and answers")
     for title, text in shown.items():
-        yield folded(title, Markup('<p class="text">{}</p>').format(text))
+        yield folded(title, filled('<p class="text">%s</p>', text))
 
 
 def list_file(key: str, page: int = 1) -> str:
@@ -202,8 +202,8 @@ def some_markets(
     yield quiet(said)
     if shown:
         yield market_table(shown, address=address)
-    steps = [Markup('<a href="{}">{}</a>').format(href, label) for label, href in around.items()]
-    yield Markup("<p>{}</p>").format(Markup(" · ").join(steps)) if steps else ""
+    steps = [filled('<a href="%s">%s</a>', href, label) for label, href in around.items()]
+    yield filled("<p>%s</p>", Markup(" · ").join(steps)) if steps else ""
 
 
 def one_market(
@@ -231,12 +231,12 @@ def one_market(
         yield folded(f"Trades: {of}", market.trades_table(page.dealt[:TRADES], address))
     if page.ends:
         yield heading("Resolution")
-        yield Markup("<p>{}</p>").format(bold(market.about_resolution(page.ends[-1].resolution)))
+        yield filled("<p>%s</p>", bold(market.about_resolution(page.ends[-1][0])))
     if related:
         yield heading("Related markets")
         yield market_table(related, ("question", "status", "closes"), address)
     if page.market.rules.strip():
-        rules = Markup('<p class="text">{}</p>').format(page.market.rules)
+        rules = filled('<p class="text">%s</p>', page.market.rules)
         yield folded("The rules, as the venue has them", rules)
 
 

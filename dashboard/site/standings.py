@@ -3,7 +3,7 @@
 A page of a site, and by itself a report. What it says is read in one look at the record.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from arena.errors import ArenaError
 from arena.record.queries.accounts import read_equity_curves
-from arena.record.queries.cohorts import StoredCohort, read_cohorts
+from arena.record.queries.cohorts import read_cohorts
 from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.schema.database import Connection
 from arena.scores.comparisons import MARKET
@@ -32,8 +32,8 @@ from dashboard.html import HALVES, REST, Line, box, calibration_chart, columns, 
 from dashboard.pages import Address
 from dashboard.record import CohortLine, PnlPoint, SeasonOverview, leaderboard_lines, read_season
 from dashboard.site.shell import one_file
-from dashboard.words import count, moment, with_true_minus, written
-from markets.millionths import ONE
+from dashboard.views.cohort import by_agent, gains
+from dashboard.words import count, filled, moment, with_true_minus, written
 
 COLUMNS = columns_of(
     *("place", "skill_low", "skill", "interval", "verdict", "evidence", "ties", "copies"),
@@ -50,14 +50,6 @@ MOST_PANELS, POINTS = 12, 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class ReportCurves:
-    """What the accounts of a cohort have gained."""
-
-    line: CohortLine
-    points: tuple[PnlPoint, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ReportFacts:
     """A season, or one cohort of it: `cohort` is its number. Curves stand newest first."""
 
@@ -65,7 +57,7 @@ class ReportFacts:
     season: SeasonOverview
     lines: tuple[CohortLine, ...]
     ranking: Leaderboard
-    curves: tuple[ReportCurves, ...]
+    curves: tuple[tuple[CohortLine, tuple[PnlPoint, ...]], ...]
     calibrations: tuple[ForecasterCalibration, ...]
     price: ForecasterCalibration | None
 
@@ -82,14 +74,17 @@ def gather(connection: Connection, cohort: int | None, board: Leaderboard | None
     season = read_season(connection)
     shown = read_forecast_columns(connection, cohort) if board is None else None
     lines = {one.number: one for one in season.cohorts if cohort in (None, one.number)}
-    drawn = [one for one in reversed(stored) if one.cohort.number in lines][:MOST_COHORTS]
+    drawn = [one.cohort for one in reversed(stored) if one.cohort.number in lines][:MOST_COHORTS]
     names = [row.agent for row in found.rows if row.kind != MARKET][:MOST_PANELS]
     return ReportFacts(
         cohort=cohort,
         season=season,
         lines=tuple(lines.values()),
         ranking=found,
-        curves=tuple(_curves(connection, one, lines[one.cohort.number]) for one in drawn),
+        curves=tuple(
+            (lines[one.number], gains(one, read_equity_curves(connection, one.number, POINTS)))
+            for one in drawn
+        ),
         calibrations=agent_calibrations(shown, names) if shown else (),
         price=price_calibration(shown) if shown else None,
     )
@@ -99,14 +94,6 @@ def no_cohort() -> ArenaError:
     """Why there is nothing to show."""
     hint = "arena round plays the first, arena demo a season"
     return ArenaError("no_cohort", "the record holds no cohort yet", hint)
-
-
-def _curves(connection: Connection, stored: StoredCohort, line: CohortLine) -> ReportCurves:
-    number, bankroll = stored.cohort.number, stored.cohort.bankroll
-    worth = read_equity_curves(connection, number, POINTS)
-    gains = [(mark.agent, mark.at, mark.total - bankroll) for mark in worth]
-    points = (PnlPoint(agent, at, gain / ONE, 100 * gain / bankroll) for agent, at, gain in gains)
-    return ReportCurves(line, tuple(points))
 
 
 def report_page(facts: ReportFacts, at: datetime) -> str:
@@ -140,7 +127,7 @@ def standings(facts: ReportFacts, address: Address) -> Iterator[Markup]:
 
 def heading(text: str) -> Markup:
     """The heading of a part of a page."""
-    return Markup("<h2>{}</h2>").format(text)
+    return filled("<h2>%s</h2>", text)
 
 
 def _charts(facts: ReportFacts) -> Iterator[Markup]:
@@ -156,29 +143,33 @@ def _charts(facts: ReportFacts) -> Iterator[Markup]:
         plane = scatter(spots, "Skill against return, a point an agent", "%+.3f", "%+.0f%")
         yield from (heading("Skill against return"), box("Each agent", plane, said))
     if facts.curves:
-        yield from (
-            heading("Profit and loss"),
-            columns(*(_profit(one, facts, colours) for one in facts.curves)),
-        )
+        more = len(facts.lines) - MOST_COHORTS
+        rest = f" {count(more, 'older cohort')} can be seen in the dashboard." if more > 0 else ""
+        *newer, oldest = facts.curves
+        drawn = [*(_profit(*one, colours) for one in newer), _profit(*oldest, colours, rest)]
+        yield from (heading("Profit and loss"), columns(*drawn))
     if panels := [one for one in facts.calibrations if one.scored]:
         drawn = [_panel(one, facts) for one in panels]
         yield from (heading("Calibration: what it says, what happens"), columns(*drawn))
 
 
-def _profit(one: ReportCurves, facts: ReportFacts, colours: Mapping[str, str]) -> Markup:
+def _profit(
+    line: CohortLine, points: Sequence[PnlPoint], colours: Mapping[str, str], rest: str = ""
+) -> Markup:
     """What each account of a cohort has made over time."""
-    title, more = cohort_label(one.line), len(facts.lines) - MOST_COHORTS
-    rest = f" {count(more, 'older cohort')} can be seen in the dashboard." if more > 0 else ""
-    found: dict[str, list[tuple[float, float]]] = {}
-    for point in one.points:
-        found.setdefault(point.agent, []).append((point.at.timestamp(), point.percent))
     drawn = [
-        Line(name, points, colours.get(name, REST), written(points[-1][1], "%+.1f%"), name == MARKET)
-        for name, points in found.items()
+        Line(
+            name,
+            [(point.at.timestamp(), point.percent) for point in own],
+            colours.get(name, REST),
+            written(own[-1].percent, "%+.1f%"),
+            name == MARKET,
+        )
+        for name, own in by_agent(points).items()
     ]
-    chart = line_chart(drawn, f"Profit and loss in cohort {one.line.number}", "%+.0f%", frames=HALVES)
-    said = f"{progress(one.line)}. Open positions at mid." if drawn else "No account has been valued yet."
-    return box(title, chart, said + (rest if one is facts.curves[-1] else ""))
+    chart = line_chart(drawn, f"Profit and loss in cohort {line.number}", "%+.0f%", frames=HALVES)
+    said = f"{progress(line)}. Open positions at mid." if drawn else "No account has been valued yet."
+    return box(cohort_label(line), chart, said + rest)
 
 
 def _panel(agent: ForecasterCalibration, facts: ReportFacts) -> Markup:

@@ -18,12 +18,9 @@ from arena.record.queries.accounts import read_marked_cohort
 from arena.record.queries.agents import (
     CallSums,
     read_account_spans,
-    read_action_counts,
     read_call_sums,
+    read_counts,
     read_equity_at,
-    read_rejection_counts,
-    read_stage_counts,
-    read_status_counts,
 )
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_prompts
 from arena.record.queries.market_history import read_event_questions, read_questions
@@ -43,6 +40,7 @@ from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.money.profit_split import ProfitSplit
 from arena.scores.rules.reliability.calibration_slices import CalibrationSlice as Calibrated
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
+from dashboard import html
 from dashboard.board import (
     METACULUS_SAID,
     RATINGS,
@@ -53,30 +51,6 @@ from dashboard.board import (
     says_and_happens,
     show_ratings,
     stamps,
-)
-from dashboard.html import (
-    HALVES,
-    LONG,
-    Line,
-    Tile,
-    box,
-    calibration_chart,
-    cell_scale,
-    columns,
-    columns_chart,
-    gain_look,
-    html_table,
-    line_chart,
-    luck_band,
-    number,
-    picture,
-    quiet,
-    sparkline,
-    step,
-    tag,
-    tiles,
-    venue_cells,
-    words,
 )
 from dashboard.pages import Address, choice, in_app, link, listing, put, show_cached, way
 from dashboard.record import (
@@ -99,6 +73,7 @@ from dashboard.words import (
     gained,
     in_dollars,
     moment,
+    percent,
     plain,
     settings_of,
     written,
@@ -129,12 +104,8 @@ class AgentCohort:
     answers: tuple[CallSums, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AgentPage:
-    """An agent over all its cohorts, oldest first."""
-
-    name: str
-    stays: tuple[AgentCohort, ...]
+Stays = Sequence[AgentCohort]
+"""An agent over all its cohorts, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,24 +130,14 @@ def evidence_of(entry: CacheEntry[Comparisons] | None, name: str) -> AgentEviden
     return AgentEvidence(standing, entry.value.bar, entry.value.evidence.get(name, ()))
 
 
-def read_agent_page(connection: Connection, name: str) -> AgentPage:
+def read_agent_page(connection: Connection, name: str) -> tuple[AgentCohort, ...]:
     """All that the record itself says of an agent."""
     chosen = [stored for stored in read_cohorts(connection) if name in stored.entrant_ids]
-    last = [(span.entrant_id, span.last_at) for span in read_account_spans(connection, _ids(chosen, name))]
+    ids = [stored.entrant_ids[name] for stored in chosen]
+    last = [(span.entrant_id, span.last_at) for span in read_account_spans(connection, ids)]
     newest = {one.entrant_id: one.total for one in read_equity_at(connection, last)}
-    return AgentPage(name, _stays(connection, name, chosen, newest))
-
-
-def _ids(chosen: Sequence[StoredCohort], name: str) -> list[int]:
-    return [stored.entrant_ids[name] for stored in chosen]
-
-
-def _stays(
-    connection: Connection, name: str, chosen: Sequence[StoredCohort], newest: dict[int, int]
-) -> tuple[AgentCohort, ...]:
-    ids = _ids(chosen, name)
-    statuses, actions = read_status_counts(connection, ids), read_action_counts(connection, ids)
-    refused, stages = read_rejection_counts(connection, ids), read_stage_counts(connection, ids)
+    statuses, actions = read_counts(connection, "turns", ids), read_counts(connection, "fills", ids)
+    refused, stages = read_counts(connection, "rejections", ids), read_counts(connection, "forecasts", ids)
     answers = read_call_sums(connection, ids)
     setups = [agent_setup(s.cohort, next(e for e in s.cohort.entrants if e.name == name)) for s in chosen]
     found = list[AgentCohort]()
@@ -212,22 +173,22 @@ ORDER = 3
 TABS = {"record": "Record", "forecasts": "Forecasts", "money": "Money", "setup": "Set-up"}
 LATER = "The profile of its forecasts and money"
 COLUMNS = {
-    "Cohort": number("Cohort", "%d", "Its number."),
-    "Skill": number(
+    "Cohort": html.number("Cohort", "%d", "Its number."),
+    "Skill": html.number(
         "Skill", "%+.4f", "Market Brier minus its own, on the same forecasts; above 0 beats the price."
     ),
-    "from": number(
+    "from": html.number(
         "CI from", "%+.4f", "The lower end of the 95% interval; a dash under 20 effective events."
     ),
-    "to": number("CI to", "%+.4f", "The upper end of the 95% interval."),
-    "Events": number("Events", "localized", "Resolved ones. Markets of one event move together."),
-    "Brier": number("Brier", "%.4f", "The mean over markets of its squared error; lower is better."),
-    "P/L": number("P/L", "gain", "Profit or loss in dollars, open positions at mid."),
-    "Return %": number("Return %", "%+.1f", "Profit or loss in percent of its bankroll."),
-    "Bets": number("Bets", "localized", "Accepted, resolved or not."),
-    "Sales": number("Sales", "localized", "Of positions, before their market ended."),
-    "Stated": number("Forecasts stated", "localized", "Resolved or not."),
-    "Turns": number("Turns", "localized", "Decisions asked of it."),
+    "to": html.number("CI to", "%+.4f", "The upper end of the 95% interval."),
+    "Events": html.number("Events", "localized", "Resolved ones. Markets of one event move together."),
+    "Brier": html.number("Brier", "%.4f", "The mean over markets of its squared error; lower is better."),
+    "P/L": html.number("P/L", "gain", "Profit or loss in dollars, open positions at mid."),
+    "Return %": html.number("Return %", "%+.1f", "Profit or loss in percent of its bankroll."),
+    "Bets": html.number("Bets", "localized", "Accepted, resolved or not."),
+    "Sales": html.number("Sales", "localized", "Of positions, before their market ended."),
+    "Stated": html.number("Forecasts stated", "localized", "Resolved or not."),
+    "Turns": html.number("Turns", "localized", "Decisions asked of it."),
 }
 FAR = (1e-3, 1e6)
 """Between these evidence is drawn; what lies beyond stands at the edge."""
@@ -242,27 +203,27 @@ def show(source: RecordSource) -> None:
         st.warning(f"The record has no agent {code(asked)}.", icon=":material/search_off:")
     title = st.container()
     name = choice("Agent", "agent", names, next(iter(names)), "list")
-    page, entry = kept(source, read_agent_page, name), kept(source, PROFILE.read, name)
+    stays, entry = kept(source, read_agent_page, name), kept(source, PROFILE.read, name)
     found = show_cached(entry, LATER)
     lines = kept(source, read_leaderboard_page).lines
     line = line_of_agent(lines, name)
     evidence = kept(source, read_agent_evidence, name)
     points = kept(source, read_summed_curves, [name])[name]
     title.title(plain(name), anchor=False)
-    put(chips(name, page, lines, known), "chips")
-    st.markdown(escaped(said_of(page, found, line, evidence)))
-    numbers = {stay.cohort for stay in page.stays}
+    put(chips(name, stays, lines, known), "chips")
+    st.markdown(escaped(said_of(stays, found, line, evidence)))
+    numbers = {stay.cohort for stay in stays}
     cohorts = [line for line in known.cohorts if line.number in numbers]
     st.caption(" ".join(stamps(cohorts)))
     look = known.colours([name])[name]
-    put(tiles(figures(page, found, line, points, known.is_simulated, look)), "figures")
-    put(columns(equity(points, found, look), calibration(found, look)), "charts")
+    put(html.tiles(figures(stays, found, line, points, known.is_simulated, look)), "figures")
+    put(html.columns(equity(points, found, look), calibration(found, look)), "charts")
     part = choice("Part", "part", TABS, "record")
 
     def record() -> None:
         put(evidence_chart(evidence, look), "evidence")
         st.subheader("Cohort by cohort", anchor=False)
-        put(cohort_by_cohort(page.stays, found), "cohorts")
+        put(cohort_by_cohort(stays, found), "cohorts")
         if line is not None:
             with st.expander(RATINGS):
                 show_ratings([line], cohorts)
@@ -277,7 +238,7 @@ def show(source: RecordSource) -> None:
         "record": record,
         "forecasts": lambda: _forecasts(source, found, name, look),
         "money": lambda: _money(source, found, name),
-        "setup": lambda: _setup(source, page, known.is_simulated),
+        "setup": lambda: _setup(source, stays, known.is_simulated),
     }
     drawn[part]()
     with st.container(horizontal=True, gap="medium"):
@@ -292,22 +253,22 @@ def line_of_agent(lines: Sequence[LeaderboardLine], name: str) -> LeaderboardLin
     return next((line for line in lines if line.row.agent == name), None)
 
 
-def chips(name: str, page: AgentPage, lines: Sequence[LeaderboardLine], known: SeasonOverview) -> Markup:
+def chips(name: str, stays: Stays, lines: Sequence[LeaderboardLine], known: SeasonOverview) -> Markup:
     """Its rank and among how many, its verdict, and what it is."""
     line = line_of_agent(lines, name)
-    about = f"{known.about(name)} · in {count(len(page.stays), 'cohort')}"
+    about = f"{known.about(name)} · in {count(len(stays), 'cohort')}"
     if line is None or line.row.kind == MARKET or not line.is_on_board:
-        return quiet(about)
+        return html.quiet(about)
     row = line.row
     ranked = sum(one.row.ranked and one.row.kind != MARKET for one in lines)
     rank = f"rank {place(row)} of {ranked}" if row.place_best and not row.reason else "no rank yet"
     word = verdict_word(row.verdict, row.skill_high, row.copies)
-    verdict = tag(word, row.verdict) if word else Markup("")
-    return Markup('<p class="quiet">{} {} {}</p>').format(tag(rank, "none"), verdict, about)
+    verdict = html.tag(word, row.verdict) if word else Markup("")
+    return Markup('<p class="quiet">{} {} {}</p>').format(html.tag(rank, "none"), verdict, about)
 
 
 def said_of(
-    page: AgentPage,
+    stays: Stays,
     found: DetailedProfile | None,
     line: LeaderboardLine | None,
     evidence: AgentEvidence | None,
@@ -317,10 +278,10 @@ def said_of(
         return f"**Not ranked**: {line.row.why_not}, so nothing is said of its skill."
     if found is None:
         return ""
-    return " ".join([verdict(found.profile.gain, page.stays), *(conclusions(evidence) if evidence else ())])
+    return " ".join([verdict(found.profile.gain, stays), *(conclusions(evidence) if evidence else ())])
 
 
-def verdict(gain: Gain | None, stays: Sequence[AgentCohort] = ()) -> str:
+def verdict(gain: Gain | None, stays: Stays = ()) -> str:
     """Whether it forecasts better than the price, and how far chance may account for it.
 
     >>> verdict(None)
@@ -361,45 +322,45 @@ def conclusions(found: AgentEvidence) -> list[str]:
 
 
 def figures(
-    page: AgentPage,
+    stays: Stays,
     found: DetailedProfile | None,
     line: LeaderboardLine | None,
     points: Sequence[PnlPoint],
     is_simulated: bool,
     look: str,
-) -> list[Tile]:
+) -> list[html.Tile]:
     """Skill, profit, calibration and cost: what matters most."""
     gain = found.profile.gain if found else None
     value, low, high = (gain.skill, gain.low, gain.high) if gain else (None, None, None)
     if line and not found:
         value, low, high = line.row.skill, line.row.skill_low, line.row.skill_high
-    known = [stay.pnl for stay in page.stays if stay.pnl is not None]
+    known = [stay.pnl for stay in stays if stay.pnl is not None]
     skill, span = "–" if value is None else written(value, "%+.4f"), "skill: Brier points against the price"
     if low is not None and high is not None:
         span = f"skill, 95% CI {written(low, '%+.4f')} to {written(high, '%+.4f')}"
     pnl = sum(known) / ONE
     told, below = calibration_words(line.brief if line else None)
-    forecasts = sum(stay.forecasts for stay in page.stays)
-    calls = sum(one.calls for stay in page.stays for one in stay.answers)
+    forecasts = sum(stay.forecasts for stay in stays)
+    calls = sum(one.calls for stay in stays for one in stay.answers)
     simulated = " (simulated)" if is_simulated else ""
     return [
-        Tile(skill, span, "Market Brier minus its own, on the same forecasts; above 0 beats the price."),
-        Tile(
+        html.Tile(skill, span, "Market Brier minus its own, on the same forecasts; above 0 beats the price."),
+        html.Tile(
             written(pnl, "gain") if known else "–",
             "profit or loss, all cohorts",
             "Open positions at mid.",
-            gain_look(pnl) if known else "",
-            sparkline([point.dollars for point in points], look),
+            html.gain_look(pnl) if known else "",
+            html.sparkline([point.dollars for point in points], look),
         ),
-        Tile(
+        html.Tile(
             told,
             f"where it gave YES or NO 70% or more: {below}"
             if told.startswith("says")
             else below or "calibration",
             "The side that it gave 70% or more: what it said of it on average, and how often it came true.",
         ),
-        Tile(
-            cost(page.stays),
+        html.Tile(
+            cost(stays),
             f"cost of {count(forecasts, 'forecast')} stated{simulated}"
             if calls
             else f"{count(forecasts, 'forecast')} stated; it calls no model",
@@ -413,19 +374,19 @@ def equity(points: Sequence[PnlPoint], found: DetailedProfile | None, look: str)
     money = None if found is None else found.profile.money
     line = [(point.at.timestamp(), point.dollars) for point in points]
     if not line:
-        return box("Profit and loss", below=NOT_VALUED)
+        return html.box("Profit and loss", below=NOT_VALUED)
     luck = None if money is None else money.luck
     end = written(line[-1][1], "short")
-    band = luck_band(line, luck)
-    chart = line_chart(
-        [Line("P/L", line, look, end)],
+    band = html.luck_band(line, luck)
+    chart = html.line_chart(
+        [html.Line("P/L", line, look, end)],
         "Profit or loss over all cohorts",
         "short",
         band,
         "shaded: what luck alone makes of its bets, 95 in 100" if band else "",
-        frames=HALVES,
+        frames=html.HALVES,
     )
-    return box("Profit and loss", chart, luck_words(luck) if luck else "All its accounts together.")
+    return html.box("Profit and loss", chart, luck_words(luck) if luck else "All its accounts together.")
 
 
 NOT_VALUED = "Its account was not valued yet: the curve starts with the first round."
@@ -453,12 +414,14 @@ def calibration(found: DetailedProfile | None, look: str) -> Markup:
     title = "Calibration: what it says, what happens"
     diagram = None if found is None else found.profile.calibration
     if diagram is None or not diagram.points:
-        return box(title, below="being computed" if found is None else UNANSWERED)
+        return html.box(title, below="being computed" if found is None else UNANSWERED)
     resolved = sum(part.forecasts for part in found.calibrated.get("cohort", ())) if found else 0
     said = f"Its {says_and_happens(diagram, resolved)}. "
     band = "Shaded: where 90 of 100 calibrated forecasters would lie."
-    chart = calibration_chart([(found.profile.agent, diagram, look)], "Calibration") if found else Markup("")
-    return box(title, chart, said + band)
+    chart = (
+        html.calibration_chart([(found.profile.agent, diagram, look)], "Calibration") if found else Markup("")
+    )
+    return html.box(title, chart, said + band)
 
 
 def evidence_chart(found: AgentEvidence | None, look: str) -> Markup:
@@ -468,26 +431,24 @@ def evidence_chart(found: AgentEvidence | None, look: str) -> Markup:
     points = [(at, log10(min(max(capital, FAR[0]), FAR[1]))) for at, capital in found.points]
     ends = [(points[0][0], log10(found.bar)), (points[-1][0], log10(found.bar))]
     now = times_text(found.points[-1][1])
-    bar = Line("bar", ends, "ink", times_text(found.bar), dashed=True)
-    shown = [Line("now", points, look, now), bar]
-    chart = line_chart(shown, "Evidence over time, with its bar", "power", frames=LONG)
+    bar = html.Line("bar", ends, "ink", times_text(found.bar), dashed=True)
+    shown = [html.Line("now", points, look, now), bar]
+    chart = html.line_chart(shown, "Evidence over time, with its bar", "power", frames=html.LONG)
     said = (
         "What a bet on its skill has made of 1, as outcomes came in. Without skill it reaches the bar in "
         f"at most 1 of {found.bar:,.0f} seasons, however often one looks."
     )
-    return box("Evidence", chart, said)
+    return html.box("Evidence", chart, said)
 
 
-def cohort_by_cohort(
-    stays: Sequence[AgentCohort], found: DetailedProfile | None, address: Address = in_app
-) -> Markup:
+def cohort_by_cohort(stays: Stays, found: DetailedProfile | None, address: Address = in_app) -> Markup:
     """Its record, a row a cohort, the newest first."""
     newest = list(reversed(stays))
     hrefs = [address(way("cohort", cohort=stay.cohort)) for stay in newest]
-    return html_table(_table(newest, found), COLUMNS, "Its record, a row a cohort", hrefs, sortable=True)
+    return html.html_table(_table(newest, found), COLUMNS, "Its record, a row a cohort", hrefs)
 
 
-def _table(stays: Sequence[AgentCohort], found: DetailedProfile | None) -> dict[str, list[object]]:
+def _table(stays: Stays, found: DetailedProfile | None) -> dict[str, list[object]]:
     ranked = found.slices.get("cohort", ()) if found is not None and found.profile.gain is not None else ()
     gains = {one.slice: one.gain for one in ranked}
     parts = {} if found is None else {one.label: one.parts for one in found.calibrated.get("cohort", ())}
@@ -525,10 +486,10 @@ def _money(source: RecordSource, found: DetailedProfile | None, name: str) -> No
     show_holdings(kept(source, read_holdings, name))
 
 
-def _setup(source: RecordSource, page: AgentPage, is_simulated: bool) -> None:
-    costs(page, is_simulated)
-    failures(page)
-    set_up(page, kept(source, read_prompts, list(page.stays[-1].setup.prompts.values())))
+def _setup(source: RecordSource, stays: Stays, is_simulated: bool) -> None:
+    costs(stays, is_simulated)
+    failures(stays)
+    set_up(stays, kept(source, read_prompts, list(stays[-1].setup.prompts.values())))
 
 
 TURNS = {
@@ -543,43 +504,48 @@ TURNS = {
 """Turns that did not go as they should, in words."""
 
 
-def cost(stays: Sequence[AgentCohort]) -> str:
+def cost(stays: Stays) -> str:
     """What calls cost in dollars; with what is unknown of it said."""
     answers = [one for stay in stays for one in stay.answers]
     known = in_dollars(sum(one.cost for one in answers) / ONE)
     return f"{known} or more" if any(one.unknown for one in answers) else known
 
 
-def costs(page: AgentPage, is_simulated: bool) -> None:
+def costs(stays: Stays, is_simulated: bool) -> None:
     """What its calls cost, for each forecast and in tokens."""
     st.subheader("Cost", anchor=False)
-    answers = [one for stay in page.stays for one in stay.answers]
+    answers = [one for stay in stays for one in stay.answers]
     if not answers:
         st.info("It calls no model, so it costs nothing.", icon=":material/check:")
         return
     spent, unknown = sum(one.cost for one in answers), sum(one.unknown for one in answers)
-    forecasts = sum(stay.forecasts for stay in page.stays)
+    forecasts = sum(stay.forecasts for stay in stays)
     each = in_dollars(spent / ONE / forecasts) if forecasts and not unknown else "–"
-    with st.container(horizontal=True, gap="medium"):
-        for label, value, said in (
-            ("Cost", cost(page.stays), "What all its calls cost, failed ones too."),
-            ("Per forecast", each, "All of it, spread over the probabilities that it stated."),
-            ("Calls", f"{sum(one.calls for one in answers):,}", "Attempts to get an answer."),
-            ("Tokens in", f"{sum(one.tokens_in for one in answers):,}", "Of prompts."),
-            ("Tokens out", f"{sum(one.tokens_out for one in answers):,}", "Of answers, thinking included."),
-        ):
-            st.metric(label, value, help=said, width="content")
+    _metrics(
+        ("Cost", cost(stays), "What all its calls cost, failed ones too."),
+        ("Per forecast", each, "All of it, spread over the probabilities that it stated."),
+        ("Calls", f"{sum(one.calls for one in answers):,}", "Attempts to get an answer."),
+        ("Tokens in", f"{sum(one.tokens_in for one in answers):,}", "Of prompts."),
+        ("Tokens out", f"{sum(one.tokens_out for one in answers):,}", "Of answers, thinking included."),
+    )
     if is_simulated:
         st.caption("These dollars are simulated, as is all of this season.")
     if unknown:
         st.caption(f"The cost of {count(unknown, 'call')} is unknown: `price` in the config says it.")
 
 
-def failures(page: AgentPage) -> None:
+def _metrics(*shown: tuple[str, str, str]) -> None:
+    """Figures beside each other: what each is of, its value, and what it says."""
+    with st.container(horizontal=True, gap="medium"):
+        for label, value, said in shown:
+            st.metric(label, value, help=said, width="content")
+
+
+def failures(stays: Stays) -> None:
     """What went wrong, by kind: turns, calls, orders."""
     st.subheader("Failures", anchor=False)
-    rows = list(_failures(page.stays))
-    turns = sum(sum(stay.statuses.values()) for stay in page.stays)
+    rows = list(_failures(stays))
+    turns = sum(sum(stay.statuses.values()) for stay in stays)
     if not rows:
         st.info(f"None in {count(turns, 'turn')}.", icon=":material/check:")
         return
@@ -591,11 +557,11 @@ def failures(page: AgentPage) -> None:
             "Times": [times for _, _, times in rows],
         },
         "Failures by kind",
-        {"Times": number("Times", "localized", "How often.")},
+        {"Times": html.number("Times", "localized", "How often.")},
     )
 
 
-def _failures(stays: Sequence[AgentCohort]) -> list[tuple[str, str, int]]:
+def _failures(stays: Stays) -> list[tuple[str, str, int]]:
     """What went wrong, its code, and how often: the most frequent of each first."""
     turns, calls, wishes = Counter[str](), Counter[str](), Counter[str]()
     for stay in stays:
@@ -609,32 +575,32 @@ def _failures(stays: Sequence[AgentCohort]) -> list[tuple[str, str, int]]:
     ]
 
 
-def set_up(page: AgentPage, texts: Mapping[str, str]) -> None:
+def set_up(stays: Stays, texts: Mapping[str, str]) -> None:
     """Its settings cohort by cohort, what was changed, as what its model reports itself, its prompts."""
     st.subheader("Settings and reported model", anchor=False)
     st.caption("Frozen at the start of each cohort; another model under the same name is another agent.")
-    stays = list(reversed(page.stays))
+    newest = list(reversed(stays))
     listing(
         {
-            "Cohort": [stay.cohort for stay in stays],
-            "From": [day(stay.starts_at) for stay in stays],
-            "Changed": ["; ".join(stay.changed) or None for stay in stays],
-            "Model as reported": [", ".join(reported(stay.answers)) for stay in stays],
-            "Kind": [stay.setup.kind for stay in stays],
-            "Settings": [settings_of(stay.setup.settings) for stay in stays],
+            "Cohort": [stay.cohort for stay in newest],
+            "From": [day(stay.starts_at) for stay in newest],
+            "Changed": ["; ".join(stay.changed) or None for stay in newest],
+            "Model as reported": [", ".join(reported(stay.answers)) for stay in newest],
+            "Kind": [stay.setup.kind for stay in newest],
+            "Settings": [settings_of(stay.setup.settings) for stay in newest],
         },
         "Settings by cohort",
         {
-            "Changed": words("Changed", "Since the cohort before.", long=True),
-            "Model as reported": words(
+            "Changed": html.words("Changed", "Since the cohort before.", long=True),
+            "Model as reported": html.words(
                 "Model as reported",
                 "As its provider calls it, with the fingerprint, in the order of the first answers.",
             ),
-            "Settings": words("Settings", "As the config had them.", long=True),
+            "Settings": html.words("Settings", "As the config had them.", long=True),
         },
     )
-    _last_heard(page.stays)
-    _prompts(page.stays[-1].setup.prompts, texts)
+    _last_heard(stays)
+    _prompts(stays[-1].setup.prompts, texts)
 
 
 def reported(answers: Sequence[CallSums]) -> list[str]:
@@ -643,7 +609,7 @@ def reported(answers: Sequence[CallSums]) -> list[str]:
     return list(dict.fromkeys(model + mark for model, mark in said))
 
 
-def _last_heard(stays: Sequence[AgentCohort]) -> None:
+def _last_heard(stays: Stays) -> None:
     last = max((one.last_at for stay in stays for one in stay.answers if one.model), default=None)
     if last is not None:
         st.caption(f"Last answer {moment(last)}.")
@@ -719,7 +685,7 @@ def show_forecasts(found: DetailedProfile, questions: Mapping[str, str], name: s
         st.caption("How often it stated which probability of YES, resolved or not.")
         edges = [place / len(found.histogram) for place in range(len(found.histogram) + 1)]
         shares = [100 * edge for edge in edges]
-        put(columns_chart(shares, found.histogram, "How often it stated what", "%.0f%"), "histogram")
+        put(html.columns_chart(shares, found.histogram, "How often it stated what", "%.0f%"), "histogram")
     else:
         st.info("It has stated no probability yet.", icon=WAITING)
     _coherence(found, questions)
@@ -754,10 +720,10 @@ def _skill(found: DetailedProfile, by: str) -> None:
         },
         f"Skill by {by}",
         {
-            "Skill": number("Skill", "%+.4f", "Brier points better than the price in this part."),
-            "Drawn": picture("95% interval", "Line: the price."),
-            "From": number("CI from", "%+.4f", "The lower end of the 95% interval."),
-            "To": number("CI to", "%+.4f", "The upper end."),
+            "Skill": html.number("Skill", "%+.4f", "Brier points better than the price in this part."),
+            "Drawn": html.picture("95% interval", "Line: the price."),
+            "From": html.number("CI from", "%+.4f", "The lower end of the 95% interval."),
+            "To": html.number("CI to", "%+.4f", "The upper end."),
         },
     )
 
@@ -767,9 +733,9 @@ def _readings(found: DetailedProfile, look: str) -> None:
     st.subheader("Calibration of its bets", anchor=False)
     diagrams = {"Anchored": found.anchored, "Implied": found.implied}
     drawn = [
-        box(
+        html.box(
             title,
-            calibration_chart([(title, one, look)], f"Calibration, {title}"),
+            html.calibration_chart([(title, one, look)], f"Calibration, {title}"),
             f"{says_and_happens(one, sum(point.rows for point in one.points))}.",
         )
         for title, one in diagrams.items()
@@ -779,7 +745,7 @@ def _readings(found: DetailedProfile, look: str) -> None:
         st.info(UNANSWERED, icon=WAITING)
     if drawn:
         st.caption("Anchored: bets as a move from the price paid. Implied: bets by stake alone.")
-        put(columns(*drawn), "readings")
+        put(html.columns(*drawn), "readings")
 
 
 def _calibrated(parts: Sequence[Calibrated], by: str) -> None:
@@ -796,7 +762,7 @@ def _calibrated(parts: Sequence[Calibrated], by: str) -> None:
         "Forecasts": ("localized", "Resolved ones."),
         "Markets": ("localized", "Resolved ones."),
     }
-    columns = {name: number(name, form, said) for name, (form, said) in told.items()}
+    columns = {name: html.number(name, form, said) for name, (form, said) in told.items()}
     listing(
         {
             BY[by]: [one.label for one in parts],
@@ -838,8 +804,8 @@ def _coherence(found: DetailedProfile, questions: Mapping[str, str]) -> None:
             },
             "The trades that make the sure profit",
             {
-                "At": number("At ¢", "%.1f", "The agent's own probability, as a price."),
-                "Market": words("Market", long=True),
+                "At": html.number("At ¢", "%.1f", "The agent's own probability, as a price."),
+                "Market": html.words("Market", long=True),
             },
         )
 
@@ -849,24 +815,17 @@ def _blind(told: BlindEffect) -> None:
         return
     together = "–" if told.blind_price is None else f"{told.blind_price:.2f}"
     st.subheader("Before and after it saw the price", anchor=False)
-    with st.container(horizontal=True, gap="medium"):
-        for label, value, said in (
-            ("Moved to the price", _percent(told.pull), "Share of the way to the price that it went."),
-            ("Copied it", _percent(told.copied), "Answers that ended within half a cent of the price."),
-            ("Skill before", _signed(told.blind_skill), "Brier points better than the price, blind."),
-            ("Skill after", _signed(told.final_skill), "The same, once it had seen the price."),
-            ("Correlation with it", together, "Of blind answers with the price."),
-            ("Answers", f"{told.rows:,}", "With a probability before and after."),
-        ):
-            st.metric(label, value, help=said, width="content")
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{value:.0%}"
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else written(value, "%+.4f")
+    pull, copied = ("–" if share is None else f"{share:.0%}" for share in (told.pull, told.copied))
+    skills = (told.blind_skill, told.final_skill)
+    before, after = ("–" if skill is None else written(skill, "%+.4f") for skill in skills)
+    _metrics(
+        ("Moved to the price", pull, "Share of the way to the price that it went."),
+        ("Copied it", copied, "Answers that ended within half a cent of the price."),
+        ("Skill before", before, "Brier points better than the price, blind."),
+        ("Skill after", after, "The same, once it had seen the price."),
+        ("Correlation with it", together, "Of blind answers with the price."),
+        ("Answers", f"{told.rows:,}", "With a probability before and after."),
+    )
 
 
 def _remarks(title: str, meant: str, found: Sequence[NotableForecast], name: str) -> None:
@@ -895,15 +854,15 @@ def _card(remark: NotableForecast, name: str) -> None:
 
 
 HELD = {
-    "Market": words("Market"),
-    "Side": words("Side", "YES pays $1 if it comes true, NO if it does not."),
-    "Shares": number("Shares", "%.1f", "Held now."),
-    "Cost ¢": number("Cost ¢", "%.1f", "What a share cost on average, fees included."),
-    "Price ¢": number("Price ¢", "%.1f", "What a share of its side is worth at mid."),
-    "Value $": number("Value", "dollar", "All shares at mid; at their cost where there is no price."),
-    "Gain $": number("Gain", "gain", "Value minus cost."),
-    "Cohort": number("Cohort", "%d", "In which it is held."),
-    "Quote": words("Quote", "Whether the price is too old to trade on, or missing."),
+    "Market": html.words("Market"),
+    "Side": html.words("Side", "YES pays $1 if it comes true, NO if it does not."),
+    "Shares": html.number("Shares", "%.1f", "Held now."),
+    "Cost ¢": html.number("Cost ¢", "%.1f", "What a share cost on average, fees included."),
+    "Price ¢": html.number("Price ¢", "%.1f", "What a share of its side is worth at mid."),
+    "Value $": html.number("Value", "dollar", "All shares at mid; at their cost where there is no price."),
+    "Gain $": html.number("Gain", "gain", "Value minus cost."),
+    "Cohort": html.number("Cohort", "%d", "In which it is held."),
+    "Quote": html.words("Quote", "Whether the price is too old to trade on, or missing."),
 }
 PARTS = (
     ("edge", "Edge", "What its stakes should earn at the mid, for as much of its claims as came true."),
@@ -933,17 +892,17 @@ def _split(found: ProfitSplit) -> None:
     amounts = [getattr(found, key) / ONE for key, _, _ in PARTS]
     ends = list(accumulate(amounts, initial=0.0))
     spans = [*pairwise(ends), (0.0, found.pnl / ONE)]
-    scale = cell_scale([(min(span), max(span)) for span in spans])
+    scale = html.cell_scale([(min(span), max(span)) for span in spans])
     data: dict[str, list[Any]] = {
         "Part": [*(label for _, label, _ in PARTS), "P/L"],
         "Amount": [*amounts, found.pnl / ONE],
-        "Drawn": [step(start, end, "gain" if end >= start else "loss", scale) for start, end in spans],
+        "Drawn": [html.step(start, end, "gain" if end >= start else "loss", scale) for start, end in spans],
         "What it is": [*(said for _, _, said in PARTS), "The sum of the parts."],
     }
     columns = {
-        "Amount": number("Amount", "gain", "Dollars."),
-        "Drawn": picture("Step", "From where the part before it ended."),
-        "What it is": words("What it is", long=True),
+        "Amount": html.number("Amount", "gain", "Dollars."),
+        "Drawn": html.picture("Step", "From where the part before it ended."),
+        "What it is": html.words("What it is", long=True),
     }
     listing(data, "The parts of the profit, and their sum", columns)
 
@@ -973,12 +932,12 @@ def show_stakes(found: Sequence[EventExposure], known: Mapping[str, str]) -> Non
     st.subheader("At stake by event", anchor=False)
     st.caption("What the worst and the best end of an event would change.")
     columns = {
-        "Event": words("Event", "By the question of one of its markets."),
-        "Markets": number("Markets", "localized", "Of the event that it holds."),
-        "Value $": number("Value $", "dollar", "What it holds there is worth now, at mid."),
-        "Worst $": number("Worst $", "dollar", "What the worst end would change."),
-        "Best $": number("Best $", "dollar", "What the best end would change."),
-        "Share %": number("Share %", "%.1f", "What may be lost, in percent of all its open accounts."),
+        "Event": html.words("Event", "By the question of one of its markets."),
+        "Markets": html.number("Markets", "localized", "Of the event that it holds."),
+        "Value $": html.number("Value $", "dollar", "What it holds there is worth now, at mid."),
+        "Worst $": html.number("Worst $", "dollar", "What the worst end would change."),
+        "Best $": html.number("Best $", "dollar", "What the best end would change."),
+        "Share %": html.number("Share %", "%.1f", "What may be lost, in percent of all its open accounts."),
     }
     data: dict[str, list[Any]] = {
         "Event": [known.get(one.event, one.event) for one in found],
@@ -1012,8 +971,8 @@ def show_holdings(found: Sequence[Holding]) -> None:
 def holdings_table(found: Sequence[Holding], address: Address = in_app) -> Markup:
     """A row a position, which leads to its market."""
     hrefs = [address(way("market", market=one.position.market_id)) for one in found]
-    told = HELD | {"venue": words("Venue")}
-    return html_table(_positions(found), told, "Open positions", hrefs, sortable=True)
+    told = HELD | {"venue": html.words("Venue")}
+    return html.html_table(_positions(found), told, "Open positions", hrefs)
 
 
 def _positions(found: Sequence[Holding]) -> dict[str, list[Any]]:
@@ -1022,15 +981,11 @@ def _positions(found: Sequence[Holding]) -> dict[str, list[Any]]:
         "Market": [lot.question for lot in lots],
         "Side": [lot.side for lot in lots],
         "Shares": [lot.lot.shares / ONE for lot in lots],
-        "Cost ¢": [_cents(lot.lot.average_cost) for lot in lots],
-        "Price ¢": [_cents(lot.price) for lot in lots],
+        "Cost ¢": [percent(lot.lot.average_cost) for lot in lots],
+        "Price ¢": [percent(lot.price) for lot in lots],
         "Value $": [lot.money.value / ONE for lot in lots],
         "Gain $": [lot.money.unrealised / ONE for lot in lots],
         "Cohort": [one.cohort for one in found],
         "Quote": [lot.stale or "fresh" for lot in lots],
-        **venue_cells(venue_page(lot.market_id) for lot in lots),
+        **html.venue_cells(venue_page(lot.market_id) for lot in lots),
     }
-
-
-def _cents(price: int | None) -> float | None:
-    return None if price is None else price * 100 / ONE

@@ -16,21 +16,8 @@ from arena.record.schema.world import QuoteRow
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard
 from arena.scores.rules.comparisons.lead import round_up
-from dashboard.board import headline, leading, short_board, show_money, show_unranked, stamps
-from dashboard.html import (
-    REST,
-    Line,
-    Quotation,
-    Tile,
-    box,
-    columns,
-    line_chart,
-    luck_band,
-    quiet,
-    quotes,
-    shortened,
-    tiles,
-)
+from dashboard import html
+from dashboard.board import headline, leading, money_table, short_board, show_unranked, stamps
 from dashboard.pages import Address, choice, in_app, link, put, way
 from dashboard.record import (
     MODELS,
@@ -161,7 +148,7 @@ def show(record: RecordSource) -> None:
         opening(drawn, board.value if board else None, decisions(kept(record, read_newest_decisions))), "head"
     )
     if board is None:
-        show_money(shown.money, known.names)
+        put(money_table(shown.money, known.names), "table of money")
         return
     there = {known.group(line.row.agent) for line in ranked if line.row.kind != MARKET}
     options = {key: label for key, label in GROUPS.items() if key == "all" or key in there}
@@ -182,8 +169,8 @@ def racing(known: SeasonOverview, lines: Sequence[LeaderboardLine]) -> list[str]
 
 def opening(drawn: Markup, board: Leaderboard | None, newest: Markup) -> Markup:
     """The tiles over the race, beside the newest decisions."""
-    left, shown = box("Equity, all cohorts", drawn), figures(board) if board else []
-    return columns(tiles(shown) + left if shown else left, newest, look="lead")
+    left, shown = html.box("Equity, all cohorts", drawn), figures(board) if board else []
+    return html.columns(html.tiles(shown) + left if shown else left, newest, look="lead")
 
 
 def _about(known: SeasonOverview, status: Status, board: Leaderboard | None) -> str:
@@ -230,7 +217,7 @@ def next_round(at: datetime, now: datetime, stamp: str) -> str:
     return "next due now"
 
 
-def figures(board: Leaderboard) -> list[Tile]:
+def figures(board: Leaderboard) -> list[html.Tile]:
     """How many beat the market, who does most surely, and how many events it takes until more is known."""
     ranked = [row for row in board.rows if row.ranked and row.kind != MARKET and not row.copies]
     if not any(row.skill is not None for row in ranked):
@@ -239,16 +226,18 @@ def figures(board: Leaderboard) -> list[Tile]:
     surest = next((row for row in ranked if row.skill_low is not None and row.skill is not None), None)
     said = f"ahead of the market, {proven or 'none'} proven" if proven + ahead else "ahead of the market"
     said += "; copies not counted" if any(row.ranked and row.copies for row in board.rows) else ""
-    found = [Tile(f"{proven + ahead} of {len(ranked)}", said)]
+    found = [html.Tile(f"{proven + ahead} of {len(ranked)}", said)]
     if surest is not None and surest.skill is not None:
         help = "Brier points better than the price on the same forecasts."
-        found.append(Tile(written(surest.skill, "%+.4f"), f"skill of {surest.agent}, ranked first", help))
+        found.append(
+            html.Tile(written(surest.skill, "%+.4f"), f"skill of {surest.agent}, ranked first", help)
+        )
     if board.leader:
-        found.append(Tile("Lead decided", f"{board.leader} leads, proven"))
+        found.append(html.Tile("Lead decided", f"{board.leader} leads, proven"))
     elif board.events_needed:
-        found.append(Tile(f"≈ {round_up(board.events_needed)} events", "more until the lead is decided"))
+        found.append(html.Tile(f"≈ {round_up(board.events_needed)} events", "more until the lead is decided"))
     else:
-        found.append(Tile("Lead open", "too early to say how many more events would decide it"))
+        found.append(html.Tile("Lead open", "too early to say how many more events would decide it"))
     return found
 
 
@@ -257,10 +246,10 @@ def race(
 ) -> Markup:
     """The equity of all agents, the first coloured, on the band that luck makes of the first one's bets."""
     drawn = [
-        Line(
+        html.Line(
             name,
             _percents(points),
-            colours.get(name, REST),
+            colours.get(name, html.REST),
             written(points[-1].percent, "%+.1f%"),
             dashed=known.group(name) == "baselines",
         )
@@ -271,14 +260,16 @@ def race(
     luck = next((line.luck for line in lines if line.row.agent == first), None)
     points = curves.get(first, ())
     scale = points[-1].percent / points[-1].dollars if points and points[-1].dollars else 0.0
-    band = luck_band(_percents(points), luck if scale > 0 else None, scale)
+    band = html.luck_band(_percents(points), luck if scale > 0 else None, scale)
     if not drawn:
-        return quiet("The race starts when the first round is over: “arena round” plays it.")
+        return html.quiet("The race starts when the first round is over: “arena round” plays it.")
     says = f"Profit or loss of {count(len(drawn), 'agent')} in percent of their bankrolls, over time"
     note = (
-        f"shaded: what luck alone makes of {shortened(first, 24)}’s bets, 95 seasons in 100" if band else ""
+        f"shaded: what luck alone makes of {html.shortened(first, 24)}’s bets, 95 seasons in 100"
+        if band
+        else ""
     )
-    return line_chart(drawn, says, "%+.0f%", band, note)
+    return html.line_chart(drawn, says, "%+.0f%", band, note)
 
 
 def _percents(points: Sequence[PnlPoint]) -> list[tuple[float, float]]:
@@ -288,20 +279,20 @@ def _percents(points: Sequence[PnlPoint]) -> list[tuple[float, float]]:
 def decisions(found: NewestDecisions, address: Address = in_app) -> Markup:
     """What was decided last, with a reason each, and the largest disagreements with the market."""
     made = zip(found.trades, found.outcomes, strict=True)
-    trades = quotes(_trade(trade, ended, address) for trade, ended in made)
-    parts = [box("Largest recent trades", trades, "" if trades else "Nobody has traded yet.")]
+    trades = html.quotes(_trade(trade, ended, address) for trade, ended in made)
+    parts = [html.box("Largest recent trades", trades, "" if trades else "Nobody has traded yet.")]
     if found.disputes:
-        disputes = quotes(_dispute(dispute, address) for dispute in found.disputes)
-        parts.append(box("Furthest from the market", disputes))
+        disputes = html.quotes(_dispute(dispute, address) for dispute in found.disputes)
+        parts.append(html.box("Furthest from the market", disputes))
     return Markup().join(parts)
 
 
-def _trade(trade: ExplainedTrade, ended: str | None, address: Address) -> Quotation:
+def _trade(trade: ExplainedTrade, ended: str | None, address: Address) -> html.Quotation:
     did = "bought" if trade.action == "buy" else "sold"
     price = cents(round(trade.amount / trade.shares * 100) * 10_000) if trade.shares else "–"
     seen = "" if trade.mid is None else f", price {cents(trade.mid)}"
     seen += f"; result: {ended}" if ended else ""
-    return Quotation(
+    return html.Quotation(
         who=trade.agent,
         did=f"{did} {trade.side} at {price}, {dollars(round(trade.amount, -6))}",
         why=shortened_reason(trade.reason),
@@ -310,11 +301,11 @@ def _trade(trade: ExplainedTrade, ended: str | None, address: Address) -> Quotat
     )
 
 
-def _dispute(found: Dispute, address: Address) -> Quotation:
+def _dispute(found: Dispute, address: Address) -> html.Quotation:
     forecast, market = found.forecast, found.market
     ended = outcome(market.ended, market.payout)
     now = f"price {cents(forecast.mid)}; result: {ended}" if ended else f"price now {cents(found.price)}"
-    return Quotation(
+    return html.Quotation(
         who=forecast.agent,
         did=f"says {_percent(forecast.probability)}, {now}",
         why=shortened_reason(forecast.reason),

@@ -25,6 +25,7 @@ from arena.scores.cache import CacheEntry
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS, CohortCalibrations, ForecasterCalibration
+from dashboard import html
 from dashboard.board import (
     MEANT,
     METACULUS_SAID,
@@ -33,29 +34,13 @@ from dashboard.board import (
     columns_of,
     leading,
     metaculus_table,
+    money_table,
     progress,
     says_and_happens,
     short_board,
-    show_money,
     show_ratings,
     show_unranked,
     stamps,
-)
-from dashboard.html import (
-    HALVES,
-    REST,
-    Line,
-    box,
-    calibration_chart,
-    columns,
-    html_table,
-    line_chart,
-    lines,
-    luck_band,
-    pills,
-    points,
-    quiet,
-    words,
 )
 from dashboard.pages import Address, choice, in_app, link, put, way
 from dashboard.record import (
@@ -204,7 +189,7 @@ def show(record: RecordSource) -> None:
     colours = known.colours(chosen)
     found = whole if back == "all" else by_agent(kept(record, read_cohort_curves, number, BACK[back]))
     put(
-        columns(
+        html.columns(
             money_box(found, colours, unit, known),
             calibration_box(kept(record, CALIBRATIONS.read, number), reading, colours),
         ),
@@ -234,7 +219,7 @@ def cohort_pills(offered: CohortReturns, chosen: int, address: Address = in_app)
         for one in offered.cohorts
     ]
     dotted = any(one.is_playing and one.percent is not None for one in offered.cohorts)
-    return pills(
+    return html.pills(
         found,
         f"Cohorts, with the return of all accounts together{f' ({PLAYING[1:]} still playing)' * dotted}",
     )
@@ -302,7 +287,7 @@ def by_gain(curves: Curves) -> list[str]:
 def money_box(curves: Curves, colours: Mapping[str, str], unit: str, known: SeasonOverview) -> Markup:
     """The curves, and what they come to."""
     first = next(iter(colours), "")
-    return box(
+    return html.box(
         "Profit and loss",
         money_chart(curves, colours, unit, known),
         _said_of_money(playing(known, curves), first),
@@ -317,20 +302,20 @@ def money_chart(curves: Curves, colours: Mapping[str, str], unit: str, known: Se
         for name, points in curves.items()
     }
     shown = [
-        Line(
+        html.Line(
             name,
             points,
-            colours.get(name, REST),
+            colours.get(name, html.REST),
             written(points[-1][1], end),
             known.group(name) == "baselines",
         )
         for name, points in drawn.items()
     ]
     if not shown:
-        return quiet("No account has been valued yet: the first round starts the curves.")
+        return html.quiet("No account has been valued yet: the first round starts the curves.")
     first = next((name for name in colours if name in drawn), "")
-    band = luck_band(drawn[first]) if first else ()
-    return line_chart(shown, "Profit or loss of each agent over time", axis, band, frames=HALVES)
+    band = html.luck_band(drawn[first]) if first else ()
+    return html.line_chart(shown, "Profit or loss of each agent over time", axis, band, frames=html.HALVES)
 
 
 def _said_of_money(curves: Curves, first: str) -> str:
@@ -350,30 +335,30 @@ def calibration_box(
     """How well those that are coloured are calibrated, and in words."""
     title = "Calibration: what it says, what happens"
     if entry is None:
-        return box(title, below=cache_note(None, "Calibration and its bands"))
+        return html.box(title, below=cache_note(None, "Calibration and its bands"))
     of_all: tuple[ForecasterCalibration, ...] = getattr(entry.value, reading)
     agents = [agent for agent in of_all if agent.agent in colours and agent.scored]
     if not agents:
         made = any(agent.made for agent in of_all)
         nobody = "Nobody has answered yet." if reading == "stated" else "Nobody has bet yet."
         why = "No market has resolved yet." if made else nobody
-        return box(title, below=f"{why} Calibration needs forecasts with an outcome.")
+        return html.box(title, below=f"{why} Calibration needs forecasts with an outcome.")
     agents.sort(key=lambda agent: list(colours).index(agent.agent))
     curves = [(agent.agent, agent.diagram, colours[agent.agent]) for agent in agents]
     market = entry.value.market
     if market.scored:
-        curves.append(("price", market.diagram, REST))
-    chart = calibration_chart(curves, "What was said against what happened")
+        curves.append(("price", market.diagram, html.REST))
+    chart = html.calibration_chart(curves, "What was said against what happened")
     told = [f"{agent.agent}: {says_and_happens(agent.diagram, agent.scored)}." for agent in agents]
     band = (
         f"Shaded: where 90 of 100 calibrated forecasters would lie with the forecasts of {agents[0].agent}."
     )
-    return box(title, chart, lines([*told, band, MEANT[reading], cache_note(entry)]))
+    return html.box(title, chart, html.lines([*told, band, MEANT[reading], cache_note(entry)]))
 
 
 def _standings(page: CohortPage, known: SeasonOverview, curves: Curves, colours: Mapping[str, str]) -> None:
     if page.board is None:
-        show_money(page.money, known.names)
+        put(money_table(page.money, known.names), "table of money")
         return
     every = leaderboard_lines(page.board.value)
     ranked = [line for line in every if line.is_on_board]
@@ -394,7 +379,7 @@ def _frozen(page: CohortPage) -> None:
     with st.expander("How this cohort plays: rules and line-up, frozen at its start"):
         if page.before is not None and not page.changed:
             st.caption(f"Identical to cohort {page.before}: same agents, rules, markets and prompts.")
-        put(points(rules(page.cohort)), "rules")
+        put(html.points(rules(page.cohort)), "rules")
         if page.audit is not None:
             st.caption(plain(page.audit.words))
         put(line_up(page.cohort), "line-up")
@@ -409,8 +394,8 @@ def line_up(cohort: Cohort, address: Address = in_app) -> Markup:
         "Settings": [settings(entrant) for entrant in entrants],
     }
     hrefs = [address(way("agent", agent=entrant.name)) for entrant in entrants]
-    told = {"Settings": words("Settings", long=True)}
-    return html_table(data, told, "Line-up of the cohort", hrefs, sortable=True)
+    told = {"Settings": html.words("Settings", long=True)}
+    return html.html_table(data, told, "Line-up of the cohort", hrefs)
 
 
 def _changed(page: CohortPage) -> None:

@@ -11,20 +11,8 @@ from arena.scores.profiles.duels import DUELS, DecidingMarket, DuelDetails
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.weeks import ENOUGH_WEEKS
 from arena.scores.spending import read_spending, spending_sentences
+from dashboard import html
 from dashboard.board import stamps
-from dashboard.html import (
-    EMPTY,
-    HtmlCell,
-    HtmlColumn,
-    Tile,
-    box,
-    columns_chart,
-    gap_chart,
-    number,
-    shortened,
-    tiles,
-    words,
-)
 from dashboard.pages import choice, go, listing, put, show_cached, way
 from dashboard.record import RecordSource, by_leaderboard, kept, read_leaderboard_page, season
 from dashboard.words import code, count, plain, with_true_minus, written
@@ -111,11 +99,11 @@ def _verdict(found: DuelDetails, looks: Sequence[str]) -> None:
     if rest:
         st.markdown(plain(with_true_minus(" ".join(rest))))
     if duel.gap is not None and not duel.same:
-        chart = gap_chart(duel.gap, duel.low, duel.high, (duel.b, duel.a), looks[::-1])
+        chart = html.gap_chart(duel.gap, duel.low, duel.high, (duel.b, duel.a), looks[::-1])
         span = "The bar is the 95% interval: where it covers 0, either may be the better one."
-        put(box("The gap, in Brier points", chart, span if duel.low is not None else ""), "gap")
-    shown = (Tile(value, label, said) for label, value, said in figures(duel, found.needed))
-    put(tiles(shown), "figures")
+        put(html.box("The gap, in Brier points", chart, span if duel.low is not None else ""), "gap")
+    shown = (html.Tile(value, label, said) for label, value, said in figures(duel, found.needed))
+    put(html.tiles(shown), "figures")
     counted = duel.gap is not None and duel.by == "rows"  # then the tiles have said the rest
     st.caption(f"{f'{duel.effective:.1f} effective events.' if counted else plain(about)} {FEW}")
     if duel.winner() is not None:
@@ -144,15 +132,15 @@ def heading(a: str, b: str, found: DuelDetails | None) -> str:
 
 def figures(duel: Duel, needed: int | None) -> list[tuple[str, str, str]]:
     """Label, value and what it says, of each figure of a duel that is known."""
-    gap = EMPTY if duel.gap is None else written(duel.gap, "%+.4f")
+    gap = html.EMPTY if duel.gap is None else written(duel.gap, "%+.4f")
     shown = (gap, _chance(duel.p), _chance(duel.adjusted), f"{duel.rows:,}")
     counts = (f"{duel.markets:,}", f"{duel.events:,}", events_needed_text(needed))
     told = zip(TOLD, (*shown, *counts), strict=True)
-    return [(label, value, said) for (label, said), value in told if value != EMPTY]
+    return [(label, value, said) for (label, said), value in told if value != html.EMPTY]
 
 
 def _chance(value: float | None) -> str:
-    return EMPTY if value is None else p_value_text(value).removeprefix("p").removeprefix(" = ").strip()
+    return html.EMPTY if value is None else p_value_text(value).removeprefix("p").removeprefix(" = ").strip()
 
 
 def _spread(found: DuelDetails, looks: Sequence[str]) -> None:
@@ -164,8 +152,10 @@ def _spread(found: DuelDetails, looks: Sequence[str]) -> None:
     rest = f" In {count(even, 'event')} they came out even." if even else ""
     said = f"How many events lay how far apart; right of the middle {duel.a} was closer.{rest}"
     bars = [looks[low < 0] for low in found.edges[:-1]]
-    chart = columns_chart(found.edges, found.differences, "Common events by their difference", "%+.2f", bars)
-    put(box("Event by event", chart, said), "events")
+    chart = html.columns_chart(
+        found.edges, found.differences, "Common events by their difference", "%+.2f", bars
+    )
+    put(html.box("Event by event", chart, said), "events")
 
 
 def _deciders(found: DuelDetails) -> None:
@@ -190,20 +180,20 @@ def _markets(found: Sequence[DecidingMarket]) -> dict[str, list[Any]]:
     }
 
 
-def _columns(duel: Duel) -> dict[str, HtmlColumn]:
+def _columns(duel: Duel) -> dict[str, html.HtmlColumn]:
     return {
-        "Market": words("Market"),
-        "a": number(_head(duel.a), "%.1f", "What the first said of it, on average."),
-        "b": number(_head(duel.b), "%.1f", "What the second said of it, on average."),
-        "Price": number("Price %", "%.1f", "What the market said of it, on average."),
-        "Ended": words("Ended", "How it ended."),
-        "Share": number("Part of the gap", "%+.5f", "The shares of all markets add up to the gap."),
+        "Market": html.words("Market"),
+        "a": html.number(_head(duel.a), "%.1f", "What the first said of it, on average."),
+        "b": html.number(_head(duel.b), "%.1f", "What the second said of it, on average."),
+        "Price": html.number("Price %", "%.1f", "What the market said of it, on average."),
+        "Ended": html.words("Ended", "How it ended."),
+        "Share": html.number("Part of the gap", "%+.5f", "The shares of all markets add up to the gap."),
     }
 
 
 def _head(agent: str) -> str:
     """The head of a column, which is no Markdown: what is marked as meant literally would show its marks."""
-    return f"{shortened(agent, WIDEST)} %"
+    return f"{html.shortened(agent, WIDEST)} %"
 
 
 def _others(every: Sequence[DuelDetails], a: str, b: str) -> None:
@@ -215,21 +205,23 @@ def _others(every: Sequence[DuelDetails], a: str, b: str) -> None:
         "Gap": [one.duel.gap for one in rows],
         "from": [one.duel.low for one in rows],
         "to": [one.duel.high for one in rows],
-        "p": [HtmlCell(_chance(one.duel.p), one.duel.p) for one in rows],
-        "adjusted": [HtmlCell(_chance(one.duel.adjusted), one.duel.adjusted) for one in rows],
+        "p": [html.HtmlCell(_chance(one.duel.p), one.duel.p) for one in rows],
+        "adjusted": [html.HtmlCell(_chance(one.duel.adjusted), one.duel.adjusted) for one in rows],
         "Winner": [winner_words(one.duel) for one in rows],
         "Events": [one.duel.events for one in rows],
-        "Needed": [HtmlCell(events_needed_text(one.needed), one.needed) for one in rows],
+        "Needed": [html.HtmlCell(events_needed_text(one.needed), one.needed) for one in rows],
     }
     columns = {
-        "Gap": number("Gap", "%+.4f", "In Brier points; above 0 the first is closer."),
-        "from": number("CI from", "%+.4f", "The lower end of the 95% interval."),
-        "to": number("CI to", "%+.4f", "The upper end of the 95% interval."),
-        "p": number("p", "%.3f", "How often chance alone makes a gap as large."),
-        "adjusted": number("p (Holm-adjusted)", "%.3f", "The same for as many duels as there are."),
-        "Winner": words("Winner", "By more than chance would explain, after Holm."),
-        "Events": number("Events", "localized", "That both were shown."),
-        "Needed": number("Events still needed", "localized", "More events until a gap of this size is told."),
+        "Gap": html.number("Gap", "%+.4f", "In Brier points; above 0 the first is closer."),
+        "from": html.number("CI from", "%+.4f", "The lower end of the 95% interval."),
+        "to": html.number("CI to", "%+.4f", "The upper end of the 95% interval."),
+        "p": html.number("p", "%.3f", "How often chance alone makes a gap as large."),
+        "adjusted": html.number("p (Holm-adjusted)", "%.3f", "The same for as many duels as there are."),
+        "Winner": html.words("Winner", "By more than chance would explain, after Holm."),
+        "Events": html.number("Events", "localized", "That both were shown."),
+        "Needed": html.number(
+            "Events still needed", "localized", "More events until a gap of this size is told."
+        ),
     }
     ways = [None if one.duel.b == b else way("duel", a=a, b=one.duel.b) for one in rows]
     listing(data, "All duels of the first agent", columns, ways)

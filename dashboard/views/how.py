@@ -8,7 +8,7 @@ from markupsafe import Markup
 from arena.record.model.cohort import Cohort
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.schema.database import Connection
-from dashboard.html import box, columns, linked, meanings, paragraphs, points
+from dashboard.html import box, columns, each, linked, meanings, points
 from dashboard.pages import Address, in_app, put, way
 from dashboard.record import RecordSource, kept
 from dashboard.words import rules
@@ -37,12 +37,12 @@ def how_it_works(cohort: Cohort | None, address: Address = in_app) -> Markup:
     figures = meanings(text["figures"])
     more = Markup("<p>{}</p>").format(linked(Markup("All words: the glossary"), address(way("glossary"))))
     left = [
-        box("What is played", paragraphs(text["play"])),
+        box("What is played", each("<p>%s</p>", text["play"])),
         box("What the figures mean", figures + more),
     ]
     right = [box("What is not claimed", points(text["limits"]))]
     if cohort is not None:
         below = "Frozen for this cohort, the newest; the next may play by others."
         right.append(box(f"The rules of cohort {cohort.number}", points(rules(cohort)), below))
-    right.append(box("Check it yourself", paragraphs(text["check"])))
+    right.append(box("Check it yourself", each("<p>%s</p>", text["check"])))
     return columns(Markup().join(left), Markup().join(right))

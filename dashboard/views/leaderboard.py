@@ -8,30 +8,7 @@ import streamlit as st
 
 from arena.scores.comparisons import MARKET
 from arena.scores.slices import SLICES, Slice
-from dashboard.board import (
-    COLUMNS,
-    IMPLIED_NOTE,
-    MEANT,
-    OF_ALL,
-    PART_COLUMNS,
-    READINGS,
-    SHORT,
-    LeaderboardColumn,
-    agent_ways,
-    as_csv,
-    bands,
-    bars,
-    cells,
-    cohort_label,
-    columns_of,
-    config,
-    intervals,
-    leading,
-    show_money,
-    show_unranked,
-    stamps,
-    with_bar,
-)
+from dashboard import board
 from dashboard.html import REST, box, scatter
 from dashboard.pages import choice, listing, put, typed
 from dashboard.record import (
@@ -73,7 +50,9 @@ def show(record: RecordSource) -> None:
     known = season(record)
     top = st.container()
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        options = {ALL: "All cohorts"} | {str(c.number): cohort_label(c) for c in reversed(known.cohorts)}
+        options = {ALL: "All cohorts"} | {
+            str(c.number): board.cohort_label(c) for c in reversed(known.cohorts)
+        }
         chosen = choice("Cohorts", "cohort", options, ALL, "list")
         by = choice("Part of the season", "slice", PARTS, WHOLE, "list") if chosen == ALL else WHOLE
     shown = kept(record, read_leaderboard_page, None if chosen == ALL else int(chosen))
@@ -82,7 +61,7 @@ def show(record: RecordSource) -> None:
     if by != WHOLE:
         _part(record, by, shown, known)
     elif shown.board is None:
-        show_money(shown.money, known.names)
+        put(board.money_table(shown.money, known.names), "table of money")
     else:
         _whole(shown, known, chosen)
 
@@ -90,9 +69,9 @@ def show(record: RecordSource) -> None:
 def _lead(known: SeasonOverview, shown: LeaderboardPage, chosen: str) -> None:
     """The first words: who leads, and whether that means anything yet."""
     if shown.board is not None:
-        st.markdown(leading(shown.board.value.sentence))
+        st.markdown(board.leading(shown.board.value.sentence))
     cohorts = [line for line in known.cohorts if chosen in (ALL, str(line.number))]
-    for said in stamps(cohorts):
+    for said in board.stamps(cohorts):
         st.caption(said)
     if any(line.rules.name == SEED.name for line in cohorts):
         st.caption(BY_SEED)
@@ -103,42 +82,44 @@ def _lead(known: SeasonOverview, shown: LeaderboardPage, chosen: str) -> None:
 def _whole(shown: LeaderboardPage, known: SeasonOverview, chosen: str) -> None:
     """The board with all its figures, those that are not ranked, and the agents by skill and return."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        reading = choice("Reading", "reading", READINGS, "stated")
+        reading = choice("Reading", "reading", board.READINGS, "stated")
         sort = choice("Order", "sort", SORTS, "best", "list")
         words = typed("Search", "search", "Search names")
         shown_columns = choice("Columns", "columns", {"short": "Short", "all": "All columns"}, "short")
     if reading != "stated":
-        st.caption(f"{MEANT[reading]} Skill and places are of the stated probabilities in every reading.")
+        st.caption(
+            f"{board.MEANT[reading]} Skill and places are of the stated probabilities in every reading."
+        )
     lines = ordered(matching(shown.lines, words, lambda line: line.row.agent), sort, reading)
-    wanted = COLUMNS if shown_columns == "all" else columns_of(*SHORT)
-    columns = with_bar(wanted, shown.board.value.bar) if shown.board else wanted
+    wanted = board.COLUMNS if shown_columns == "all" else board.columns_of(*board.SHORT)
+    columns = board.with_bar(wanted, shown.board.value.bar) if shown.board else wanted
     if ranked := [line for line in lines if line.is_on_board]:
         _table(ranked, columns, known.names)
-        st.caption(f"\\* {IMPLIED_NOTE}")
-    show_unranked([line for line in lines if not line.is_on_board], known.names)
+        st.caption(f"\\* {board.IMPLIED_NOTE}")
+    board.show_unranked([line for line in lines if not line.is_on_board], known.names)
     if not lines:
         st.info("No agent has such a name. Clear the search to see all.", icon=":material/search_off:")
     every = [line.row.agent for line in shown.lines]
-    _download(as_csv(every, shown.lines, COLUMNS), f"leaderboard-{chosen}.csv")
+    _download(board.as_csv(every, shown.lines, board.COLUMNS), f"leaderboard-{chosen}.csv")
     of = "skill" if reading == "stated" else f"brier_{reading}"
     points = [(line.row.agent, getattr(line.row, of), line.row.return_pct) for line in lines]
     _plane(points, known, "skill" if reading == "stated" else "score")
 
 
 def _table(
-    lines: Sequence[LeaderboardLine], columns: Sequence[LeaderboardColumn], known: Container[str]
+    lines: Sequence[LeaderboardLine], columns: Sequence[board.LeaderboardColumn], known: Container[str]
 ) -> None:
     names = [line.row.agent for line in lines]
     briefed = any(line.brief for line in lines)
-    figures = cells(lines, [column for column in columns if briefed or column.key not in OF_ALL])
+    figures = board.cells(lines, [column for column in columns if briefed or column.key not in board.OF_ALL])
     data: dict[str, list[Any]] = {"agent": [*names]}
     for key, values in figures.items():
         data[key] = values
         if key == "skill":
-            data["bar"] = bars([line.row for line in lines])
+            data["bar"] = board.bars([line.row for line in lines])
         if key == "pnl" and briefed:
-            data["luck"] = bands(lines)
-    listing(data, "Leaderboard: one row an agent", config(columns), agent_ways(names, known))
+            data["luck"] = board.bands(lines)
+    listing(data, "Leaderboard: one row an agent", board.config(columns), board.agent_ways(names, known))
 
 
 def _download(text: str, name: str) -> None:
@@ -172,12 +153,12 @@ def _part(record: RecordSource, by: str, shown: LeaderboardPage, known: SeasonOv
     agents = [part.gain.agent for part in rows]
     data = (
         {"agent": [*agents]}
-        | {"bar": intervals([(part.gain.skill, part.gain.low, part.gain.high) for part in rows])}
-        | cells(rows, PART_COLUMNS)
+        | {"bar": board.intervals([(part.gain.skill, part.gain.low, part.gain.high) for part in rows])}
+        | board.cells(rows, board.PART_COLUMNS)
     )
     said = "One row an agent, in this part of the season"
-    listing(data, said, config(PART_COLUMNS), agent_ways(agents, known.names))
-    _download(as_csv(agents, rows, PART_COLUMNS), f"leaderboard-{by}.csv")
+    listing(data, said, board.config(board.PART_COLUMNS), board.agent_ways(agents, known.names))
+    _download(board.as_csv(agents, rows, board.PART_COLUMNS), f"leaderboard-{by}.csv")
     returns = {line.row.agent: line.row.return_pct for line in shown.lines}
     points = [(part.gain.agent, part.gain.skill, returns.get(part.gain.agent)) for part in rows]
     _plane(points, known, "skill", "Skill is that in this part, the return of the whole season. ")

@@ -17,7 +17,6 @@ from arena.record.queries.market_history import (
     MarketTrade,
     PageVersion,
     PriceHistory,
-    ResolutionVersion,
     read_last_marks,
     read_market_accounts,
     read_market_forecasts,
@@ -34,26 +33,8 @@ from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
 from arena.record.write.listings import QUOTE_FIELDS as PRICED
 from arena.record.write.listings import quote_of
+from dashboard import html
 from dashboard.board import market_table
-from dashboard.html import (
-    Line,
-    Quotation,
-    Tile,
-    box,
-    columns,
-    folded,
-    html_table,
-    line_chart,
-    number,
-    quotes,
-    strip,
-    tag,
-    thin,
-    tiles,
-    time,
-    venue_link,
-    words,
-)
 from dashboard.pages import Address, choice, in_app, listing, long_text, put, step, way
 from dashboard.record import NULLS, MarketFilter, RecordSource, SeasonOverview, kept, read_market_list, season
 from dashboard.words import (
@@ -123,7 +104,7 @@ class MarketPage:
     quote: Quote | None
     now: datetime
     pages: tuple[PageVersion, ...]
-    ends: tuple[ResolutionVersion, ...]
+    ends: tuple[tuple[Resolution, datetime], ...]
     offered: tuple[MarketRound, ...]
     dealt: tuple[MarketTrade, ...]
     positions: tuple[MarketPosition, ...]
@@ -207,7 +188,7 @@ def read_market_history(
     places = {place.round_id: place for place in offered if place.shown}
     rounds = [id for id, place in places.items() if place.cohort == cohort]
     newest = read_market_forecasts(connection, market, rounds[-1:])
-    kept = thin(rounds, SAID // max(len(newest), 1))
+    kept = html.thin(rounds, SAID // max(len(newest), 1))
     said = read_market_forecasts(connection, market, kept)
     last = {one.agent: one for one in sorted(said, key=lambda one: places[one.round_id].number)}
     reasons = read_market_reasons(connection, market, {one.round_id for one in last.values()})
@@ -281,20 +262,25 @@ def market_head(
     opinions = [one.probability for one in stated if kinds.get(one.agent) not in NULLS]
     middle = round(median(opinions)) if opinions else None
     price = None if page.quote is None else page.quote.price
-    left = [_price_box(page, price), tiles(_figures(page, opinions, middle, price))]
+    left = [_price_box(page, price), html.tiles(_figures(page, opinions, middle, price))]
     if drawn := price_chart(page, found, known, agent):
-        left.append(box(f"Over time, cohort {cohort}" if cohort else "Over time", drawn, _about_chart(found)))
+        left.append(
+            html.box(f"Over time, cohort {cohort}" if cohort else "Over time", drawn, _about_chart(found))
+        )
     else:
         said = "Nobody has read a price of this market yet; the next arena round or arena run does."
-        left.append(box("Over time", below=said))
+        left.append(html.box("Over time", below=said))
     if stated:
         title = "What agents said last" if page.ends else "What agents say"
         strip_ = _strip_of(stated, known, price, middle)
-        right = [box(title, strip_, _about_strip(stated, kinds, cohort)), _reasons(stated, price, address)]
+        right = [
+            html.box(title, strip_, _about_strip(stated, kinds, cohort)),
+            _reasons(stated, price, address),
+        ]
     else:
         said = "No agent has stated a probability yet; the next arena round may put it before them."
-        right = [box("What agents say", below=said)]
-    return columns(Markup().join(left), Markup().join(right), look="lead whole")
+        right = [html.box("What agents say", below=said)]
+    return html.columns(Markup().join(left), Markup().join(right), look="lead whole")
 
 
 def _price_box(page: MarketPage, price: int | None) -> Markup:
@@ -302,15 +288,15 @@ def _price_box(page: MarketPage, price: int | None) -> Markup:
     market, quote = page.market, page.quote
     shown = "–" if price is None else cents(price)
     if page.ends:
-        said = str(outcome(True, page.ends[-1].resolution.payout))
-        chip, about = tag(f"Resolved {said}", said.lower()), "last price of YES"
+        said = str(outcome(True, page.ends[-1][0].payout))
+        chip, about = html.tag(f"Resolved {said}", said.lower()), "last price of YES"
     elif page.closed:
-        chip, about = tag("Closed, result awaited", "closed"), "last price of YES"
+        chip, about = html.tag("Closed, result awaited", "closed"), "last price of YES"
     else:
-        chip, about = tag("Open", "open"), "price of YES"
+        chip, about = html.tag("Open", "open"), "price of YES"
     since = f", {moment(quote.at)}" if quote is not None else ""
     lines = [f"{'Closed' if page.closed else 'Closes'} {moment(market.closes_at)}", *_small_print(page)]
-    where = venue_link(venue_page(market.id, market.event_id, market.slug, market.event_slug))
+    where = html.venue_link(venue_page(market.id, market.event_id, market.slug, market.event_slug))
     return Markup(
         '<section class="box"><p class="price"><b>{}</b>{}<span class="quiet">{}</span></p>'
         '<p class="quiet">{}{}</p></section>'
@@ -329,23 +315,23 @@ def _small_print(page: MarketPage) -> Iterator[str]:
 
 def _figures(
     page: MarketPage, opinions: Sequence[int], middle: int | None, price: int | None
-) -> Iterator[Tile]:
+) -> Iterator[html.Tile]:
     if middle is not None:
-        yield Tile(
+        yield html.Tile(
             _percent(middle),
             f"agents’ median{_from_price(middle, price)}",
             "Without agents that hold no opinion.",
         )
     if len(opinions) > 1:
         apart = (max(opinions) - min(opinions)) / 10_000
-        yield Tile(
+        yield html.Tile(
             f"{apart:.0f} pp", "from the lowest to the highest agent", "Without agents that hold no opinion."
         )
     held = sum(position.lot.shares > 0 for position in page.positions)
     traded = f"{DEALT:,} or more" if len(page.dealt) == DEALT else f"{len(page.dealt):,}"
-    yield Tile(f"{held:,}", f"open positions, {traded} trades in all cohorts", "Of all agents.")
+    yield html.Tile(f"{held:,}", f"open positions, {traded} trades in all cohorts", "Of all agents.")
     if page.quote is not None and page.quote.volume is not None:
-        yield Tile(
+        yield html.Tile(
             dollars(page.quote.volume // ONE * ONE), "volume at the venue", "What everyone has traded."
         )
 
@@ -374,7 +360,7 @@ def _strip_of(
         for one in shown
     ]
     says = f"The last probabilities of {count(len(shown), 'agent')}, from the highest to the lowest"
-    return strip(
+    return html.strip(
         spots, None if price is None else price / ONE, None if middle is None else middle / ONE, says
     )
 
@@ -393,15 +379,15 @@ def _reasons(stated: Sequence[LastForecast], price: int | None, address: Address
     order = sorted(stated, key=lambda one: -abs(one.probability - (price or 0)))
     found = [_quotation(one, price, address) for one in order if one.reason]
     if not found:
-        return box("Reasons", below="No agent has given a reason for this market.")
-    inside = quotes(found[:QUOTED])
+        return html.box("Reasons", below="No agent has given a reason for this market.")
+    inside = html.quotes(found[:QUOTED])
     if len(found) > QUOTED:
-        inside += folded(count(len(found) - QUOTED, "more reason"), quotes(found[QUOTED:]))
-    return box("Reasons", inside)
+        inside += html.folded(count(len(found) - QUOTED, "more reason"), html.quotes(found[QUOTED:]))
+    return html.box("Reasons", inside)
 
 
-def _quotation(one: LastForecast, price: int | None, address: Address) -> Quotation:
-    return Quotation(
+def _quotation(one: LastForecast, price: int | None, address: Address) -> html.Quotation:
+    return html.Quotation(
         who=one.agent,
         did=f"says {_percent(one.probability)}{_from_price(one.probability, price)}",
         why=flat(one.reason),
@@ -436,13 +422,13 @@ def price_chart(page: MarketPage, found: History, known: SeasonOverview, agent: 
     lows, highs = (_steps([(at, of(stated) / 10_000) for at, stated in times], until) for of in (min, max))
     band = [(at, low, high) for (at, low), (_, high) in zip(lows, highs, strict=True)]
     shown = [
-        Line("Price", price, "ink", cents(round(price[-1][1] * 10_000)) if price else ""),
-        Line("Median", middle, "grey", _end(middle), dashed=True),
-        Line(agent, _steps(theirs, until), known.colours([agent])[agent], _end(theirs)),
+        html.Line("Price", price, "ink", cents(round(price[-1][1] * 10_000)) if price else ""),
+        html.Line("Median", middle, "grey", _end(middle), dashed=True),
+        html.Line(agent, _steps(theirs, until), known.colours([agent])[agent], _end(theirs)),
     ]
     says = "The price of YES over time, with the median and the range of agents’ probabilities"
     note = "shaded: from the lowest to the highest agent" if len(band) > 1 else ""
-    return line_chart(shown, says, "%.0f%", band, note)
+    return html.line_chart(shown, says, "%.0f%", band, note)
 
 
 def _end(points: Sequence[tuple[float, float]]) -> str:
@@ -467,23 +453,25 @@ def _about_chart(found: History) -> str:
 
 
 POSITIONS = {
-    "agent": words("Agent", "Whose position it is."),
-    "cohort": number("Cohort", "%d", "An agent has an account of its own in each."),
-    "side": words("Side", "YES pays $1 a share if the answer is yes, NO if it is no."),
-    "bought": number("Shares bought", "%.1f", "All that were ever bought."),
-    "entry": number(
+    "agent": html.words("Agent", "Whose position it is."),
+    "cohort": html.number("Cohort", "%d", "An agent has an account of its own in each."),
+    "side": html.words("Side", "YES pays $1 a share if the answer is yes, NO if it is no."),
+    "bought": html.number("Shares bought", "%.1f", "All that were ever bought."),
+    "entry": html.number(
         "Average price ¢", "%.1f", "What a bought share cost on average, in cents, fees included."
     ),
-    "held": number("Shares held", "%.1f", "What is held now; 0 once all is sold or settled."),
-    "cost": number("Cost of held", "dollar", "What was paid for the shares that are held, fees included."),
-    "average": number(
+    "held": html.number("Shares held", "%.1f", "What is held now; 0 once all is sold or settled."),
+    "cost": html.number(
+        "Cost of held", "dollar", "What was paid for the shares that are held, fees included."
+    ),
+    "average": html.number(
         "Average price ¢", "%.1f", "What a held share cost on average, in cents, fees included."
     ),
-    "price": number("Now ¢", "%.1f", "What a share of that side is worth at the cohort's newest mark."),
-    "value": number("Value", "dollar", "The shares held at that price."),
-    "paid": number("Cost", "dollar", "All that was ever paid for shares of it, fees included."),
-    "received": number("Payout", "dollar", "What sales and the settlement or refund have brought."),
-    "profit": number("P/L", "gain", "Total profit or loss: realised, and of what is held."),
+    "price": html.number("Now ¢", "%.1f", "What a share of that side is worth at the cohort's newest mark."),
+    "value": html.number("Value", "dollar", "The shares held at that price."),
+    "paid": html.number("Cost", "dollar", "All that was ever paid for shares of it, fees included."),
+    "received": html.number("Payout", "dollar", "What sales and the settlement or refund have brought."),
+    "profit": html.number("P/L", "gain", "Total profit or loss: realised, and of what is held."),
 }
 OF_HELD = ("held", "cost", "average", "price", "value")
 """What is said only where anything is held; there the average price is that of what is held."""
@@ -506,7 +494,7 @@ def positions_table(held: Sequence[MarketPosition], address: Address = in_app) -
     left_out = ("entry",) if any(position.lot.shares for position in rows) else OF_HELD
     table = {key: [row[key] for row in data] for key in POSITIONS if key not in left_out}
     hrefs = [address(way("agent", agent=row.agent)) for row in rows]
-    return html_table(table, POSITIONS, "Positions: one row each", hrefs, sortable=True)
+    return html.html_table(table, POSITIONS, "Positions: one row each", hrefs)
 
 
 def about_positions(held: Sequence[MarketPosition]) -> str:
@@ -537,15 +525,17 @@ def _position(position: MarketPosition) -> dict[str, object]:
 
 
 TRADES = {
-    "agent": words("Agent", "Who traded."),
-    "at": time("When", "The round's decision time, in UTC."),
-    "cohort": number("Cohort", "%d", "The cohort that it played in."),
-    "round": number("Round", "%d", "The round of that cohort."),
-    "did": words("Trade", "What was bought or sold."),
-    "shares": number("Shares", "%.1f", "How many."),
-    "price": number("Price ¢", "%.1f", "What a share of that side cost or brought on average, before fees."),
-    "amount": number("Cash", "dollar", "All the cash that moved, fee included."),
-    "fee": number("Fee", "dollar", "The venue's fee in it."),
+    "agent": html.words("Agent", "Who traded."),
+    "at": html.time("When", "The round's decision time, in UTC."),
+    "cohort": html.number("Cohort", "%d", "The cohort that it played in."),
+    "round": html.number("Round", "%d", "The round of that cohort."),
+    "did": html.words("Trade", "What was bought or sold."),
+    "shares": html.number("Shares", "%.1f", "How many."),
+    "price": html.number(
+        "Price ¢", "%.1f", "What a share of that side cost or brought on average, before fees."
+    ),
+    "amount": html.number("Cash", "dollar", "All the cash that moved, fee included."),
+    "fee": html.number("Fee", "dollar", "The venue's fee in it."),
 }
 
 
@@ -575,31 +565,30 @@ def trades_table(dealt: Sequence[MarketTrade], address: Address = in_app) -> Mar
     ]
     hrefs = [address(way("turn", cohort=deal.cohort, round=deal.round, agent=deal.agent)) for deal in dealt]
     table = {key: [row[key] for row in data] for key in TRADES}
-    return html_table(table, TRADES, "Trades: one row each", hrefs, sortable=True)
+    return html.html_table(table, TRADES, "Trades: one row each", hrefs)
 
 
 def _ends(page: MarketPage) -> None:
     if not page.ends:
         return
     st.subheader("Resolution", anchor=False)
-    newest = page.ends[-1].resolution
+    newest = page.ends[-1][0]
     st.markdown(about_resolution(newest))
     if len(page.ends) == 1:
         return
     st.markdown("The venue has corrected itself; what was paid before was taken back and paid anew.")
-    ends = [(end.resolution, end.learnt_at) for end in page.ends]
     listing(
         {
-            "Version": [end.version for end, _ in ends],
-            "Outcome": [outcome(True, end.payout) for end, _ in ends],
-            "Known since": [end.known_at for end, _ in ends],
-            "Learnt": [learnt_at for _, learnt_at in ends],
-            "Source": [end.source for end, _ in ends],
+            "Version": [end.version for end, _ in page.ends],
+            "Outcome": [outcome(True, end.payout) for end, _ in page.ends],
+            "Known since": [end.known_at for end, _ in page.ends],
+            "Learnt": [learnt_at for _, learnt_at in page.ends],
+            "Source": [end.source for end, _ in page.ends],
         },
         "Resolution: one row a version",
         {
-            "Known since": time("Known since", "From when on it could be known, in UTC."),
-            "Learnt": time("Learnt", "The decision time at which a cohort asked and was told, in UTC."),
+            "Known since": html.time("Known since", "From when on it could be known, in UTC."),
+            "Learnt": html.time("Learnt", "The decision time at which a cohort asked and was told, in UTC."),
         },
     )
 
@@ -672,9 +661,9 @@ def _changes(page: MarketPage) -> None:
         },
         "Changes of the market's page",
         {
-            "When": time("When", "When the new page was first read, in UTC."),
-            "Before": words("Before", long=True),
-            "After": words("After", long=True),
+            "When": html.time("When", "When the new page was first read, in UTC."),
+            "Before": html.words("Before", long=True),
+            "After": html.words("After", long=True),
         },
     )
 

@@ -28,21 +28,7 @@ from arena.record.queries.operations import TurnOutcome, read_turn_outcomes
 from arena.record.schema.database import Connection, schema_version
 from arena.record.write.operations import MOST_TRIES, read_recent_incidents
 from arena.record.write.quarantine import StoredQuarantine, read_quarantine
-from dashboard.html import (
-    LONG,
-    HeatRow,
-    Line,
-    Tile,
-    box,
-    heat_map,
-    light,
-    line_chart,
-    meanings,
-    meter,
-    number,
-    tiles,
-    words,
-)
+from dashboard import html
 from dashboard.pages import choice, listing, put, way
 from dashboard.record import RecordSource, arena_status, kept, known_config, season
 from dashboard.words import count, day, escaped, far, flat, moment, plain, usd, written
@@ -109,10 +95,10 @@ def show(record: RecordSource) -> None:
     is_replay = bool(known.cohorts) and known.cohorts[-1].stamp == "replay"
     starter = "“arena replay” plays a recording" if is_replay else "“arena run” starts one"
     _health(status, starter)
-    put(tiles(figures(status, page.outcomes, simulated)), "tiles")
+    put(html.tiles(figures(status, page.outcomes, simulated)), "tiles")
     agents = [name for name, _ in known.agents]
     put(turn_map(page.outcomes, agents), "map")
-    put(box("At work", meanings(at_work(status, page, simulated, starter), "facts")), "work")
+    put(html.box("At work", html.meanings(at_work(status, page, simulated, starter), "facts")), "work")
     show_failed(page.failed)
     show_rounds(status.rounds)
     show_spending(page, status.spend.limits)
@@ -123,7 +109,9 @@ def show(record: RecordSource) -> None:
 
 def _health(status: Status, starter: str) -> None:
     reasons = [reason.text for reason in status.reasons]
-    put(light(status.word, f"{status.word.capitalize()}.", _sentence(status, starter), reasons), "health")
+    put(
+        html.light(status.word, f"{status.word.capitalize()}.", _sentence(status, starter), reasons), "health"
+    )
     if status.clock == "mixed":
         st.caption(
             "This is a rehearsal's record, judged by the real time: `arena status --clock FILE` judges it "
@@ -143,7 +131,7 @@ def _sentence(status: Status, starter: str) -> str:
     return WORDS[status.word] + ("" if over or status.running else idle)
 
 
-def figures(status: Status, outcomes: Sequence[TurnOutcome], simulated: str) -> list[Tile]:
+def figures(status: Status, outcomes: Sequence[TurnOutcome], simulated: str) -> list[html.Tile]:
     """The four figures that an operator looks for first."""
     at, today = status.at, next((one for one in status.spend.limits if one.scope == "day"), None)
     failed = sum(one.status in UNUSABLE for one in outcomes)
@@ -155,24 +143,24 @@ def figures(status: Status, outcomes: Sequence[TurnOutcome], simulated: str) -> 
         ago = far(read_at, at) if status.calendar.live else day(read_at)
     stale = f", {count(status.held.stale, 'price')} stale" if status.held.stale else ""
     return [
-        Tile(
+        html.Tile(
             _when(coming, at, status.calendar.live),
             "next round" if status.calendar.live else "next round, in the season’s own time",
             "None is planned." if coming is None else moment(coming),
         ),
-        Tile(
+        html.Tile(
             f"{failed:,} of {len(outcomes):,}",
             "turns failed, newest rounds",
             "Failed, late or malformed, in the rounds of the map below.",
             "loss" if failed else "",
         ),
-        Tile(
+        html.Tile(
             usd(status.spend.today),
             f"spent today{of_budget}{simulated}",
             "On calls since midnight UTC; at worst where unknown.",
-            picture=meter(today.used) if today else None,
+            picture=html.meter(today.used) if today else None,
         ),
-        Tile(
+        html.Tile(
             ago,
             f"prices read{stale}",
             "Prices are read with each round." if read_at is None else moment(read_at),
@@ -193,27 +181,26 @@ def turn_map(outcomes: Sequence[TurnOutcome], agents: Sequence[str]) -> Markup:
     """How each agent's turns ended in each of the newest rounds."""
     places = list(dict.fromkeys((one.cohort, one.round) for one in outcomes))
     ended = {(one.agent, one.cohort, one.round): one.status for one in outcomes}
-    rows = [
-        HeatRow(
-            agent,
-            [
-                (status, f"{agent}, cohort {cohort}, round {round}: {status}")
-                if (status := ended.get((agent, cohort, round)))
-                else None
-                for cohort, round in places
-            ],
-        )
+    rows = {
+        agent: [
+            (status, f"{agent}, cohort {cohort}, round {round}: {status}")
+            if (status := ended.get((agent, cohort, round)))
+            else None
+            for cohort, round in places
+        ]
         for agent in agents
         if any(one.agent == agent for one in outcomes)
-    ]
+    }
     if not rows:
-        return box("Turns", below="No turn has ended yet: “arena round” plays one.")
+        return html.box("Turns", below="No turn has ended yet: “arena round” plays one.")
     found = Counter(one.status for one in outcomes)
     said = ", ".join(f"{found[status]:,} {status}" for status in found)
-    chart = heat_map(rows, [str(cohort) for cohort, _ in places], f"Turns of each agent by round: {said}")
+    chart = html.heat_map(
+        rows, [str(cohort) for cohort, _ in places], f"Turns of each agent by round: {said}"
+    )
     newest = f"A column is a round, the newest {ROUNDS} at most: " if len(places) == ROUNDS else "By round: "
     letters = "Letters: F failed, M malformed, L late, D declined, W waiting."
-    return box("Turns by agent and round", chart, f"{newest}{said}. {letters}")
+    return html.box("Turns by agent and round", chart, f"{newest}{said}. {letters}")
 
 
 def at_work(status: Status, page: OperationsPage, simulated: str, starter: str) -> dict[str, str]:
@@ -303,7 +290,7 @@ def show_failed(turns: Sequence[FailedTurn]) -> None:
         "What was said": [turn.message for turn in turns],
     }
     ways = [way("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent) for turn in turns]
-    listing(data, "Failed turns", {"What was said": words("What was said", long=True)}, ways)
+    listing(data, "Failed turns", {"What was said": html.words("What was said", long=True)}, ways)
 
 
 def show_spending(page: OperationsPage, budgets: Sequence[BudgetUse]) -> None:
@@ -317,16 +304,19 @@ def show_spending(page: OperationsPage, budgets: Sequence[BudgetUse]) -> None:
         st.caption(no_config if known_config()[0] is None else no_budget)
     if any(spent for _, spent in page.daily):
         days = [(at.timestamp(), spent / ONE) for at, spent in page.daily]
-        cost = Line("", days, "c1", written(days[-1][1], "dollar"))
-        put(line_chart([cost], "Cost of calls on each of the last days", "dollar", frames=LONG), "cost")
+        cost = html.Line("", days, "c1", written(days[-1][1], "dollar"))
+        put(
+            html.line_chart([cost], "Cost of calls on each of the last days", "dollar", frames=html.LONG),
+            "cost",
+        )
     else:
         st.caption(f"No call of the last {DAYS} days has cost anything.")
     if page.spenders:
         st.caption("By agent, in the cohorts still playing and in the newest.")
         worst = "At their worst where it is unknown."
         columns = {
-            "Spent $": number("Spent", "dollar", worst),
-            "A call $": number("Per call", "dollar", worst),
+            "Spent $": html.number("Spent", "dollar", worst),
+            "A call $": html.number("Per call", "dollar", worst),
         }
         listing(_by_agent(page.spenders), "Spending by agent", columns)
 
@@ -381,7 +371,9 @@ def show_jobs(status: Status, is_replay: bool) -> None:
         "Failures": [job.failures for job in jobs],
         "Note": [job.note for job in jobs],
     }
-    listing(data, "Jobs", {"Failures": number("Failures", "localized", "In a row; 0 when it went well.")})
+    listing(
+        data, "Jobs", {"Failures": html.number("Failures", "localized", "In a row; 0 when it went well.")}
+    )
 
 
 def show_incidents(incidents: Sequence[RecordedIncident], recorder: str) -> None:
@@ -399,7 +391,7 @@ def show_incidents(incidents: Sequence[RecordedIncident], recorder: str) -> None
         "Ongoing": [told.ended_at is None for told in incidents],
         "Told": [_told(told) for told in incidents],
     }
-    listing(data, "Incidents", {"What": words("What", long=True)})
+    listing(data, "Incidents", {"What": html.words("What", long=True)})
 
 
 def _told(told: RecordedIncident) -> str:
@@ -433,7 +425,7 @@ def show_rejected(record: RecordSource, status: Status) -> None:
         "First seen": [aside.first_seen_at for aside in quarantined],
     }
     marks = [_mark(aside) for aside in quarantined]
-    told = {name: words(name, long=True) for name in ("Reason", "Record")}
+    told = {name: html.words(name, long=True) for name in ("Reason", "Record")}
     listing(data, "Rejected venue data", told, [way("operations", aside=kind, sent=mark) for mark in marks])
     if (asked := st.query_params.get("sent")) in marks:
         chosen = quarantined[marks.index(asked)]

@@ -3,14 +3,14 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 from markupsafe import Markup
 
 from agents.model import Article
 from arena.errors import story_count
-from arena.record.queries.trades import read_payouts
+from arena.record.queries.accounts import read_payouts
+from arena.record.queries.decisions import read_fills, read_rejections
 from arena.record.queries.turns import (
     CallAttempt,
     PlacedTurn,
@@ -22,10 +22,8 @@ from arena.record.queries.turns import (
     read_attempts,
     read_call_texts,
     read_failures,
-    read_fills,
     read_forecasts,
     read_newest_turns,
-    read_rejections,
     read_seen_markets,
     read_turn_rounds,
 )
@@ -33,21 +31,9 @@ from arena.record.schema.database import Connection
 from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
 from arena.record.write.evidence import read_evidence
-from dashboard.html import (
-    Quotation,
-    Tile,
-    box,
-    folded,
-    number,
-    pills,
-    quotes,
-    tiles,
-    time,
-    venue_cells,
-    words,
-)
+from dashboard import html
 from dashboard.pages import Way, choice, listing, long_text, put, step, way
-from dashboard.record import RecordSource, kept, season
+from dashboard.record import RecordSource, kept, quote_price, season
 from dashboard.words import (
     cents,
     code,
@@ -126,8 +112,8 @@ def read_turn(connection: Connection, cohort: int, round: int, agent: str) -> Tu
         turn,
         tuple(read_turn_rounds(connection, cohort, agent)),
         tuple(_claims(connection, seen, read_forecasts(connection, turn))),
-        tuple(read_fills(connection, turn)),
-        tuple(read_rejections(connection, turn)),
+        tuple(read_fills(connection, [turn.id])[turn.id]),
+        tuple(read_rejections(connection, [turn.id])[turn.id]),
         tuple(read_attempts(connection, turn)),
         tuple(read_failures(connection, turn)),
         tuple((market, article) for market, found in articles.items() for article in found),
@@ -147,18 +133,10 @@ def _claims(
             said.get(market.id, StatedForecast()),
             market.id in ends,
             ends.get(market.id),
-            None if market.id in ends else _price(quotes.get(market.id)),
+            None if market.id in ends else quote_price(quotes.get(market.id)),
         )
         for market in seen
     ]
-
-
-def _price(quote: Any) -> int | None:
-    """The mid; where there is none, the last trade."""
-    if quote is None:
-        return None
-    price: int | None = quote.last if quote.mid is None else quote.mid
-    return price
 
 
 def held_until_now(fill: Fill, claim: Claim) -> int | None:
@@ -222,17 +200,17 @@ MEANT = {
 STATUSES = {ANY: "All"} | {status: status.capitalize() for status in MEANT}
 
 LISTED = {
-    "agent": words("Agent", "Whose turn it was."),
-    "at": time("Decided", "The round's decision time, in UTC."),
-    "verdict": words("Status", " ".join(MEANT.values())),
-    "bought": number("Bets", "localized", "Purchases that were done, in full or in part."),
-    "spent": number("Spent", "dollar", "What was paid for them, fees included."),
-    "sold": number("Sales", "localized", "Sales that were done, in full or in part."),
-    "rejected": number("Rejected", "localized", "Orders and items of the answer that were refused."),
-    "calls": number("Calls", "localized", "Attempts to get an answer from a model."),
-    "cost": number("Cost", "dollar", "What its calls cost; a dash without a call or a known price."),
-    "cohort": number("Cohort", "%d", "The cohort that it was played in."),
-    "round": number("Round", "%d", "The round of that cohort."),
+    "agent": html.words("Agent", "Whose turn it was."),
+    "at": html.time("Decided", "The round's decision time, in UTC."),
+    "verdict": html.words("Status", " ".join(MEANT.values())),
+    "bought": html.number("Bets", "localized", "Purchases that were done, in full or in part."),
+    "spent": html.number("Spent", "dollar", "What was paid for them, fees included."),
+    "sold": html.number("Sales", "localized", "Sales that were done, in full or in part."),
+    "rejected": html.number("Rejected", "localized", "Orders and items of the answer that were refused."),
+    "calls": html.number("Calls", "localized", "Attempts to get an answer from a model."),
+    "cost": html.number("Cost", "dollar", "What its calls cost; a dash without a call or a known price."),
+    "cohort": html.number("Cohort", "%d", "The cohort that it was played in."),
+    "round": html.number("Round", "%d", "The round of that cohort."),
 }
 
 
@@ -291,7 +269,7 @@ def show_turn(record: RecordSource, page: TurnPage) -> None:
     st.caption(f"{where} · kind {code(turn.kind)} · version {code(turn.code_version)}")
     if turn.status not in ("played", "partly"):
         st.caption(MEANT[turn.status])
-    put(tiles(figures(page, ", simulated" if season(record).is_simulated else "")), "tiles")
+    put(html.tiles(figures(page, ", simulated" if season(record).is_simulated else "")), "tiles")
     if turn.note and turn.note not in [failure.note for failure in page.failures]:
         st.markdown(f"**Note:** {plain(turn.note, most=5_000)}")
     for failure in page.failures:
@@ -330,8 +308,8 @@ def reasons(page: TurnPage) -> Markup:
     found = [_quotation(claim, traded.get(claim.seen.id)) for claim in told]
     if not found:
         return Markup("")
-    rest = folded(count(len(found) - QUOTED, "more reason"), quotes(found[QUOTED:]))
-    return box("Reasons", quotes(found[:QUOTED]) + (rest if len(found) > QUOTED else ""))
+    rest = html.folded(count(len(found) - QUOTED, "more reason"), html.quotes(found[QUOTED:]))
+    return html.box("Reasons", html.quotes(found[:QUOTED]) + (rest if len(found) > QUOTED else ""))
 
 
 def _apart(claim: Claim) -> int:
@@ -340,7 +318,7 @@ def _apart(claim: Claim) -> int:
     return 0 if final is None or mid is None else abs(final - mid)
 
 
-def _quotation(claim: Claim, fill: Fill | None) -> Quotation:
+def _quotation(claim: Claim, fill: Fill | None) -> html.Quotation:
     price = "" if claim.seen.mid is None else f", price {cents(claim.seen.mid)}"
     did = f"says {(claim.said.final or 0) / ONE:.0%}{price}"
     if fill is not None:
@@ -348,7 +326,7 @@ def _quotation(claim: Claim, fill: Fill | None) -> Quotation:
     ended = outcome(claim.ended, claim.payout)
     where = f"result: {ended}" if ended else "not resolved yet"
     href = way("market", market=claim.seen.id).href
-    return Quotation(flat(claim.seen.question), did, flat(claim.said.reason), where, href)
+    return html.Quotation(flat(claim.seen.question), did, flat(claim.said.reason), where, href)
 
 
 def _ways(page: TurnPage) -> None:
@@ -362,11 +340,12 @@ def _ways(page: TurnPage) -> None:
     ]
     ways += [("Its agent", way("agent", agent=turn.agent)), ("Its cohort", way("cohort", cohort=turn.cohort))]
     put(
-        pills([(label, to.href, False) for label, to in [*ways, ("All turns", way("turn"))]], "Go to"), "ways"
+        html.pills([(label, to.href, False) for label, to in [*ways, ("All turns", way("turn"))]], "Go to"),
+        "ways",
     )
 
 
-def figures(page: TurnPage, simulated: str) -> list[Tile]:
+def figures(page: TurnPage, simulated: str) -> list[html.Tile]:
     """How it ended, what it stated and traded, and what that cost."""
     turn = page.turn
     bought = [fill for fill in page.fills if fill.action == "buy"]
@@ -375,19 +354,19 @@ def figures(page: TurnPage, simulated: str) -> list[Tile]:
     shown, stories = len(seen), len({each.story or each.event_id for each in seen})
     sold, refused = len(page.fills) - len(bought), len(page.rejections)
     return [
-        Tile(turn.status, "status", MEANT.get(turn.status, "")),
-        Tile(f"{said:,} of {shown:,}", f"markets forecast, {story_count(stories)}"),
-        Tile(
+        html.Tile(turn.status, "status", MEANT.get(turn.status, "")),
+        html.Tile(f"{said:,} of {shown:,}", f"markets forecast, {story_count(stories)}"),
+        html.Tile(
             dollars(sum(fill.amount for fill in bought)),
             f"bet, of {dollars(turn.cash)} in cash",
             f"{count(len(bought), 'purchase')}, fees included; caps are measured by the cash before.",
         ),
-        Tile(
+        html.Tile(
             f"{sold:,} sold, {refused:,} rejected",
             "positions and orders",
             "Sales of positions, in full or in part; orders and items of the answer that were refused.",
         ),
-        Tile(
+        html.Tile(
             cost_of(page.attempts),
             f"cost of {count(len(page.attempts), 'call')}{simulated if page.attempts else ''}",
             "In dollars.",
@@ -396,26 +375,26 @@ def figures(page: TurnPage, simulated: str) -> list[Tile]:
 
 
 ORDERS = {
-    "question": words("Question", "As the market's page read then."),
-    "wish": words("Order", "What it asked for."),
-    "limit": number("Limit ¢", "%.1f", "The worst price of a share that it would take."),
-    "came": words("Result", "What was filled, or why it was refused.", long=True),
-    "reason": words("Reason", "In its own words.", long=True),
+    "question": html.words("Question", "As the market's page read then."),
+    "wish": html.words("Order", "What it asked for."),
+    "limit": html.number("Limit ¢", "%.1f", "The worst price of a share that it would take."),
+    "came": html.words("Result", "What was filled, or why it was refused.", long=True),
+    "reason": html.words("Reason", "In its own words.", long=True),
 }
 FILLS = {
-    "question": words("Question", "As the market's page read then."),
-    "did": words("Did", "What was bought or sold."),
-    "level": number("Level", "%d", "Prices are taken one after the other, the best first."),
-    "price": number("Price ¢", "%.2f", "Of a share of that side."),
-    "shares": number("Shares", "%.2f", "So many at that price."),
-    "amount": number("Dollars", "dollar", "The cash that moved at that price, fee included."),
-    "fee": number("Fee", "dollar", "The venue's fee in it."),
-    "gain": number(
+    "question": html.words("Question", "As the market's page read then."),
+    "did": html.words("Did", "What was bought or sold."),
+    "level": html.number("Level", "%d", "Prices are taken one after the other, the best first."),
+    "price": html.number("Price ¢", "%.2f", "Of a share of that side."),
+    "shares": html.number("Shares", "%.2f", "So many at that price."),
+    "amount": html.number("Dollars", "dollar", "The cash that moved at that price, fee included."),
+    "fee": html.number("Fee", "dollar", "The venue's fee in it."),
+    "gain": html.number(
         "Gain if held",
         "gain",
         "Of the whole purchase, had it been held until now or its market's end, at the newest price.",
     ),
-    "stopped": words("Why it stopped", "Why the rest of the order was not filled."),
+    "stopped": html.words("Why it stopped", "Why the rest of the order was not filled."),
 }
 
 
@@ -530,22 +509,24 @@ def show_rejections(page: TurnPage) -> None:
             "Code": [refused.code for refused in page.rejections],
         },
         "Rejected: one row each",
-        {"Why": words("Why", "The reason, in words.", long=True)},
+        {"Why": html.words("Why", "The reason, in words.", long=True)},
     )
 
 
 CLAIMS = {
-    "question": words("Question", "As the market's page read then."),
-    "final": number("Stated %", "%.1f", "The probability of YES that it stated; a dash where it skipped."),
-    "blind": number("Blind %", "%.1f", "What it stated before it was shown any price."),
-    "price": number("Price %", "%.1f", "The mid of YES in the snapshot that it saw."),
-    "outcome": words("Outcome", "What a share of YES paid in the end."),
-    "gain": number(
+    "question": html.words("Question", "As the market's page read then."),
+    "final": html.number(
+        "Stated %", "%.1f", "The probability of YES that it stated; a dash where it skipped."
+    ),
+    "blind": html.number("Blind %", "%.1f", "What it stated before it was shown any price."),
+    "price": html.number("Price %", "%.1f", "The mid of YES in the snapshot that it saw."),
+    "outcome": html.words("Outcome", "What a share of YES paid in the end."),
+    "gain": html.number(
         "Gain, Brier points",
         "%+.4f",
         "How much smaller its squared error was than that of the price it saw; > 0 beats the price.",
     ),
-    "reason": words("Reason", "In its own words.", long=True),
+    "reason": html.words("Reason", "In its own words.", long=True),
 }
 
 RARE = ("blind", "reason")
@@ -564,9 +545,9 @@ def show_forecasts(page: TurnPage) -> None:
     keys = [key for key in CLAIMS if key not in RARE or any(row[key] is not None for row in rows)]
     table = {key: [row[key] for row in rows] for key in keys}
     seen = (claim.seen for claim in claims)
-    table |= venue_cells(venue_page(x.id, x.event_id, x.slug, x.event_slug) for x in seen)
+    table |= html.venue_cells(venue_page(x.id, x.event_id, x.slug, x.event_slug) for x in seen)
     ways = [way("market", market=one.seen.id) for one in claims]
-    listing(table, "Forecasts: one row a market", CLAIMS | {"venue": words("Venue")}, ways)
+    listing(table, "Forecasts: one row a market", CLAIMS | {"venue": html.words("Venue")}, ways)
 
 
 def _judged(claims: Sequence[Claim]) -> Iterator[str]:
@@ -595,19 +576,25 @@ def _claim(claim: Claim) -> dict[str, object]:
 
 
 CALLS = {
-    "call": words("Call", "Which question, which sample of it, which attempt at that."),
-    "ended": words("Ended", "The provider's own word for how the answer ended, or the error."),
-    "model": words("Model", "As the provider reports it, with its fingerprint, and who served it."),
-    "tokens_in": number("Tokens in", "localized", "Of the question, as the provider counts them."),
-    "tokens_cached": number("Of these cached", "localized", "Read from the provider's cache, at its price."),
-    "tokens_out": number("Tokens out", "localized", "Of the answer, thoughts included."),
-    "tokens_reasoning": number("Of these thinking", "localized", "As far as the provider counts them apart."),
-    "cost": number("Cost", "dollar", "A dash where the price is unknown."),
-    "seconds": number("Seconds", "%.1f", "How long the answer took."),
-    "status": number("HTTP", "%d", "The status of the provider's answer, where it is known."),
-    "rung": words("Asked by", "How the form of the answer was asked for: by schema, as JSON, by the prompt."),
-    "error": words("Error", "What went wrong, and whether it was worth another try.", long=True),
-    "made": time("Made", "When the call ended, in UTC."),
+    "call": html.words("Call", "Which question, which sample of it, which attempt at that."),
+    "ended": html.words("Ended", "The provider's own word for how the answer ended, or the error."),
+    "model": html.words("Model", "As the provider reports it, with its fingerprint, and who served it."),
+    "tokens_in": html.number("Tokens in", "localized", "Of the question, as the provider counts them."),
+    "tokens_cached": html.number(
+        "Of these cached", "localized", "Read from the provider's cache, at its price."
+    ),
+    "tokens_out": html.number("Tokens out", "localized", "Of the answer, thoughts included."),
+    "tokens_reasoning": html.number(
+        "Of these thinking", "localized", "As far as the provider counts them apart."
+    ),
+    "cost": html.number("Cost", "dollar", "A dash where the price is unknown."),
+    "seconds": html.number("Seconds", "%.1f", "How long the answer took."),
+    "status": html.number("HTTP", "%d", "The status of the provider's answer, where it is known."),
+    "rung": html.words(
+        "Asked by", "How the form of the answer was asked for: by schema, as JSON, by the prompt."
+    ),
+    "error": html.words("Error", "What went wrong, and whether it was worth another try.", long=True),
+    "made": html.time("Made", "When the call ended, in UTC."),
 }
 
 
@@ -692,12 +679,12 @@ LONGEST_ERROR = 600
 EXCERPT = 2_000
 """So many characters of an article are in its row."""
 EVIDENCE = {
-    "question": words("Question", "The market that it was shown for."),
-    "title": words("Title", "As its source has it.", long=True),
-    "source": words("Source", "Who published it."),
-    "published": time("Published", "The latest moment at which it can have been, in UTC."),
-    "text": words("Text", f"Its first {EXCERPT:,} characters.", long=True),
-    "address": words("Address", "Where it was found, as text."),
+    "question": html.words("Question", "The market that it was shown for."),
+    "title": html.words("Title", "As its source has it.", long=True),
+    "source": html.words("Source", "Who published it."),
+    "published": html.time("Published", "The latest moment at which it can have been, in UTC."),
+    "text": html.words("Text", f"Its first {EXCERPT:,} characters.", long=True),
+    "address": html.words("Address", "Where it was found, as text."),
 }
 
 

@@ -1,8 +1,4 @@
-"""A whole simulated season, and what of it may be seen at an instant: pages, quotes and resolutions.
-
-The days of an event are worked out when they are first asked for and not before. A quote is a small book
-on ticks of a cent.
-"""
+"""A whole simulated season, worked out as it is asked for: pages, quotes and resolutions at an instant."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -12,8 +8,16 @@ from datetime import UTC, date, datetime, timedelta
 from markets.millionths import ONE
 from markets.model import Level, Listing, Market, MarketId, Quote, Resolution
 from markets.simulation.questions import questions
-from markets.simulation.season import SimulatedEvent, chance_key, plan_events
-from markets.simulation.settings import Chance, Family, Settings, draw_below, instant_of
+from markets.simulation.settings import (
+    Chance,
+    Family,
+    Settings,
+    SimulatedEvent,
+    chance_key,
+    draw_below,
+    instant_of,
+    plan_events,
+)
 from markets.simulation.walk import INTRODUCTION, EventMoment, WalkDay, first_day, walk
 
 HOURS = (0, 1, 3, 6, 12, 30)

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from dashboard.words import JOINER
 from markets.registry import load
 from tests.browser.watching import PATIENCE, Watched, apart, open_at, settled
-from tests.dashboard.addresses import addresses, path_of
+from tests.dashboard.addresses import addresses, ask, path_of
 from tests.dashboard.hostile import TOGETHER, hostile
 from tests.dashboard.payloads import ELSEWHERE, HOSTILE_TEXTS
 from tests.dashboard.serving import Served, serving
@@ -58,8 +58,11 @@ def flat(text: str, most: int) -> str:
 
 
 @pytest.fixture(scope="module")
-def spoiled(record: Path, tmp_path_factory: pytest.TempPathFactory) -> Spoiled:
-    return apart(hostile, record, tmp_path_factory.mktemp("hostile"))
+def spoiled(tmp_path_factory: pytest.TempPathFactory) -> Spoiled:
+    """Such a record, and of its markets question and category."""
+    found: Path = apart(hostile, tmp_path_factory)
+    known = ask(found, "SELECT DISTINCT market_id, question, category FROM market_version ORDER BY 1")
+    return found, {market: (question, category) for market, question, category in known}
 
 
 @pytest.fixture(scope="module")
@@ -83,9 +86,7 @@ def harmless(page: Page) -> None:
     assert page.title().endswith("· Paper Arena")
 
 
-def test_together_the_markets_have_all_fifty_texts(
-    spoiled: Spoiled,
-) -> None:
+def test_together_the_markets_have_all_fifty_texts(spoiled: Spoiled) -> None:
     assert {text for pair in spoiled[1].values() for text in pair} == set(HOSTILE_TEXTS)
     assert len(set(HOSTILE_TEXTS)) == 50
 

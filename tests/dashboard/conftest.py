@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from arena.record.record import Record
+from tests.dashboard.opening import Show, opened
 from tests.dashboard.records import shared
 from tests.records.seasons import play, shared_season, worked_out
 
@@ -39,3 +40,8 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A season of which nothing was worked out."""
     return play(tmp_path_factory.mktemp("raw"))
+
+
+@pytest.fixture
+def show(monkeypatch: pytest.MonkeyPatch) -> Show:
+    return lambda view, record, **address: opened(view, record, monkeypatch, **address)

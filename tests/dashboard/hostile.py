@@ -6,6 +6,8 @@ import sqlite3
 from itertools import cycle
 from pathlib import Path
 
+import pytest
+
 from agents.model import Call, CallError, Message, Prompt
 from arena.record.model.incident import Incident
 from arena.record.record import Record
@@ -17,6 +19,8 @@ from arena.scores.refresh import refresh_cache
 from markets.venue import QuarantinedRecord
 from tests.builders import NOW
 from tests.dashboard.payloads import HOSTILE_TEXTS
+from tests.once import made_once
+from tests.records.seasons import shared_season
 
 TOGETHER = "\n".join(text for text in HOSTILE_TEXTS if len(text) < 200)
 """All that are short, in one text."""
@@ -29,11 +33,16 @@ TEXTS = {
 GUARDS = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
 
 
-def hostile(season: Path, folder: Path) -> tuple[Path, dict[str, tuple[str, str]]]:
-    """A copy of a season with such words in all its places, worked out; of its markets question and category.
+def hostile(folders: pytest.TempPathFactory) -> Path:
+    """A season with such words in all its places, worked out: made once for all processes, and only read.
 
     In round 1 of cohort 1 the `constant` agent has asked a model, which answered with all of them.
     """
+    season = shared_season(folders)
+    return made_once("hostile", folders, lambda folder: _make(season, folder)) / "hostile.db"
+
+
+def _make(season: Path, folder: Path) -> None:
     database = folder / "hostile.db"
     shutil.copy(season, database)
     with sqlite3.connect(database) as plain:
@@ -41,7 +50,7 @@ def hostile(season: Path, folder: Path) -> tuple[Path, dict[str, tuple[str, str]
             plain.execute(f"DROP TRIGGER {guard}")
         for table, columns in TEXTS.items():
             _spoil(plain, table, columns)
-        markets = _spoil_markets(plain)
+        _spoil_markets(plain)
         _spoil_turns(plain)
         plain.execute("DELETE FROM rollup")
         place = plain.execute(
@@ -54,7 +63,6 @@ def hostile(season: Path, folder: Path) -> tuple[Path, dict[str, tuple[str, str]
     record = Record.open(str(database))
     refresh_cache(record, NOW)
     record.close()
-    return database, markets
 
 
 def _spoil(plain: sqlite3.Connection, table: str, columns: tuple[str, ...]) -> None:
@@ -65,7 +73,7 @@ def _spoil(plain: sqlite3.Connection, table: str, columns: tuple[str, ...]) -> N
     plain.executemany(f"UPDATE {table} SET {values} WHERE rowid = ?2", texts)
 
 
-def _spoil_markets(plain: sqlite3.Connection) -> dict[str, tuple[str, str]]:
+def _spoil_markets(plain: sqlite3.Connection) -> None:
     """Of each market the question and rules are one text, the category is another: together they are all."""
     known = plain.execute("SELECT DISTINCT market_id FROM market_version ORDER BY 1")
     markets = [market for (market,) in known]
@@ -75,7 +83,6 @@ def _spoil_markets(plain: sqlite3.Connection) -> dict[str, tuple[str, str]]:
         "UPDATE market_version SET question = ?1, rules = ?1, category = ?2 WHERE market_id = ?3",
         [(*pair, market) for market, pair in texts.items()],
     )
-    return texts
 
 
 def _spoil_turns(plain: sqlite3.Connection) -> None:

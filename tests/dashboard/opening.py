@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -27,6 +28,10 @@ def opened(view: str, record: Path | str | None, patch: pytest.MonkeyPatch, **ad
     for key, value in address.items():
         page.query_params[key] = value
     return healthy(page.run())
+
+
+Show = Callable[..., AppTest]
+"""Opens a page on a record for one test: `opened`, with what it has patched put back afterwards."""
 
 
 def know_table(patch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """`arena dashboard` as a process, on a port of its own."""
 
+import http.client
 import re
 import signal
 import socket
@@ -80,3 +81,14 @@ def _a_known_port() -> int:
         with suppress(OSError):
             return a_free_port(_port(place))
     raise AssertionError("there is always another")
+
+
+def knock(port: int, host: str, origin: str, path: str = "") -> int:
+    """What a browser is told whose page, from an origin, asks to be connected."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    asked = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    key = {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Host": host, "Origin": origin}
+    connection.request("GET", f"{path}/_stcore/stream", headers=asked | key)
+    status = connection.getresponse().status
+    connection.close()
+    return status

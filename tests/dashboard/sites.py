@@ -9,9 +9,13 @@ from posixpath import dirname, join, normpath
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+import pytest
+
 from arena.record.schema.database import open_read_only, reading
 from dashboard.site.folder import Told
 from dashboard.site.write import publish_site
+from tests.dashboard.hostile import hostile
+from tests.once import made_once
 
 LEADING = {"href", "src", "srcset", "action", "poster", "data", "background", "xlink:href", "formaction"}
 VENUES = (
@@ -109,3 +113,10 @@ class PublishedSite:
         """The file in the site that an address on one of its pages names."""
         where = unquote(urlsplit(address).path)
         return normpath(join(dirname(path), where)) if where else path
+
+
+def hostile_site(folders: pytest.TempPathFactory) -> PublishedSite:
+    """That of a season in which every word from outside is a hostile one; it is only looked at."""
+    record = hostile(folders)
+    made = made_once("hostile site", folders, lambda folder: PublishedSite(folder / "site").publish(record))
+    return PublishedSite(made / "site")

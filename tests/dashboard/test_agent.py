@@ -13,11 +13,9 @@ from streamlit.testing.v1 import AppTest
 
 from arena.record.queries.accounts import read_equity_curves
 from arena.record.queries.cohorts import read_cohorts
-from arena.record.record import Record
 from arena.record.schema.database import Connection, open_read_only, reading
-from arena.record.write.rollups import put_rollups
 from arena.scores.comparisons import COMPARISONS, RankedAgent
-from arena.scores.leaderboard import LeaderboardRow, read_scores
+from arena.scores.leaderboard import read_scores
 from arena.scores.profiles.detailed_profile import PROFILE
 from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.gain import Gain
@@ -26,36 +24,23 @@ from dashboard.record import kept, read_summed_curves, source
 from dashboard.views.agent import (
     PARTS,
     AgentEvidence,
-    chips,
     conclusions,
     evidence_chart,
     read_agent_evidence,
     verdict,
 )
 from markets.millionths import ONE
-from tests.builders import NOW
-from tests.dashboard.opening import healthy, in_address, markup, opened, tables, tiles, words
+from tests.dashboard.opening import Show, healthy, in_address, markup, tables, tiles, words
 from tests.dashboard.records import shared
-from tests.dashboard.worked import worked_out
 from tests.records.full_record import build
-from tests.records.seasons import HOSTILE, play
+from tests.records.seasons import HOSTILE
 
 NAMES = ["random", "oracle", HOSTILE]
 
 
-@pytest.fixture(scope="module")
-def record(season: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return worked_out(season, tmp_path_factory.mktemp("worked"))
-
-
-@pytest.fixture(scope="module")
-def begun(first_round: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return worked_out(first_round, tmp_path_factory.mktemp("begun"))
-
-
 @pytest.fixture
-def connection(record: Path) -> Iterator[Connection]:
-    with open_read_only(str(record)) as engine, reading(engine) as found:
+def connection(season: Path) -> Iterator[Connection]:
+    with open_read_only(str(season)) as engine, reading(engine) as found:
         yield found
 
 
@@ -66,9 +51,9 @@ def headings(page: AppTest) -> list[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_cohort_has_the_figures_of_its_leaderboard(
-    record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch, name: str
+    season: Path, connection: Connection, show: Show, name: str
 ) -> None:
-    page = opened("agent", record, monkeypatch, agent=name)
+    page = show("agent", season, agent=name)
     table = tables(page)[0]
     assert list(table["Cohort"]) == [2, 1]
     for place, number in enumerate(table["Cohort"]):
@@ -82,10 +67,10 @@ def test_each_cohort_has_the_figures_of_its_leaderboard(
 
 
 def test_a_ranked_agent_has_its_evidence_drawn_and_its_verdict_said(
-    record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
+    season: Path, connection: Connection, show: Show
 ) -> None:
-    page = opened("agent", record, monkeypatch, agent="random")
-    found = kept(source(str(record)), read_agent_evidence, "random")
+    page = show("agent", season, agent="random")
+    found = kept(source(str(season)), read_agent_evidence, "random")
     cached = COMPARISONS.read(connection)
     assert found is not None
     assert cached is not None
@@ -94,20 +79,6 @@ def test_a_ranked_agent_has_its_evidence_drawn_and_its_verdict_said(
     assert all(sentence in words(page) for sentence in conclusions(found))
     assert "bar ×160" in evidence_chart(replace(found, bar=160.0), "c1")
     assert not evidence_chart(None, "c1")
-
-
-def test_a_rank_is_told_with_how_many_are_ranked() -> None:
-    def line(name: str, kind: str, best: int | None, ranked: bool) -> Any:
-        row: dict[str, Any] = dict.fromkeys(LeaderboardRow.__dataclass_fields__)
-        row |= {"agent": name, "kind": kind, "ranked": ranked, "verdict": "close"}
-        row |= {"place_best": best, "place_worst": 3}
-        return SimpleNamespace(row=SimpleNamespace(**row), is_on_board=True)
-
-    lines = [line("ann", "llm", 2, True), line("bob", "llm", 1, True), line("cat", "llm", 3, True)]
-    lines += [line("market", "market", None, True), line("dan", "llm", None, False)]
-    page: Any = SimpleNamespace(stays=(1,))
-    known: Any = SimpleNamespace(about=lambda name: f"maker of {name}")
-    assert "rank 2–3 of 3" in chips("ann", page, lines, known)
 
 
 @pytest.mark.parametrize(
@@ -132,14 +103,14 @@ def test_each_verdict_is_said_in_its_words(verdict: Verdict, low: float | None, 
 
 @pytest.mark.parametrize("part", ["record", "forecasts"])
 def test_who_is_not_ranked_has_the_reason_in_place_of_its_skill(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, part: str
+    tmp_path_factory: pytest.TempPathFactory, show: Show, part: str
 ) -> None:
-    page = opened("agent", shared("all_failed", tmp_path_factory), monkeypatch, agent="ann", part=part)
+    page = show("agent", shared("all_failed", tmp_path_factory), agent="ann", part=part)
     assert "**Not ranked**: 5 of 5 turns failed, so nothing is said of its skill." in words(page)
     assert tiles(page)[0][1] == "–"
     assert "Evidence" not in headings(page)
     assert part == "record" or "It has answered nothing that has resolved" in words(page)
-    duel = opened("duel", shared("all_failed", tmp_path_factory), monkeypatch, a="ann", b="bob")
+    duel = show("duel", shared("all_failed", tmp_path_factory), a="ann", b="bob")
     assert "Nothing to compare: there is no answer of `ann` and `bob`." in words(duel)
 
 
@@ -160,10 +131,8 @@ def test_the_curve_is_the_sum_of_the_newest_marks_of_all_accounts(connection: Co
     assert [point.at for point in curve] == sorted(every)
 
 
-def test_the_parts_of_the_profit_add_up_to_it(
-    record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = opened("agent", record, monkeypatch, agent="oracle", part="money")
+def test_the_parts_of_the_profit_add_up_to_it(season: Path, connection: Connection, show: Show) -> None:
+    page = show("agent", season, agent="oracle", part="money")
     table = tables(page)[0]
     assert list(table["Part"]) == [*(label for _, label, _ in PARTS), "P/L"]
     assert math.isclose(sum(table["Amount"][:-1]), table["Amount"].iloc[-1], abs_tol=1e-6)
@@ -172,9 +141,9 @@ def test_the_parts_of_the_profit_add_up_to_it(
 
 
 def test_the_forecasts_show_their_parts_a_histogram_and_cards(
-    record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
+    season: Path, connection: Connection, show: Show
 ) -> None:
-    page = opened("agent", record, monkeypatch, agent="random", part="forecasts", by="price")
+    page = show("agent", season, agent="random", part="forecasts", by="price")
     shown = ["Skill in parts", "Calibration of its bets", "What it states"]
     assert [each.value for each in page.subheader][:3] == shown
     assert {"Anchored", "Implied"} <= set(headings(page))
@@ -187,20 +156,11 @@ def test_the_forecasts_show_their_parts_a_histogram_and_cards(
     for part, skill in zip(skills["Part"], skills["Skill"], strict=True):
         assert math.isclose(skill, known[part] or 0.0)
     said = words(page)
+    assert f"{sum(kept.value.histogram):,} forecasts stated; it calls no model" in said
     for remark in (*kept.value.best, *kept.value.worst):
         assert f"Said **{remark.forecast:.1%}**, price {remark.price:.1%}" in said
     page.segmented_control[1].select("horizon")
     assert in_address(healthy(page.run()), "by") == "horizon"
-
-
-def test_the_histogram_counts_every_stated_probability(
-    record: Path, connection: Connection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = opened("agent", record, monkeypatch, agent="random", part="forecasts")
-    kept = PROFILE.read(connection, "random")
-    assert kept is not None
-    said = words(page)
-    assert f"{sum(kept.value.histogram):,} forecasts stated; it calls no model" in said
 
 
 def test_who_never_answered_is_told_so_and_not_that_nothing_resolved() -> None:
@@ -214,51 +174,10 @@ def test_who_never_answered_is_told_so_and_not_that_nothing_resolved() -> None:
     assert verdict(None, [stay(failed=9, partly=1)]).startswith("None of its forecasts has resolved yet")
 
 
-def test_costs_failures_and_settings_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_costs_failures_and_settings_are_told(tmp_path: Path, show: Show) -> None:
     file = tmp_path / "record.db"
     build(file).close()
-    page = opened("agent", file, monkeypatch, agent="eve", part="setup")
+    page = show("agent", file, agent="eve", part="setup")
     failures = tables(page)[0]
     assert {"malformed", "failed"} <= set(failures["Kind"])
     assert "Settings and reported model" in words(page)
-
-
-def test_what_was_not_worked_out_says_how_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("agent", play(tmp_path), monkeypatch, agent="oracle")
-    assert "is being computed" in words(page)
-    assert tiles(page)[0][1] == "–"
-    assert len(tables(page)[0]) == 2
-
-
-def test_what_is_no_longer_fresh_says_since_when_it_stands(
-    record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    database = tmp_path / "old.db"
-    database.write_bytes(record.read_bytes())
-    opened_record = Record.open(str(database))
-    with reading(opened_record.engine) as connection:
-        kept = PROFILE.read(connection, "oracle")
-        assert kept is not None
-        row = PROFILE.row(connection, NOW, kept.value, "oracle")
-    opened_record.write(put_rollups, [replace(row, basis=f"{PROFILE.method}: before")])
-    opened_record.close()
-    page = opened("agent", database, monkeypatch, agent="oracle")
-    assert "newer results are being computed" in words(page)
-    assert NOW.strftime("%H:%M UTC") in words(page)
-    assert tiles(page)[0][1] != "–"
-
-
-def test_a_name_that_is_not_there_is_said_and_another_is_shown(
-    record: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = opened("agent", record, monkeypatch, agent="no![x](http://a.b)one")
-    assert page.warning[0].value == "The record has no agent `no![x](http://a.b)one`."
-    assert page.selectbox[0].value != "no![x](http://a.b)one"
-
-
-@pytest.mark.parametrize("part", ["record", "forecasts", "money", "setup"])
-def test_every_part_opens_on_a_record_that_has_just_begun_and_on_one_without_bets(
-    begun: Path, no_bets: Path, monkeypatch: pytest.MonkeyPatch, part: str
-) -> None:
-    for record in (begun, no_bets):
-        assert words(opened("agent", record, monkeypatch, part=part))

@@ -4,7 +4,6 @@ import re
 import sqlite3
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -17,11 +16,11 @@ from arena.scores.leaderboard import Leaderboard, LeaderboardRow, read_leaderboa
 from arena.scores.profiles.detailed_profile import ProfileFigures, SureForecasts
 from arena.scores.rules.money.luck import Luck
 from dashboard.board import calibration_words, cells, columns_of, headline
-from dashboard.html import REST, Line, line_chart, luck_band, spread
+from dashboard.html import REST, Line, line_chart, luck_band
 from dashboard.record import LeaderboardLine, kept, source
 from dashboard.views.arena import figures, read_newest_decisions, shortened_reason
 from dashboard.words import day
-from tests.dashboard.opening import markup, opened, tables, words
+from tests.dashboard.opening import Show, markup, tables, words
 from tests.dashboard.records import shared
 from tests.records.seasons import HOSTILE
 
@@ -39,8 +38,8 @@ def board_of(record: Path) -> Leaderboard:
         return read_leaderboard(connection)
 
 
-def test_its_board_is_that_of_the_command(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page, rows = opened("arena", demo, monkeypatch), [row for row in board_of(demo).rows if row.ranked]
+def test_its_board_is_that_of_the_command(demo: Path, show: Show) -> None:
+    page, rows = show("arena", demo), [row for row in board_of(demo).rows if row.ranked]
     table = tables(page)[0].set_index("agent")
     assert [name for name in table.index if name != "market"] == [row.agent for row in rows]
     for row in rows:
@@ -51,17 +50,17 @@ def test_its_board_is_that_of_the_command(demo: Path, monkeypatch: pytest.Monkey
     assert "Simulated season: play money" in words(page)
 
 
-def test_groups_leave_their_own(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    models = tables(opened("arena", demo, monkeypatch, show="models"))[0]["agent"]
-    everyone = tables(opened("arena", demo, monkeypatch))[0]["agent"]
+def test_groups_leave_their_own(demo: Path, show: Show) -> None:
+    models = tables(show("arena", demo, show="models"))[0]["agent"]
+    everyone = tables(show("arena", demo))[0]["agent"]
     assert 0 < len(models) < len(everyone)
     kinds = {row.agent: row.kind for row in board_of(demo).rows}
     assert {kinds[name] for name in models} == {"llm"}
 
 
-def test_decisions_are_quoted_with_the_agents_own_reason(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decisions_are_quoted_with_the_agents_own_reason(demo: Path, show: Show) -> None:
     found = kept(source(str(demo)), read_newest_decisions)
-    said = words(opened("arena", demo, monkeypatch))
+    said = words(show("arena", demo))
     assert found.trades
     with sqlite3.connect(demo) as base:
         reasons = {reason for (reason,) in base.execute("SELECT reason FROM forecast WHERE reason != ''")}
@@ -78,8 +77,8 @@ def test_decisions_are_quoted_with_the_agents_own_reason(demo: Path, monkeypatch
     assert apart
 
 
-def test_money_that_a_simulation_invents_says_so(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("arena", demo, monkeypatch)
+def test_money_that_a_simulation_invents_says_so(demo: Path, show: Show) -> None:
+    page = show("arena", demo)
     assert "Skill per $ (simulated)" in "".join(markup(page))
     assert re.search(
         r"cohorts? \((finished|\d+(–\d+)? playing)\).*, calls cost \\\$\d+\.\d\d \(simulated\)\.", words(page)
@@ -182,14 +181,6 @@ def test_what_is_shaded_is_said_on_a_phone_too_where_the_chart_has_no_room_for_i
     assert "shaded: luck" in wide.itertext()
     assert "shaded: luck" not in narrow.itertext()
     assert (note.attrib["class"], note.text) == ("quiet note", "shaded: luck")
-
-
-@pytest.mark.parametrize("count", [1, 5, 12])
-def test_labels_keep_their_distance_and_stay_inside(count: int) -> None:
-    found = spread([50.0] * count, 10, 250)
-    assert all(after - before >= 15 for before, after in pairwise(found))
-    assert found[0] >= 10
-    assert found[-1] <= 250
 
 
 def test_a_long_reason_is_cut_at_a_word() -> None:

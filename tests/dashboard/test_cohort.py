@@ -14,16 +14,15 @@ from arena.record.queries.accounts import read_equity_curves
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import compute_leaderboard
-from arena.scores.profiles.calibrations import CALIBRATIONS, compute_calibrations
 from arena.scores.rules import brier, returns
 from dashboard.board import BASE
 from dashboard.views.cohort import BACK, read_cohort_curves
 from markets.millionths import ONE
-from tests.dashboard.opening import markup, opened, tables, words
+from tests.dashboard.opening import Show, markup, tables, words
 
 
-def test_the_founding_texts_scores_are_in_its_words(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("cohort", season, monkeypatch, cohort="1")
+def test_the_founding_texts_scores_are_in_its_words(season: Path, show: Show) -> None:
+    page = show("cohort", season, cohort="1")
     table, founding = (tables(page)[place].set_index("agent") for place in (0, 1))
     assert list(founding.index) == list(table.index)
     with open_read_only(str(season)) as engine, reading(engine) as connection:
@@ -38,8 +37,8 @@ def test_the_founding_texts_scores_are_in_its_words(season: Path, monkeypatch: p
     assert BASE in words(page)
 
 
-def test_it_says_what_was_frozen(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("cohort", season, monkeypatch)
+def test_it_says_what_was_frozen(season: Path, show: Show) -> None:
+    page = show("cohort", season)
     said = words(page)
     assert "Every agent starts with $10,000 and decides 4 times, every 7 days." in said
     assert "A bet is at most 25% of the cash at the start of the decision, and each is $50 or more." in said
@@ -49,9 +48,9 @@ def test_it_says_what_was_frozen(season: Path, monkeypatch: pytest.MonkeyPatch) 
     assert list(line_up["Settings"])[3] == "noise 0.1"
 
 
-def test_it_says_what_differs_from_the_cohort_before(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "cohort 0" not in words(opened("cohort", season, monkeypatch, cohort="1"))
-    page = opened("cohort", season, monkeypatch, cohort="2")
+def test_it_says_what_differs_from_the_cohort_before(season: Path, show: Show) -> None:
+    assert "cohort 0" not in words(show("cohort", season, cohort="1"))
+    page = show("cohort", season, cohort="2")
     said = words(page)
     with open_read_only(str(season)) as engine, reading(engine) as connection:
         first, second = (stored.cohort for stored in read_cohorts(connection))
@@ -95,11 +94,11 @@ def test_few_instants_are_picked_evenly_with_both_ends_and_for_every_agent(seaso
 
 @pytest.mark.parametrize("reading_", ["stated", "anchored", "implied"])
 def test_calibration_is_drawn_beside_the_money_in_every_reading(
-    season: Path, monkeypatch: pytest.MonkeyPatch, reading_: str
+    season: Path, show: Show, reading_: str
 ) -> None:
-    page = opened("cohort", season, monkeypatch, cohort="1", reading=reading_)
+    page = show("cohort", season, cohort="1", reading=reading_)
     assert labels(page) == ["Profit or loss of each agent over time", "What was said against what happened"]
-    one = opened("cohort", season, monkeypatch, cohort="1", reading=reading_, agent="constant")
+    one = show("cohort", season, cohort="1", reading=reading_, agent="constant")
     assert "constant says" in words(one)
     assert "random says" not in words(one)
 
@@ -111,9 +110,9 @@ def labels(page: AppTest) -> list[str]:
 
 
 def test_it_opens_on_the_newest_cohort_with_something_to_see(
-    season: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    season: Path, tmp_path: Path, show: Show
 ) -> None:
-    assert "Cohort 2:" in opened("cohort", season, monkeypatch).title[0].value
+    assert "Cohort 2:" in show("cohort", season).title[0].value
     record = Path(shutil.copy(season, tmp_path / "record.db"))
     with sqlite3.connect(record) as base:
         for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
@@ -123,25 +122,11 @@ def test_it_opens_on_the_newest_cohort_with_something_to_see(
             "entrant JOIN cohort ON cohort.id = cohort_id WHERE number = 2)"
         )
     base.close()
-    assert "Cohort 1:" in opened("cohort", record, monkeypatch).title[0].value
+    assert "Cohort 1:" in show("cohort", record).title[0].value
 
 
-def test_calibration_that_is_kept_is_what_would_be_worked_out_now(season: Path) -> None:
-    with open_read_only(str(season)) as engine, reading(engine) as connection:
-        kept, now = CALIBRATIONS.read(connection, 1), compute_calibrations(connection, 1)
-    assert kept is not None
-    assert kept.is_current
-    assert kept.value.market == now.market
-    assert [one.agent for one in now.stated] == [one.agent for one in kept.value.stated]
-    for mine, theirs in zip(now.stated, kept.value.stated, strict=True):
-        assert mine.diagram.points == theirs.diagram.points
-        assert 0 < mine.scored <= mine.made
-
-
-def test_without_anything_worked_out_it_says_so_and_shows_curves_and_money(
-    raw: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = opened("cohort", raw, monkeypatch)
+def test_without_anything_worked_out_it_says_so_and_shows_curves_and_money(raw: Path, show: Show) -> None:
+    page = show("cohort", raw)
     said = words(page)
     assert "Skill, intervals and calibration are being computed" in said
     assert "Calibration and its bands are being computed" in said

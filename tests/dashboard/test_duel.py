@@ -13,26 +13,20 @@ from arena.scores.profiles.duels import DUELS, DuelDetails
 from arena.scores.rules.comparisons.duel import Duel
 from dashboard.views.duel import figures, heading, winner_words
 from dashboard.words import with_true_minus
-from tests.dashboard.opening import healthy, in_address, opened, tables, tiles, words
+from tests.dashboard.opening import Show, healthy, in_address, tables, tiles, words
 from tests.dashboard.records import shared
-from tests.dashboard.worked import worked_out
-from tests.records.seasons import HOSTILE, play
+from tests.records.seasons import HOSTILE
 
 
-@pytest.fixture(scope="module")
-def record(season: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return worked_out(season, tmp_path_factory.mktemp("worked"))
-
-
-def fought(record: Path, a: str) -> tuple[DuelDetails, ...]:
-    with open_read_only(str(record)) as engine, reading(engine) as connection:
+def fought(season: Path, a: str) -> tuple[DuelDetails, ...]:
+    with open_read_only(str(season)) as engine, reading(engine) as connection:
         kept = DUELS.read(connection, a)
     assert kept is not None
     return kept.value
 
 
-def of(record: Path, a: str, b: str) -> DuelDetails:
-    return next(one for one in fought(record, a) if one.duel.b == b)
+def of(season: Path, a: str, b: str) -> DuelDetails:
+    return next(one for one in fought(season, a) if one.duel.b == b)
 
 
 def bare(text: str) -> str:
@@ -41,11 +35,11 @@ def bare(text: str) -> str:
 
 
 @pytest.mark.parametrize(("a", "b"), [("oracle", "random"), ("constant", "oracle"), ("market", HOSTILE)])
-def test_it_says_what_the_command_says(record: Path, monkeypatch: pytest.MonkeyPatch, a: str, b: str) -> None:
-    page = opened("duel", record, monkeypatch, a=a, b=b)
-    told = CliRunner().invoke(app, ["duel", a, b, "--database", str(record)])
+def test_it_says_what_the_command_says(season: Path, show: Show, a: str, b: str) -> None:
+    page = show("duel", season, a=a, b=b)
+    told = CliRunner().invoke(app, ["duel", a, b, "--database", str(season)])
     assert told.exit_code == 0, told.output
-    found = of(record, a, b)
+    found = of(season, a, b)
     about, gap, *rest = told.output.splitlines()
     shown = dict(tiles(page))
     for label, noun in (("Common forecasts", "common forecast"), ("Markets", "market"), ("Events", "event")):
@@ -58,10 +52,10 @@ def test_it_says_what_the_command_says(record: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_the_command_says_the_chance_that_the_page_goes_by(
-    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+    show: Show, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     demo = shared("demo", tmp_path_factory)
-    page = opened("duel", demo, monkeypatch, a="oracle", b="random")
+    page = show("duel", demo, a="oracle", b="random")
     told = CliRunner().invoke(app, ["duel", "oracle", "random", "--database", str(demo)])
     assert "is better than" in words(page)
     assert "“Proven” on the leaderboard asks for more" in words(page)
@@ -73,10 +67,10 @@ def test_the_command_says_the_chance_that_the_page_goes_by(
 
 
 def test_what_each_cost_stands_on_the_page_as_the_command_has_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+    show: Show, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     demo = shared("demo", tmp_path_factory)
-    page = opened("duel", demo, monkeypatch, a="sharp", b="hasty")
+    page = show("duel", demo, a="sharp", b="hasty")
     told = CliRunner().invoke(app, ["duel", "sharp", "hasty", "--database", str(demo)])
     cost, skill = told.output.splitlines()[-2:]
     assert cost.startswith("Cost: sharp $")
@@ -86,23 +80,23 @@ def test_what_each_cost_stands_on_the_page_as_the_command_has_it(
     assert with_true_minus(skill) in bare(words(page))
 
 
-def test_its_figures_are_those_that_were_worked_out(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("duel", record, monkeypatch, a="oracle", b="random")
-    found = of(record, "oracle", "random")
+def test_its_figures_are_those_that_were_worked_out(season: Path, show: Show) -> None:
+    page = show("duel", season, a="oracle", b="random")
+    found = of(season, "oracle", "random")
     assert dict(tiles(page)) == {label: value for label, value, _ in figures(found.duel, found.needed)}
     for_a, for_b, all_duels = (table for table in tables(page))
     assert list(for_a["Market"]) == [one.question for one in found.for_a]
     assert list(for_b["Share"]) == [one.share for one in found.for_b]
     assert (for_a["Share"] > 0).all()
     assert (for_b["Share"] < 0).all()
-    known = {one.duel.b: one.duel for one in fought(record, "oracle")}
+    known = {one.duel.b: one.duel for one in fought(season, "oracle")}
     assert set(all_duels["Against"]) == set(known)
     for name, gap in zip(all_duels["Against"], all_duels["Gap"], strict=True):
         assert math.isclose(gap, known[name].gap or 0.0, abs_tol=1e-12)
 
 
-def test_two_that_are_chosen_stand_in_the_address(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("duel", record, monkeypatch, a="oracle", b="random")
+def test_two_that_are_chosen_stand_in_the_address(season: Path, show: Show) -> None:
+    page = show("duel", season, a="oracle", b="random")
     assert [box.value for box in page.selectbox] == ["oracle", "random"]
     page.selectbox[1].select("constant")
     page = healthy(page.run())
@@ -111,34 +105,10 @@ def test_two_that_are_chosen_stand_in_the_address(record: Path, monkeypatch: pyt
     assert "Simulated season" in words(page)
 
 
-def test_an_agent_is_never_held_against_itself(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("duel", record, monkeypatch, a="oracle", b="oracle")
+def test_an_agent_is_never_held_against_itself(season: Path, show: Show) -> None:
+    page = show("duel", season, a="oracle", b="oracle")
     assert page.selectbox[0].value == "oracle"
     assert page.selectbox[1].value != "oracle"
-
-
-def test_one_alone_has_nobody_to_fight(no_bets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "A duel takes two agents" in words(opened("duel", no_bets, monkeypatch))
-
-
-def test_what_was_not_worked_out_says_how_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("duel", play(tmp_path), monkeypatch, a="oracle", b="random")
-    assert "is being computed" in words(page)
-    assert not tables(page)
-
-
-def test_before_anything_has_ended_it_says_so(
-    first_round: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = opened("duel", worked_out(first_round, tmp_path), monkeypatch, a="oracle", b="random")
-    assert "No comparison of oracle and random" in bare(words(page))
-
-
-def test_names_that_are_not_there_are_said(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("duel", record, monkeypatch, a="nobody", b="random")
-    assert page.warning[0].value == "The record has no agent `nobody`."
-    assert page.selectbox[1].value == "random"
-    assert page.selectbox[0].value not in ("nobody", "random")
 
 
 ENDS = [

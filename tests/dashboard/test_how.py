@@ -4,12 +4,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from dashboard.views.glossary import glossary, words
 from dashboard.views.how import how_it_works
-from tests.dashboard.opening import opened
-from tests.dashboard.opening import words as words_of
 from tests.records.little_world import a_cohort
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -34,10 +30,3 @@ def test_the_glossary_has_the_words_of_the_docs() -> None:
     page = glossary(words())
     rows = re.findall(r"^\|([^|]+) \|", (DOCS / "glossary.md").read_text("utf-8"), re.MULTILINE)[1:]
     assert [word.lower() for word in re.findall("<dt>(.*?)</dt>", page)] == rows
-
-
-@pytest.mark.parametrize(
-    ("name", "says"), [("how", "What is not claimed"), ("glossary", "What the words mean")]
-)
-def test_both_pages_open(name: str, says: str, empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert says in words_of(opened(name, empty, monkeypatch))

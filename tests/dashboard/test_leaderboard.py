@@ -16,13 +16,14 @@ from arena.record.schema.database import Connection, open_read_only, reading
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, compute_leaderboard
 from arena.scores.profiles.detailed_profile import FIGURES
 from arena.scores.slices import compute_slices
-from dashboard.board import COLUMNS, PART_COLUMNS, as_csv
+from dashboard.board import COLUMNS, as_csv
 from dashboard.html import before_band, cell_scale, interval
 from dashboard.record import LeaderboardLine
 from dashboard.views.leaderboard import BY_SEED, SORTS, ordered
 from dashboard.words import JOINER
 from markets.millionths import ONE
-from tests.dashboard.opening import healthy, in_address, markup, opened, tables, words
+from tests.builders import NOW
+from tests.dashboard.opening import Show, healthy, in_address, markup, tables, words
 from tests.records.full_record import build
 
 Answer = TypeVar("Answer")
@@ -47,10 +48,8 @@ def same(shown: Any, figure: Any, times: int = 1) -> bool:
 
 
 @pytest.mark.parametrize("cohort", [None, 1, 2])
-def test_it_shows_every_score_of_every_row(
-    season: Path, monkeypatch: pytest.MonkeyPatch, cohort: int | None
-) -> None:
-    page = opened("leaderboard", season, monkeypatch, cohort=str(cohort or "all"), columns="all")
+def test_it_shows_every_score_of_every_row(season: Path, show: Show, cohort: int | None) -> None:
+    page = show("leaderboard", season, cohort=str(cohort or "all"), columns="all")
     table, board = tables(page)[0], ranked(season, cohort)
     rows = [row for row in board.rows if row.ranked or row.kind == "market"]
     assert list(table["agent"]) == [row.agent for row in rows]
@@ -64,10 +63,8 @@ def test_it_shows_every_score_of_every_row(
 
 
 @pytest.mark.parametrize("cohort", [None, 1])
-def test_metaculus_scores_are_columns_too(
-    season: Path, monkeypatch: pytest.MonkeyPatch, cohort: int | None
-) -> None:
-    page = opened("leaderboard", season, monkeypatch, cohort=str(cohort or "all"), columns="all")
+def test_metaculus_scores_are_columns_too(season: Path, show: Show, cohort: int | None) -> None:
+    page = show("leaderboard", season, cohort=str(cohort or "all"), columns="all")
     table = tables(page)[0].set_index("agent")
     known = {one.agent: one for one in ranked(season, cohort).metaculus}
     assert known
@@ -78,9 +75,9 @@ def test_metaculus_scores_are_columns_too(
         assert same(row["coverage_in_time"], own and own.coverage, 100)
 
 
-def test_a_cohort_says_with_whom_nobody_is_compared(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cohort_says_with_whom_nobody_is_compared(season: Path, show: Show) -> None:
     """In its table of Metaculus's scores; names lead on to agents, the community nowhere."""
-    html = next(x for x in markup(opened("cohort", season, monkeypatch, cohort="1")) if "Spot peer" in x)
+    html = next(x for x in markup(show("cohort", season, cohort="1")) if "Spot peer" in x)
     rows = [row for row in ET.fromstring(html).iter("tr") if row.find("td") is not None]
     scores = ranked(season, 1).metaculus
     assert [("outside" in "".join(row.itertext()), row.find(".//a") is not None) for row in rows] == [
@@ -89,10 +86,8 @@ def test_a_cohort_says_with_whom_nobody_is_compared(season: Path, monkeypatch: p
     assert {one.outside for one in scores} == {True, False}
 
 
-def test_who_is_not_ranked_stands_apart_with_the_reason_and_the_money(
-    first_round: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    table = tables(opened("leaderboard", first_round, monkeypatch, columns="all"))[1].set_index("agent")
+def test_who_is_not_ranked_stands_apart_with_the_reason_and_the_money(first_round: Path, show: Show) -> None:
+    table = tables(show("leaderboard", first_round, columns="all"))[1].set_index("agent")
     rows = [row for row in ranked(first_round).rows if row.kind != "market"]
     assert list(table.index) == [row.agent for row in rows]
     assert not {"place", "skill", "brier_stated"} & set(table.columns)
@@ -101,8 +96,8 @@ def test_who_is_not_ranked_stands_apart_with_the_reason_and_the_money(
         assert same(table.loc[row.agent]["pnl"], row.pnl)
 
 
-def test_luck_and_calibration_stand_beside_the_scores(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = tables(opened("leaderboard", season, monkeypatch, columns="all"))[0].set_index("agent")
+def test_luck_and_calibration_stand_beside_the_scores(season: Path, show: Show) -> None:
+    table = tables(show("leaderboard", season, columns="all"))[0].set_index("agent")
     kept = asked(season, FIGURES.read)
     assert kept is not None
     lucky = [brief for brief in kept.value if brief.luck and brief.luck.percentile is not None]
@@ -115,28 +110,26 @@ def test_luck_and_calibration_stand_beside_the_scores(season: Path, monkeypatch:
         assert same(row["miscalibration"], brief.miscalibration)
 
 
-def test_its_first_words_are_the_sentence_of_the_board(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("leaderboard", season, monkeypatch)
+def test_its_first_words_are_the_sentence_of_the_board(season: Path, show: Show) -> None:
+    page = show("leaderboard", season)
     said = page.markdown[0].value.replace("\\", "").replace(JOINER, "")
     assert said == ranked(season).sentence
     assert "Simulated season" in words(page)
 
 
 def test_under_the_founding_texts_rules_it_says_what_decides(
-    season: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    season: Path, tmp_path: Path, show: Show
 ) -> None:
     build(tmp_path / "record.db").close()
-    assert BY_SEED in words(opened("leaderboard", tmp_path / "record.db", monkeypatch, cohort="2"))
-    assert BY_SEED not in words(opened("leaderboard", season, monkeypatch))
+    assert BY_SEED in words(show("leaderboard", tmp_path / "record.db", cohort="2"))
+    assert BY_SEED not in words(show("leaderboard", season))
 
 
 @pytest.mark.parametrize(
     ("sort", "reading_"), [*((sort, "stated") for sort in SORTS), ("best", "anchored"), ("best", "implied")]
 )
-def test_it_stands_in_the_order_asked_for(
-    season: Path, monkeypatch: pytest.MonkeyPatch, sort: str, reading_: str
-) -> None:
-    page = opened("leaderboard", season, monkeypatch, sort=sort, reading=reading_, columns="all")
+def test_it_stands_in_the_order_asked_for(season: Path, show: Show, sort: str, reading_: str) -> None:
+    page = show("leaderboard", season, sort=sort, reading=reading_, columns="all")
     shown, rows = tables(page)[0]["agent"], {row.agent: row for row in ranked(season).rows}
     key, sign = {
         "best": ("skill_low", -1) if reading_ == "stated" else (f"brier_{reading_}", 1),
@@ -155,10 +148,8 @@ def test_it_stands_in_the_order_asked_for(
     assert figures[: len(values)] == values
 
 
-def test_a_search_leaves_those_with_such_a_name_and_is_in_the_address(
-    season: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = opened("leaderboard", season, monkeypatch)
+def test_a_search_leaves_those_with_such_a_name_and_is_in_the_address(season: Path, show: Show) -> None:
+    page = show("leaderboard", season)
     page.text_input[0].set_value("ORAC")
     assert list(tables(healthy(page.run()))[0]["agent"]) == ["oracle"]
     assert in_address(page, "search") == "ORAC"
@@ -167,12 +158,10 @@ def test_a_search_leaves_those_with_such_a_name_and_is_in_the_address(
 
 
 @pytest.mark.parametrize("by", ["horizon", "category", "price", "release"])
-def test_a_part_of_the_season_shows_the_skill_in_it(
-    season: Path, monkeypatch: pytest.MonkeyPatch, by: str
-) -> None:
+def test_a_part_of_the_season_shows_the_skill_in_it(season: Path, show: Show, by: str) -> None:
     parts = asked(season, lambda connection: compute_slices(connection, by))
     name = parts[-1].slice
-    page = opened("leaderboard", season, monkeypatch, slice=by, part=name)
+    page = show("leaderboard", season, slice=by, part=name)
     assert "in this part, the return of the whole season" in words(page)
     table = tables(page)[0].set_index("agent")
     mine = [part.gain for part in parts if part.slice == name]
@@ -183,10 +172,8 @@ def test_a_part_of_the_season_shows_the_skill_in_it(
         assert table.loc[gain.agent]["reason"] == (gain.reason or "")
 
 
-def test_without_anything_worked_out_it_says_so_and_shows_the_money(
-    raw: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = opened("leaderboard", raw, monkeypatch, columns="all")
+def test_without_anything_worked_out_it_says_so_and_shows_the_money(raw: Path, show: Show) -> None:
+    page = show("leaderboard", raw, columns="all")
     assert "are being computed" in words(page)
     table = tables(page)[0].set_index("agent")
     for row in ranked(raw).rows:
@@ -195,15 +182,19 @@ def test_without_anything_worked_out_it_says_so_and_shows_the_money(
             assert same(table.loc[row.agent]["return_pct"], row.return_pct)
 
 
-def test_old_figures_are_called_old(season: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_old_figures_are_called_old(season: Path, show: Show, tmp_path: Path) -> None:
     record = tmp_path / "old.db"
     record.write_bytes(season.read_bytes())
     with sqlite3.connect(record) as connection:
-        connection.execute("UPDATE rollup SET basis = basis || ' and more' WHERE name = 'board'")
+        connection.execute(
+            "UPDATE rollup SET basis = basis || ' and more' WHERE name = 'board' OR name LIKE 'profile%'"
+        )
     connection.close()
-    said = words(opened("leaderboard", record, monkeypatch))
-    assert "newer results are being computed" in said
-    assert "being computed" not in words(opened("leaderboard", season, monkeypatch))
+    for view, address in (("leaderboard", {}), ("agent", {"agent": "oracle"})):
+        said = words(show(view, record, **address))
+        assert "newer results are being computed" in said
+        assert NOW.strftime("%H:%M UTC") in said
+    assert "being computed" not in words(show("leaderboard", season))
 
 
 def a_line(agent: str, **figures: Any) -> LeaderboardLine:
@@ -218,12 +209,6 @@ def test_the_file_holds_every_figure_unrounded_and_no_formula() -> None:
     assert set(first) == {"agent", *(column.key for column in COLUMNS)}
     assert (first["agent"], float(first["skill"]), first["place"]) == ("'=HYPERLINK(1)", 1 / 3, "'=cmd")
     assert second["skill"] == ""
-
-
-def test_no_two_columns_have_one_key_or_say_nothing() -> None:
-    for columns in (COLUMNS, PART_COLUMNS):
-        assert len({column.key for column in columns}) == len(columns)
-        assert all(column.help.endswith(".") for column in columns)
 
 
 def test_what_is_unknown_stands_last_whatever_the_order() -> None:
@@ -260,11 +245,9 @@ def test_the_band_of_luck_is_grey_and_the_profit_has_the_agents_colour() -> None
     assert (grey.attrib["class"], point.attrib["class"]) == ("band", "c1 dot")
 
 
-def test_scores_stand_in_their_order_beside_returns_in_every_reading(
-    season: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scores_stand_in_their_order_beside_returns_in_every_reading(season: Path, show: Show) -> None:
     for reading_, key in (("stated", "skill"), ("anchored", "brier_anchored")):
-        page = opened("leaderboard", season, monkeypatch, reading=reading_)
+        page = show("leaderboard", season, reading=reading_)
         plane = next(html for html in markup(page) if "against return" in html)
         places: dict[str, float] = {}
         for point in ET.fromstring(plane).iter("circle"):

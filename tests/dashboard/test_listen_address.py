@@ -2,8 +2,6 @@
 
 import http.client
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,20 +12,14 @@ from arena.cli.dashboard import (
     answers,
     listen_address,
     listening,
-    numbers,
     published,
 )
 from arena.errors import ArenaError
 from arena.operations.page_programs import NOWHERE, page_environment
-from tests.dashboard.serving import a_free_port, serving
+from tests.dashboard.serving import a_free_port, knock, serving
+from tests.program.running import arena
 
 PUBLIC = "https://arena.example.com/season"
-
-
-def command(*words: str) -> subprocess.CompletedProcess[str]:
-    """The real command, which is to refuse before it opens anything."""
-    said = [sys.executable, "-m", "arena.cli.main", "dashboard", "--database", "nothing.db", *words]
-    return subprocess.run(said, capture_output=True, text=True, timeout=60)
 
 
 def ask(port: int, host: str, path: str) -> tuple[int, dict[str, str]]:
@@ -39,49 +31,50 @@ def ask(port: int, host: str, path: str) -> tuple[int, dict[str, str]]:
     return answer.status, {name.lower(): value for name, value in answer.getheaders()}
 
 
-def knock(port: int, host: str, origin: str, path: str = "") -> int:
-    """What a browser is told whose page, from an origin, asks to be connected."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-    asked = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
-    key = {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Host": host, "Origin": origin}
-    connection.request("GET", f"{path}/_stcore/stream", headers=asked | key)
-    status = connection.getresponse().status
-    connection.close()
-    return status
+REACHED = ("0.0.0.0", "::", "0", "192.0.2.7", "[::ffff:192.0.2.7]")
+NO_HOST = ("", "*", "no such host", "unix:///tmp/x", "a..b")
+NO_PAGE = (
+    "arena.example.com",
+    "ftp://a.b",
+    "https://",
+    "https://a.b:x",
+    "https://a.b?c",
+    "https://u:p@a.b",
+    "",
+)
+REFUSED: list[tuple[str, bool, str | None, str]] = [
+    *((host, False, None, "other machines can reach") for host in REACHED),
+    *((host, True, None, "is unknown here") for host in NO_HOST),
+    ("192.0.2.7", True, None, r"192\.0\.2\.7 is no address of this machine"),
+    ("127.0.0.1", False, PUBLIC, "--public is the address of a proxy"),
+    *(("127.0.0.1", True, text, "is not a web address") for text in NO_PAGE),
+]
+"""A host, whether it is behind a proxy, the proxy's address, and why not."""
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "0", "192.0.2.7", "[::ffff:192.0.2.7]"])
-def test_no_address_that_others_reach_is_listened_at(host: str) -> None:
-    with pytest.raises(ArenaError, match="other machines can reach") as refused:
-        listen_address(host, 8501, behind_proxy=False, public=None)
-    assert refused.value.status == 2
-    assert "--behind-proxy" in refused.value.hint
+@pytest.mark.parametrize(("host", "behind_proxy", "public", "why"), REFUSED)
+def test_what_cannot_be_listened_at_is_refused(
+    host: str, behind_proxy: bool, public: str | None, why: str
+) -> None:
+    with pytest.raises(ArenaError, match=why) as refused:
+        listen_address(host, a_free_port(), behind_proxy, public)
+    if "other machines" in why:
+        assert refused.value.status == 2
+        assert "--behind-proxy" in refused.value.hint
 
 
-def test_the_command_refuses_and_says_how_it_can_be_done() -> None:
-    refused = command("--host", "0.0.0.0")
+def test_the_command_refuses_and_says_how_it_can_be_done(tmp_path: Path) -> None:
+    refused = arena(tmp_path, "dashboard", "--database", "nothing.db", "--host", "0.0.0.0")
     assert refused.returncode == 2
-    assert "0.0.0.0" in refused.stderr
-    assert "--behind-proxy" in refused.stderr
-    assert "arena dashboard --help" in refused.stderr
-    assert "no record at nothing.db" in command().stderr
-
-
-@pytest.mark.parametrize("host", ["", "*", "no such host", "unix:///tmp/x", "a..b"])
-def test_what_is_no_host_is_refused_as_such(host: str) -> None:
-    with pytest.raises(ArenaError, match="is unknown here"):
-        numbers(host)
+    for said in ("0.0.0.0", "--behind-proxy", "arena dashboard --help"):
+        assert said in refused.stderr
+    assert "no record at nothing.db" in arena(tmp_path, "dashboard", "--database", "nothing.db").stderr
 
 
 def test_a_machine_knows_itself_by_several_names() -> None:
     known = ("127.0.0.1", "localhost", "LOCALHOST", "localhost.", "127.0.0.2")
     found = [listen_address(host, a_free_port(), False, None).address for host in known]
     assert found == ["127.0.0.1"] * 4 + ["127.0.0.2"]
-
-
-def test_an_address_of_another_machine_is_not_taken_for_a_port_in_use() -> None:
-    with pytest.raises(ArenaError, match=r"192\.0\.2\.7 is no address of this machine"):
-        listen_address("192.0.2.7", 8501, behind_proxy=True, public=None)
 
 
 def test_behind_a_proxy_no_other_port_is_taken() -> None:
@@ -91,20 +84,6 @@ def test_behind_a_proxy_no_other_port_is_taken() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(ArenaError, match=f"port {port} is not free"):
             listen_address("127.0.0.1", port, behind_proxy=True, public=None)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["arena.example.com", "ftp://a.b", "https://", "https://a.b:x", "https://a.b?c", "https://u:p@a.b", ""],
-)
-def test_what_is_no_address_of_a_page_is_refused(text: str) -> None:
-    with pytest.raises(ArenaError, match="is not a web address"):
-        published(text)
-
-
-def test_the_address_of_a_proxy_needs_a_proxy() -> None:
-    with pytest.raises(ArenaError, match="--public is the address of a proxy"):
-        listen_address("127.0.0.1", 8501, behind_proxy=False, public=PUBLIC)
 
 
 def test_an_address_says_its_port_where_it_is_not_the_usual_one() -> None:
@@ -158,14 +137,6 @@ def test_behind_a_proxy_it_answers_at_the_address_and_path_of_the_proxy_alone(se
             assert "frame-ancestors 'none'" in policy
             assert "unsafe" not in policy.partition("script-src")[2].partition(";")[0]
         assert answers(ListenAddress("0.0.0.0", dashboard.port))
-
-
-def test_by_itself_it_refuses_pages_from_elsewhere(season: Path) -> None:
-    with serving(season) as dashboard:
-        own = f"127.0.0.1:{dashboard.port}"
-        assert knock(dashboard.port, own, f"http://{own}") == 101
-        assert knock(dashboard.port, own, "https://evil.example") == 403
-        assert knock(dashboard.port, "evil.example", "http://evil.example") == 403
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="there is no IPv6 here")

@@ -24,7 +24,7 @@ from dashboard.words import cents
 from markets.model import MarketId
 from markets.venue import venue_page
 from portfolio.value import LotProfit, Profit
-from tests.dashboard.opening import healthy, in_address, markup, opened, tables, with_reasons, words
+from tests.dashboard.opening import Show, healthy, in_address, markup, tables, with_reasons, words
 from tests.dashboard.spoiled import TEXT, spoiled
 from tests.rows import rows_in
 
@@ -42,10 +42,8 @@ def questions(record: Path) -> dict[str, str]:
     return dict(rows)
 
 
-def test_the_list_has_every_market_that_was_shown_with_its_figures(
-    season: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = opened("markets", season, monkeypatch)
+def test_the_list_has_every_market_that_was_shown_with_its_figures(season: Path, show: Show) -> None:
+    page = show("markets", season)
     table = tables(page)[0]
     shown = rows_in(season, "SELECT DISTINCT market_id FROM snapshot_item")
     asks = questions(season)
@@ -65,10 +63,10 @@ def test_the_list_has_every_market_that_was_shown_with_its_figures(
 
 @pytest.mark.parametrize("record", ["season", "first_round"])
 def test_the_list_says_how_far_agents_are_apart_and_how_many_lots_are_held(
-    record: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    record: str, request: pytest.FixtureRequest, show: Show
 ) -> None:
     database = request.getfixturevalue(record)
-    table = tables(opened("markets", database, monkeypatch))[0]
+    table = tables(show("markets", database))[0]
     by_question = {row["question"]: row for _, row in table.iterrows()}
     said = rows_in(
         database,
@@ -93,8 +91,8 @@ def test_the_list_says_how_far_agents_are_apart_and_how_many_lots_are_held(
     assert bool(held) == (record == "first_round")
 
 
-def test_words_narrow_the_list_and_live_in_the_address(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("markets", season, monkeypatch)
+def test_words_narrow_the_list_and_live_in_the_address(season: Path, show: Show) -> None:
+    page = show("markets", season)
     word = str(tables(page)[0]["question"][0]).split()[2].upper()
     page.text_input[0].set_value(word)
     found = tables(healthy(page.run()))[0]
@@ -103,22 +101,16 @@ def test_words_narrow_the_list_and_live_in_the_address(season: Path, monkeypatch
     ]
     assert sorted(found["question"]) == sorted(wanted)
     assert in_address(page, "search") == word
-    again = opened("markets", season, monkeypatch, search=word)
+    again = show("markets", season, search=word)
     assert again.text_input[0].value == word
     assert list(tables(again)[0]["question"]) == list(found["question"])
     page.text_input[0].set_value("")
     assert "search" not in healthy(page.run()).query_params
 
 
-def test_what_nobody_asked_is_said_to_be_nowhere(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("markets", season, monkeypatch, search="zzzz nowhere")
-    assert not tables(page)
-    assert "Search for fewer words" in words(page)
-
-
-def test_what_is_closed_says_what_it_made(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_closed_says_what_it_made(season: Path, show: Show) -> None:
     market = traded(season, "market_id IN (SELECT market_id FROM resolution)")
-    table = tables(opened("market", season, monkeypatch, market=market))[0]
+    table = tables(show("market", season, market=market))[0]
     made = rows_in(season, "SELECT sum(realised) FROM entry WHERE market_id = ?", market)[0][0]
     assert sum(table["profit"]) == pytest.approx(made / MILLION)
     assert not {"held", "cost", "average", "price", "value"} & set(table)
@@ -130,9 +122,9 @@ def test_what_is_closed_says_what_it_made(season: Path, monkeypatch: pytest.Monk
     assert sum(table["received"]) - sum(table["paid"]) == pytest.approx(made / MILLION)
 
 
-def test_trades_are_the_fills_of_the_market(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trades_are_the_fills_of_the_market(season: Path, show: Show) -> None:
     market = traded(season)
-    page = opened("market", season, monkeypatch, market=market)
+    page = show("market", season, market=market)
     table = tables(page)[1]
     fills = rows_in(
         season,
@@ -151,11 +143,11 @@ def test_trades_are_the_fills_of_the_market(season: Path, monkeypatch: pytest.Mo
 
 
 def test_the_strip_and_the_reasons_have_every_agents_last_word(
-    season: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    season: Path, tmp_path: Path, show: Show
 ) -> None:
     season = with_reasons(season, tmp_path)
     market = traded(season)
-    page = opened("market", season, monkeypatch, market=market)
+    page = show("market", season, market=market)
     head = ET.fromstring(markup(page)[1])
     said = rows_in(
         season,
@@ -224,11 +216,9 @@ def ends_of(chart: str) -> list[str]:
     return [title.text or "" for title in next(ET.fromstring(f"<a>{chart}</a>").iter("svg")).iter("title")]
 
 
-def test_a_resolved_market_says_its_last_price_and_how_it_ended(
-    season: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_resolved_market_says_its_last_price_and_how_it_ended(season: Path, show: Show) -> None:
     market = traded(season, "market_id IN (SELECT market_id FROM resolution WHERE payout = 0)")
-    head = markup(opened("market", season, monkeypatch, market=market))[1]
+    head = markup(show("market", season, market=market))[1]
     mid = rows_in(season, "SELECT mid FROM quote WHERE market_id = ? ORDER BY at DESC LIMIT 1", market)[0][0]
     assert f"{mid / 10_000:.4g}¢" in head
     assert "Resolved NO" in head
@@ -258,30 +248,20 @@ def test_a_venue_is_linked_by_its_own_address_alone() -> None:
         assert not venue_link(venue_page(MarketId(id)))
 
 
-def test_a_market_that_nobody_knows_is_said_to_be_none(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("market", season, monkeypatch, market="no:such`*thing*")
-    assert "knows no market" in words(page)
-    assert not tables(page)
-
-
-def test_foreign_words_are_shown_as_they_are(
-    season: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_foreign_words_are_shown_as_they_are(season: Path, tmp_path: Path, show: Show) -> None:
     record, market = spoiled(season, tmp_path)
-    page = opened("market", record, monkeypatch, market=market)
+    page = show("market", record, market=market)
     assert any(code.value.startswith(f"R {TEXT}") for code in page.code)
     assert all(len(code.value) <= 20_000 for code in page.code)
     assert "<script>" not in page.title[0].value
     assert all(not part.allow_html for part in page.markdown)
-    listed = tables(opened("markets", record, monkeypatch))[0]
+    listed = tables(show("markets", record))[0]
     assert f"Q {TEXT}" in list(listed["question"])
 
 
-def test_a_correction_and_a_changed_page_are_told(
-    season: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_correction_and_a_changed_page_are_told(season: Path, tmp_path: Path, show: Show) -> None:
     record, market = spoiled(season, tmp_path)
-    page = opened("market", record, monkeypatch, market=market)
+    page = show("market", record, market=market)
     found = tables(page)
     (ends,) = [table for table in found if "Known since" in table]
     assert list(ends["Version"]) == [1, 2]

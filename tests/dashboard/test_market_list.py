@@ -13,7 +13,7 @@ from arena.record.queries import markets as directory
 from dashboard import record as reads
 from dashboard.record import NULLS, MarketFilter, kept, read_market_list, read_menu, source
 from dashboard.views import markets as view
-from tests.dashboard.opening import healthy, opened, tables, words
+from tests.dashboard.opening import Show, healthy, tables, words
 from tests.records.seasons import play, worked_out
 
 
@@ -202,8 +202,8 @@ def test_the_menu_has_the_categories_of_what_was_shown(mixed: Path, raw: Path, e
     assert kept(source(str(empty)), read_menu, "").is_empty
 
 
-def test_a_category_is_chosen_and_stays_in_the_address(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("markets", mixed, monkeypatch, category="topic 2")
+def test_a_category_is_chosen_and_stays_in_the_address(mixed: Path, show: Show) -> None:
+    page = show("markets", mixed, category="topic 2")
     asks = {one.question: one.category for one in known(mixed)}
     questions = list(tables(page)[0]["question"])
     assert {asks[question] for question in questions} == {"topic 2"}
@@ -215,10 +215,10 @@ def test_a_category_is_chosen_and_stays_in_the_address(mixed: Path, monkeypatch:
 
 
 @pytest.mark.usefixtures("short")
-def test_pages_follow_one_another_until_all_were_shown(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_follow_one_another_until_all_were_shown(mixed: Path, show: Show) -> None:
     facts, seen, number = known(mixed), list[str](), 1
     while True:
-        page = opened("markets", mixed, monkeypatch, **({"page": str(number)} if number > 1 else {}))
+        page = show("markets", mixed, **({"page": str(number)} if number > 1 else {}))
         rows = list(tables(page)[0]["question"])
         seen += rows
         labels = {button.label for button in page.button}
@@ -241,24 +241,5 @@ def test_pages_follow_one_another_until_all_were_shown(mixed: Path, monkeypatch:
         ("disputed", "Markets 1–4 of 8, chosen among those that agents were shown most recently."),
     ],
 )
-def test_the_page_says_which_of_how_many_it_has(
-    mixed: Path, monkeypatch: pytest.MonkeyPatch, pill: str, said: str
-) -> None:
-    assert said in words(opened("markets", mixed, monkeypatch, show=pill))
-
-
-@pytest.mark.parametrize("address", [{"page": "x"}, {"page": "0"}, {"page": "99999999"}, {"show": "none"}])
-def test_an_address_that_says_nonsense_opens_the_first_page(
-    mixed: Path, monkeypatch: pytest.MonkeyPatch, address: dict[str, str]
-) -> None:
-    assert "Markets" in opened("markets", mixed, monkeypatch, **address).title[0].value
-    assert tables(opened("markets", mixed, monkeypatch, **address))
-
-
-@pytest.mark.parametrize("narrowed", [{"event": "no:such"}, {"search": "nowhere to be found"}])
-def test_where_nothing_is_so_one_way_leads_back_to_all_markets(
-    mixed: Path, monkeypatch: pytest.MonkeyPatch, narrowed: dict[str, str]
-) -> None:
-    page = opened("markets", mixed, monkeypatch, **narrowed)
-    assert "No market matches." in words(page)
-    assert len(page.button) == 1
+def test_the_page_says_which_of_how_many_it_has(mixed: Path, show: Show, pill: str, said: str) -> None:
+    assert said in words(show("markets", mixed, show=pill))

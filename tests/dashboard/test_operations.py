@@ -22,7 +22,7 @@ from arena.record.schema.database import connect, reading
 from arena.record.write.operations import add_incidents, put_job
 from arena.record.write.quarantine import quarantine_records
 from markets.venue import QuarantinedRecord
-from tests.dashboard.opening import markup, opened, tables, tiles, words
+from tests.dashboard.opening import Show, markup, tables, tiles, words
 from tests.dashboard.records import made, shared
 
 AT = datetime(2026, 1, 18, 9, 30, tzinfo=UTC)
@@ -49,8 +49,8 @@ def troubled(tmp_path: Path) -> Path:
     return record
 
 
-def test_what_went_wrong_is_listed_as_text(troubled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("operations", troubled, monkeypatch)
+def test_what_went_wrong_is_listed_as_text(troubled: Path, show: Show) -> None:
+    page = show("operations", troubled)
     assert "spent today (simulated)" in {label for label, _ in tiles(page)}
     by_column = {name: table for table in tables(page) for name in table.columns}
     assert by_column["Turn"]["Turn"].tolist() == ["failed"] * 10
@@ -63,34 +63,20 @@ def test_what_went_wrong_is_listed_as_text(troubled: Path, monkeypatch: pytest.M
     assert f"polymarket does not answer: {PAYLOAD}" in words(page), "as text: no element is made of it"
 
 
-def test_a_check_that_failed_is_said_where_the_record_is_spoken_of(
-    troubled: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = opened("operations", troubled, monkeypatch)
+def test_a_check_that_failed_is_said_where_the_record_is_spoken_of(troubled: Path, show: Show) -> None:
+    page = show("operations", troubled)
     assert "1 difference, since 18 Jan 2026, 09:30 UTC: “arena verify” shows all of it" in words(page)
     assert "Each backup is verified" not in words(page)
 
 
-def test_only_one_kind_of_what_was_set_aside_may_be_asked_for(
-    troubled: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_one_kind_of_what_was_set_aside_may_be_asked_for(troubled: Path, show: Show) -> None:
     for kind, is_none in (("page", True), ("market", False)):
-        said = words(opened("operations", troubled, monkeypatch, aside=kind))
+        said = words(show("operations", troubled, aside=kind))
         assert ("No rejected data" in said) == is_none
 
 
-def test_a_quiet_record_says_what_to_do_next(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("operations", empty, monkeypatch)
-    assert "no cohort has started yet" in words(page)
-    assert "No scheduler is running, so nothing happens by itself" in words(page)
-    assert "spent today" in {label for label, _ in tiles(page)}
-    assert "“arena round” plays one" in words(page)
-    assert "“arena db backup” makes one" in words(page)
-    assert not tables(page)
-
-
-def test_a_replay_is_started_by_its_own_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = words(opened("operations", made("a_replay", tmp_path), monkeypatch))
+def test_a_replay_is_started_by_its_own_command(tmp_path: Path, show: Show) -> None:
+    said = words(show("operations", made("a_replay", tmp_path)))
     found = re.findall("not running; “arena (.+?)”|(by itself)", said)
     assert found == [("replay", "")], "and nothing is said to wait for it, for it is over"
     assert "None: `arena replay` plays its rounds without jobs." in said
@@ -129,7 +115,7 @@ def test_failures_and_spending_are_those_of_plain_sql(
 
 
 def test_beside_a_config_it_knows_the_budgets_and_what_is_to_come(
-    troubled: Path, monkeypatch: pytest.MonkeyPatch
+    troubled: Path, monkeypatch: pytest.MonkeyPatch, show: Show
 ) -> None:
     config = troubled.parent / "config.yaml"
     config.write_text(
@@ -138,7 +124,7 @@ def test_beside_a_config_it_knows_the_budgets_and_what_is_to_come(
     monkeypatch.setenv("ARENA_CONFIG", str(config))
     with reading(connect(troubled)) as connection:
         status = read_status_by_config(connection, now(), load(config))
-    page = opened("operations", troubled, monkeypatch)
+    page = show("operations", troubled)
     assert [limit.scope for limit in status.spend.limits] == ["day", "arena"]
     assert [bar.text for bar in page.get("progress")] == [
         "Today: \\$0.00 of \\$2.00",
@@ -151,20 +137,20 @@ def test_beside_a_config_it_knows_the_budgets_and_what_is_to_come(
 
 
 def test_a_config_that_can_t_be_read_is_named_and_the_page_stands(
-    troubled: Path, monkeypatch: pytest.MonkeyPatch
+    troubled: Path, monkeypatch: pytest.MonkeyPatch, show: Show
 ) -> None:
     config = troubled.parent / "config.yaml"
     config.write_text("agents: 5\napi_key: sk-secret\n", encoding="utf-8")
     monkeypatch.setenv("ARENA_CONFIG", str(config))
-    page = opened("operations", troubled, monkeypatch)
+    page = show("operations", troubled)
     assert "`arena check` says why" in page.warning[0].value
     assert "sk-secret" not in page.warning[0].value + words(page)
     assert "Budgets are not known: this dashboard has no config" in words(page)
 
 
 def test_prices_of_a_season_in_its_own_time_are_dated_by_it(
-    season: Path, first_round: Path, empty: Path, monkeypatch: pytest.MonkeyPatch
+    season: Path, first_round: Path, empty: Path, show: Show
 ) -> None:
-    pages = [tiles(opened("operations", record, monkeypatch)) for record in (empty, first_round, season)]
+    pages = [tiles(show("operations", record)) for record in (empty, first_round, season)]
     read = [value for page in pages for label, value in page if label == "prices read"]
     assert read == ["not yet", "4 Jan 2026", "no longer"], "no days ago, by a clock that it does not follow"

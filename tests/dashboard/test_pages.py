@@ -10,9 +10,41 @@ import pytest
 
 from arena.record.schema.database import connect, open_read_only, reading
 from arena.scores.leaderboard import LeaderboardRow, read_scores
-from tests.dashboard.opening import healthy, in_address, markup, opened, tables, tiles, words
+from tests.dashboard.opening import Show, healthy, in_address, markup, tables, tiles, words
 
 VIEWS = ("leaderboard", "cohort")
+STATES = [
+    ("empty", "how", {}, "What is not claimed"),
+    ("empty", "glossary", {}, "What the words mean"),
+    ("empty", "cohort", {}, "`arena round` plays the first"),
+    ("empty", "leaderboard", {}, "`arena round` plays the first"),
+    ("empty", "operations", {}, "no cohort has started yet"),
+    ("empty", "operations", {}, "No scheduler is running, so nothing happens by itself"),
+    ("empty", "operations", {}, "“arena round” plays one"),
+    ("empty", "operations", {}, "“arena db backup” makes one"),
+    ("no_bets", "duel", {}, "A duel takes two agents"),
+    ("raw", "duel", {"a": "oracle", "b": "random"}, "is being computed"),
+    ("season", "turn", {"verdict": "failed"}, "No turn matches"),
+    ("season", "turn", {"cohort": "9", "round": "1", "agent": "oracle"}, "holds no turn of `oracle`"),
+    ("season", "turn", {"cohort": "1", "round": "x", "agent": "oracle"}, "in round `x` of cohort `1`"),
+    ("season", "turn", {"cohort": "1", "round": "1", "agent": "nobody*"}, "holds no turn of `nobody*`"),
+    ("season", "markets", {"search": "zzzz nowhere"}, "Search for fewer words"),
+    ("season", "markets", {"event": "no:such"}, "No market matches."),
+    ("season", "market", {"market": "no:such`*thing*"}, "The record knows no market ``no:such`*thing*``."),
+]
+"""Where there is nothing to be shown: the record, the page, what its address says, and what is said."""
+BARE = [
+    ("first_round", "duel", {"a": "oracle", "b": "random"}, "No comparison of oracle and random"),
+    ("raw", "agent", {"agent": "oracle"}, "is being computed"),
+    ("no_bets", "agent", {"part": "forecasts"}, "What it states"),
+    ("no_bets", "agent", {"part": "money"}, "It has made no bet yet"),
+    ("no_bets", "agent", {"part": "setup"}, "It calls no model"),
+    ("season", "turn", {"cohort": "1", "round": "2", "agent": "oracle"}, "It asked no model."),
+    ("season", "markets", {"page": "99999"}, "This page of the list is empty."),
+    *(("season", "markets", {"page": page}, "Market") for page in ("x", "0", "99999999")),
+    ("season", "markets", {"show": "none"}, "Market"),
+]
+"""The same where only a part is missing, or the address says nonsense."""
 
 
 def rows_of(record: Path, cohort: int | None = None) -> list[LeaderboardRow]:
@@ -20,45 +52,85 @@ def rows_of(record: Path, cohort: int | None = None) -> list[LeaderboardRow]:
         return read_scores(connection, None if cohort is None else [cohort])
 
 
-def test_the_newest_cohort_is_shown_until_another_is_chosen(
-    season: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("name", "view", "address", "said"), [*STATES, *BARE])
+def test_what_is_not_there_is_said(
+    name: str,
+    view: str,
+    address: dict[str, str],
+    said: str,
+    request: pytest.FixtureRequest,
+    show: Show,
 ) -> None:
-    assert "Cohort 2:" in opened("cohort", season, monkeypatch).title[0].value
-    assert "Cohort 1:" in opened("cohort", season, monkeypatch, cohort="1").title[0].value
+    page = show(view, request.getfixturevalue(name), **address)
+    assert said in words(page).replace("\\", "")
+    assert (name, view, address, said) in BARE or not tables(page)
+
+
+@pytest.mark.parametrize(
+    ("view", "address", "said"),
+    [
+        ("agent", {"agent": "no![x](http://a.b)one"}, "The record has no agent `no![x](http://a.b)one`."),
+        ("duel", {"a": "nobody", "b": "random"}, "The record has no agent `nobody`."),
+    ],
+)
+def test_an_agent_that_is_not_there_is_named_and_another_is_shown(
+    season: Path, show: Show, view: str, address: dict[str, str], said: str
+) -> None:
+    page = show(view, season, **address)
+    assert page.warning[0].value == said
+    assert page.selectbox[0].value not in address.values()
+
+
+FOREIGN = {
+    "empty.db": b"",
+    "diary.db": b"dear diary, " * 1000,
+    "half.db": b"SQLite format 3\0" + bytes(4096),
+    "none.db": None,
+}
+
+
+@pytest.mark.parametrize("place", [*FOREIGN, "", "no://such:thing"])
+def test_what_is_no_record_is_a_sentence(place: str, show: Show, tmp_path: Path) -> None:
+    path, content = tmp_path / place, FOREIGN.get(place)
+    if content is not None:
+        path.write_bytes(content)
+    said = words(show("cohort", place if "://" in place else path))
+    assert "The record can't be shown" in said
+    assert content is None or path.read_bytes() == content
+    if place == "none.db":
+        assert "there is no record at" in said
+        assert "`arena run`, `arena round` and `arena demo` make one" in said
+
+
+def test_without_a_record_it_says_how_to_get_one(show: Show) -> None:
+    assert "`arena demo` makes one" in words(show("leaderboard", None))
 
 
 @pytest.mark.parametrize("reading_", ["stated", "anchored", "implied"])
-def test_a_link_brings_back_what_was_chosen(
-    season: Path, monkeypatch: pytest.MonkeyPatch, reading_: str
-) -> None:
-    page = opened("cohort", season, monkeypatch, cohort="1", unit="percent", reading=reading_)
+def test_a_link_brings_back_what_was_chosen(season: Path, show: Show, reading_: str) -> None:
+    page = show("cohort", season, cohort="1", unit="percent", reading=reading_)
     assert [switch.value for switch in page.button_group] == ["percent", "all", reading_]
+    assert "Cohort 1:" in page.title[0].value
     assert in_address(page, "reading") == reading_
 
 
-def test_a_link_to_what_is_not_there_shows_the_default(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("cohort", season, monkeypatch, cohort="77", reading="tea-leaves")
+def test_a_link_to_what_is_not_there_shows_the_default(season: Path, show: Show) -> None:
+    page = show("cohort", season, cohort="77", reading="tea-leaves")
     assert "Cohort 2:" in page.title[0].value
     assert [switch.value for switch in page.button_group] == ["dollars", "all", "stated"]
     assert in_address(page, "reading") == "stated"
 
 
-def test_choosing_wins_over_the_link_it_came_by(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("leaderboard", season, monkeypatch, cohort="1")
+def test_choosing_wins_over_the_link_it_came_by(season: Path, show: Show) -> None:
+    page = show("leaderboard", season, cohort="1")
     page.selectbox[0].select("all")
     healthy(page.run())
     assert page.selectbox[0].value == "all"
     assert in_address(page, "cohort") == "all"
 
 
-def test_what_was_not_chosen_stays_out_of_the_address(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not opened("cohort", season, monkeypatch).query_params
-
-
-def test_going_back_to_an_address_brings_back_what_it_says(
-    season: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = opened("leaderboard", season, monkeypatch)
+def test_going_back_to_an_address_brings_back_what_it_says(season: Path, show: Show) -> None:
+    page = show("leaderboard", season)
     page.selectbox[0].select("1")
     assert in_address(healthy(page.run()), "cohort") == "1"
     healthy(page.run())
@@ -67,9 +139,9 @@ def test_going_back_to_an_address_brings_back_what_it_says(
 
 
 def test_a_click_before_the_address_has_followed_the_last_one_undoes_nothing(
-    season: Path, monkeypatch: pytest.MonkeyPatch
+    season: Path, show: Show
 ) -> None:
-    page = opened("cohort", season, monkeypatch)
+    page = show("cohort", season)
     page.button_group(key="reading").set_value("anchored")
     healthy(page.run())
     del page.query_params["reading"]  # the browser has not heard of it yet
@@ -78,57 +150,17 @@ def test_a_click_before_the_address_has_followed_the_last_one_undoes_nothing(
     assert [switch.value for switch in page.button_group] == ["percent", "all", "anchored"]
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_without_a_record_it_says_how_to_get_one(view: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "`arena demo` makes one" in words(opened(view, None, monkeypatch))
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_a_record_that_is_not_there_is_a_sentence(
-    view: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    said = words(opened(view, tmp_path / "none.db", monkeypatch))
-    assert "there is no record at" in said
-    assert "`arena run`, `arena round` and `arena demo` make one" in said
-
-
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("content", [b"", b"dear diary, " * 1000, b"SQLite format 3\0" + bytes(4096)])
-def test_a_foreign_file_is_a_sentence(
-    view: str, content: bytes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    foreign = tmp_path / "diary.db"
-    foreign.write_bytes(content)
-    assert "The record can't be shown" in words(opened(view, foreign, monkeypatch))
-    assert foreign.read_bytes() == content
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_a_folder_or_a_made_up_address_is_a_sentence(
-    view: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    assert "The record can't be shown" in words(opened(view, tmp_path, monkeypatch))
-    assert "The record can't be shown" in words(opened(view, "no://such:thing", monkeypatch))
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_a_record_without_cohorts_says_what_starts_one(
-    view: str, empty: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "`arena round` plays the first" in words(opened(view, empty, monkeypatch))
-
-
-def test_nothing_resolved_is_said_and_not_ranked(first_round: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    board, cohort = (opened(view, first_round, monkeypatch) for view in VIEWS)
+def test_nothing_resolved_is_said_and_not_ranked(first_round: Path, show: Show) -> None:
+    board, cohort = (show(view, first_round) for view in VIEWS)
     assert "Nothing is resolved yet, so nobody leads." in words(board)
     assert "skill" not in tables(board)[0], "no column is empty in every row"
     assert "No market has resolved yet." in words(cohort)
     assert "nobody has made money yet." in cohort.title[0].value
     assert "Shaded" not in words(cohort)
-    home, agent = (opened(view, first_round, monkeypatch) for view in ("arena", "agent"))
+    home, agent = (show(view, first_round) for view in ("arena", "agent"))
     assert "`arena round` plays the next" in words(home)
     assert (tiles(home), "Sorted by" in words(home)) == ([], False)
-    better = opened("agent", first_round, monkeypatch, agent="constant")
+    better = show("agent", first_round, agent="constant")
     assert "no bet has resolved yet" in words(better)
     assert not [page for page in (agent, better) if "every bet was refunded" in words(page)]
     assert "shaded" not in words(agent)
@@ -136,17 +168,15 @@ def test_nothing_resolved_is_said_and_not_ranked(first_round: Path, monkeypatch:
     assert any(" •</a>" in html for html in markup(cohort))
 
 
-def test_a_season_without_bets_still_shows_what_was_stated(
-    no_bets: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    board = opened("leaderboard", no_bets, monkeypatch)
+def test_a_season_without_bets_still_shows_what_was_stated(no_bets: Path, show: Show) -> None:
+    board = show("leaderboard", no_bets)
     assert list(tables(board)[0]["skill"]) == [0.0]
-    assert opened("cohort", no_bets, monkeypatch, reading="implied")
+    assert show("cohort", no_bets, reading="implied")
 
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_page_is_shown_while_an_arena_writes_and_leaves_the_record_as_it_was(
-    view: str, season: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    view: str, season: Path, show: Show, tmp_path: Path
 ) -> None:
     record = tmp_path / "busy.db"
     record.write_bytes(season.read_bytes())
@@ -154,19 +184,17 @@ def test_a_page_is_shown_while_an_arena_writes_and_leaves_the_record_as_it_was(
     writer = connect(record)
     with writer.begin() as connection:
         connection.exec_driver_sql("INSERT INTO prompt VALUES ('half', 'written')")
-        page = opened(view, record, monkeypatch)
+        page = show(view, record)
         assert len(tables(page)[0]) == len(rows_of(season))
         connection.rollback()
     writer.dispose()
     assert hashlib.sha256(record.read_bytes()).hexdigest() == before
 
 
-def test_what_an_arena_adds_is_seen_on_the_next_run(
-    first_round: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_what_an_arena_adds_is_seen_on_the_next_run(first_round: Path, show: Show, tmp_path: Path) -> None:
     record = tmp_path / "growing.db"
     record.write_bytes(first_round.read_bytes())
-    page = opened("cohort", record, monkeypatch)
+    page = show("cohort", record)
     assert "1 of 4 rounds decided" in words(page)
     writer = connect(record)
     with writer.begin() as connection:
@@ -176,10 +204,10 @@ def test_what_an_arena_adds_is_seen_on_the_next_run(
 
 
 def test_a_record_that_is_upgraded_or_replaced_under_an_open_page_is_noticed(
-    season: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    season: Path, tmp_path: Path, show: Show
 ) -> None:
     record = Path(shutil.copy(season, tmp_path / "record.db"))
-    page = opened("leaderboard", record, monkeypatch)
+    page = show("leaderboard", record)
     assert tables(page)
     with closing(sqlite3.connect(record)) as by_a_newer_arena:
         by_a_newer_arena.execute("UPDATE alembic_version SET version_num = '9999'")

@@ -18,9 +18,8 @@ from dashboard.site import contents
 from dashboard.site.addresses import file_name
 from dashboard.site.contents import badge_words
 from dashboard.words import flat
-from tests.dashboard.hostile import hostile
 from tests.dashboard.records import shared
-from tests.dashboard.sites import PublishedSite
+from tests.dashboard.sites import PublishedSite, hostile_site
 from tests.program.running import arena
 from tests.records.full_record import PROMPT, build
 from tests.records.seasons import play, worked_out
@@ -166,10 +165,10 @@ def test_one_more_round_writes_what_it_changed_and_ends_as_from_nothing(tmp_path
 
 
 def test_by_hand_scores_are_brought_up_to_date_before_they_are_published(tmp_path: Path) -> None:
-    for times in (3, 4):
-        record = play(tmp_path, PLAYERS, times=times)
-        done = arena(tmp_path, "publish", "site", "--database", str(record))
-        assert done.returncode == 0, done.stderr
+    worked_out(play(tmp_path, PLAYERS, times=3))
+    record = play(tmp_path, PLAYERS, times=4)
+    done = arena(tmp_path, "publish", "site", "--database", str(record))
+    assert done.returncode == 0, done.stderr
     said = "".join(page.text for page in PublishedSite(tmp_path / "site").pages().values())
     assert "being computed" not in said
 
@@ -309,10 +308,8 @@ def test_prompts_and_answers_are_shown_if_the_config_says_so(asked: Path, tmp_pa
         assert not any(said in page.text for page in PublishedSite(plain).pages().values()), said
 
 
-def test_hostile_words_are_words_and_no_page_acts(season: Path, tmp_path: Path) -> None:
-    record, _ = hostile(season, tmp_path)
-    site = PublishedSite(tmp_path / "site")
-    site.publish(record)
+def test_hostile_words_are_words_and_no_page_acts(tmp_path_factory: pytest.TempPathFactory) -> None:
+    site = hostile_site(tmp_path_factory)
     _, wrong = site.broken()
     assert wrong == []
     for path, page in site.pages().items():

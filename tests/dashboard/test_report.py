@@ -4,7 +4,6 @@ import json
 import re
 import sys
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
@@ -18,35 +17,11 @@ from dashboard.site.standings import COLUMNS, ReportFacts, gather, report_page
 from dashboard.site.write import report
 from tests.builders import NOW
 from tests.dashboard.opening import table_of
+from tests.dashboard.sites import PageParts
 from tests.program.running import arena
 from tests.records.seasons import HOSTILE
 
 MARKUP = "</style></title><script>alert(1)</script><img src=http://203.0.113.9/x onerror=alert(1)>{{ 7*7 }}"
-LOADING = {"src", "href", "srcset", "action", "formaction", "poster", "background", "data", "xlink:href"}
-
-
-class Parts(HTMLParser):
-    """The elements of a file, their attributes, and the text of its tables' names."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.attributes: list[tuple[str, str]] = []
-        self.names: list[str] = []
-        self._in_cell = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.attributes += [(name, value or "") for name, value in attrs]
-        self._in_cell = self._in_cell or tag == "th"
-        self.names += [""] if tag == "th" else []
-
-    def handle_endtag(self, tag: str) -> None:
-        self._in_cell = self._in_cell and tag != "th"
-
-    def handle_data(self, data: str) -> None:
-        if self._in_cell:
-            self.names[-1] += data
 
 
 def run(record: Path, *words: str) -> CompletedProcess[str]:
@@ -54,18 +29,12 @@ def run(record: Path, *words: str) -> CompletedProcess[str]:
     return arena(record.parent, "report", "--database", str(record), *words)
 
 
-def parts(file: Path) -> Parts:
-    found = Parts()
-    found.feed(file.read_text("utf-8"))
-    return found
-
-
 def renamed(facts: ReportFacts, old: str, new: str) -> ReportFacts:
     """The same facts about an agent of another name, which no config would take."""
     rows = tuple(replace(row, agent=row.agent.replace(old, new)) for row in facts.ranking.rows)
     curves = [
-        replace(one, points=tuple(replace(p, agent=p.agent.replace(old, new)) for p in one.points))
-        for one in facts.curves
+        (line, tuple(replace(p, agent=p.agent.replace(old, new)) for p in points))
+        for line, points in facts.curves
     ]
     agents = [replace(one, agent=one.agent.replace(old, new)) for one in facts.calibrations]
     return replace(
@@ -122,13 +91,12 @@ def test_nothing_in_it_acts_or_is_loaded_whatever_names_say(season: Path, tmp_pa
         facts = renamed(gather(connection, None), HOSTILE, MARKUP)
     file = tmp_path / "report.html"
     file.write_text(report_page(facts, NOW), "utf-8")
-    found = parts(file)
+    found = PageParts(file.read_text("utf-8"))
     assert not {"script", "iframe", "link", "object", "embed", "form", "base"} & set(found.tags)
     assert not [name for name, _ in found.attributes if name.startswith("on")]
-    loads = [value for name, value in found.attributes if name in LOADING]
-    assert not loads
+    assert not found.leads
     assert "&lt;script&gt;" in file.read_text("utf-8")
-    assert MARKUP in found.names
+    assert MARKUP in found.text
     assert re.search(r'return</h2>\s*<section class="box">', file.read_text("utf-8"))
     policy = next(value for name, value in found.attributes if value.startswith("default-src"))
     assert policy.startswith("default-src 'none'; ")
@@ -174,7 +142,7 @@ def test_a_season_without_results_says_so_and_draws_what_there_is(
 ) -> None:
     file = tmp_path / "report.html"
     assert program(capsys, monkeypatch, first_round, file)[1] == 0
-    found = parts(file)
+    found = PageParts(file.read_text("utf-8"))
     assert file.read_text("utf-8").count('class="wide chart"') == 1
     assert "img" not in found.tags
     assert re.search("No|nobody|yet", file.read_text("utf-8"))

@@ -10,19 +10,13 @@ import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
-from arena.scores.comparisons import events_needed_text
 from dashboard.words import in_dollars, written
 from tests.dashboard.addresses import BET_ON, ask, busiest
-from tests.dashboard.opening import opened, tables, tiles, words
+from tests.dashboard.opening import Show, tables, tiles, words
 from tests.dashboard.records import shared
 
 PERCENT = {"win_rate": 100, "coverage": 100}
 """What a page multiplies a share by."""
-SCORES = (
-    *("skill", "skill_low", "skill_high", "brier_stated", "brier_anchored", "brier_implied", "pnl"),
-    *("return_pct", "win_rate", "events", "coverage", "cost_per_forecast", "cost_usd", "bets", "resolved"),
-    *("shown", "answered", "skill_low_by_week", "skill_per_dollar"),
-)
 STANDINGS = ("skill", "brier_implied", "pnl", "return_pct", "bets", "resolved")
 LOT = {
     "held": "shares",
@@ -67,44 +61,29 @@ def money(dollars: float) -> str:
     return f"{sign}${abs(dollars):,.2f}"
 
 
-def chance(p: float | None) -> str:
-    return "–" if p is None else f"{p:.3f}" if p >= 0.0005 else "< 0.001"
-
-
 def cohorts_of(record: Path) -> list[int]:
     return [int(number) for (number,) in ask(record, "SELECT number FROM cohort ORDER BY number")]
 
 
-def test_the_leaderboard(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for cohort in (None, *cohorts_of(record)):
-        only = [] if cohort is None else ["--cohort", str(cohort)]
-        rows = told(record, "leaderboard", *only)["leaderboard"]
-        table = tables(
-            opened("leaderboard", record, monkeypatch, cohort=str(cohort or "all"), columns="all")
-        )[0]
-        assert list(table["agent"]) == [row["agent"] for row in rows]
-        assert rows
-        for place, row in enumerate(rows):
-            for key in SCORES:
-                cell = table.get(key, {}).get(place)
-                assert same(cell, row[key], PERCENT.get(key, 1)), (cohort, row["agent"], key)
-
-
-def test_the_standings_of_a_cohort(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_standings_of_a_cohort(record: Path, show: Show) -> None:
     for cohort in cohorts_of(record):
         rows = told(record, "leaderboard", "--cohort", str(cohort))["leaderboard"]
-        table = tables(opened("cohort", record, monkeypatch, cohort=str(cohort)))[0]
+        table = tables(show("cohort", record, cohort=str(cohort)))[0]
         assert list(table["agent"]) == [row["agent"] for row in rows]
         for place, row in enumerate(rows):
             for key in STANDINGS:
                 assert same(table[key][place], row[key], PERCENT.get(key, 1)), (cohort, row["agent"], key)
 
 
-def test_an_agent(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent(record: Path, show: Show) -> None:
     name = busiest(record)[0]
-    said, page = told(record, "agents", "show", name), opened("agent", record, monkeypatch, agent=name)
+    said, page = told(record, "agents", "show", name), show("agent", record, agent=name)
     gain = said["scores"]["gain"]
-    (row,) = [row for row in told(record, "leaderboard")["leaderboard"] if row["agent"] == name]
+    rows = [row for row in told(record, "leaderboard")["leaderboard"] if row["agent"] != "market"]
+    (row,) = [row for row in rows if row["agent"] == name]
+    if row["place_best"] is not None and not row["reason"]:
+        places = dict.fromkeys((row["place_best"], row["place_worst"]))
+        assert f"rank {'–'.join(map(str, places))} of {sum(one['ranked'] for one in rows)}" in words(page)
     skill, profit, _, cost = (value for _, value in tiles(page))
     assert skill == written(gain["skill"], "%+.4f")
     assert profit.split()[-1] == money(row["pnl"])
@@ -115,10 +94,10 @@ def test_an_agent(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(figure in words(page) for figure in known)
 
 
-def test_the_forecasts_of_an_agent_in_parts(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_forecasts_of_an_agent_in_parts(record: Path, show: Show) -> None:
     name = busiest(record)[0]
     parts = told(record, "agents", "show", name, "--by", "price")["parts"]["parts"]
-    page = opened("agent", record, monkeypatch, agent=name, part="forecasts", by="price")
+    page = show("agent", record, agent=name, part="forecasts", by="price")
     table = tables(page)[1]
     assert len(table) == len(parts) > 0
     for place, part in enumerate(parts):
@@ -127,24 +106,9 @@ def test_the_forecasts_of_an_agent_in_parts(record: Path, monkeypatch: pytest.Mo
         assert same(table["Forecasts"][place], part["forecasts"])
 
 
-def test_a_duel(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    a, b = busiest(record)
-    said, figures = told(record, "duel", a, b), dict(tiles(opened("duel", record, monkeypatch, a=a, b=b)))
-    assert figures.pop("p (Holm-adjusted)", "") >= figures.get("p", "")
-    wanted = {
-        "Gap": written(said["gap"], "%+.4f"),
-        "p": chance(said["p"]),
-        "Common forecasts": f"{said['rows']:,}",
-        "Markets": f"{said['markets']:,}",
-        "Events": f"{said['events']:,}",
-        "Events still needed": events_needed_text(said["events_needed"]),
-    }
-    assert figures == {label: value for label, value in wanted.items() if value != "–"}
-
-
-def test_the_positions_of_a_market(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_positions_of_a_market(record: Path, show: Show) -> None:
     ((market,),) = ask(record, BET_ON)
-    table = tables(opened("market", record, monkeypatch, market=market))[0]
+    table = tables(show("market", record, market=market))[0]
     cells = {(row["cohort"], row["agent"], row["side"]): row for _, row in table.iterrows()}
     known = {
         (cohort, lot["agent"], lot["side"]): lot
@@ -162,14 +126,14 @@ def test_the_positions_of_a_market(record: Path, monkeypatch: pytest.MonkeyPatch
             assert same(cells[place][key], wanted, 100 if key == "average" else 1), (place, key)
 
 
-def test_what_an_agent_holds(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_an_agent_holds(record: Path, show: Show) -> None:
     name = busiest(record)[0]
     lots = [
         lot
         for cohort in cohorts_of(record)
         for lot in told(record, "positions", "--cohort", str(cohort), "--agent", name, "--open")["positions"]
     ]
-    page = opened("agent", record, monkeypatch, agent=name, part="money")
+    page = show("agent", record, agent=name, part="money")
     if not lots:
         assert "No open positions." in [info.value for info in page.info]
         return
@@ -179,8 +143,8 @@ def test_what_an_agent_holds(record: Path, monkeypatch: pytest.MonkeyPatch) -> N
         assert sorted(table[column]) == pytest.approx(sorted(lot[key] for lot in lots)), column
 
 
-def test_operations(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said, page = told(record, "status"), opened("operations", record, monkeypatch)
+def test_operations(record: Path, show: Show) -> None:
+    said, page = told(record, "status"), show("operations", record)
     all_said, rounds, spend, held = words(page), said["rounds"], said["spend"], said["positions"]
     [today] = [value for label, value in tiles(page) if "spent today" in label]
     assert today == f"${spend['today_usd']:,.2f}"

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from importlib import metadata
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from streamlit.components.v2.component_manager import BidiComponentManager
 from arena.errors import ArenaError
 from arena.operations import page_programs
 from dashboard.serve import know_components
-from tests.dashboard.serving import serving
 
 
 @pytest.mark.parametrize("spared", [False, True])
@@ -32,18 +30,6 @@ def test_no_package_is_asked_for_components(spared: bool, monkeypatch: pytest.Mo
         know_components()
     BidiComponentManager().discover_and_register_components(start_file_watching=False)
     assert bool(asked) is not spared
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells what a process has loaded")
-def test_answers_wait_for_no_acknowledgement(tmp_path: Path) -> None:
-    """uvloop sends each answer at once; asyncio's loop leaves Streamlit's socket to collect small ones."""
-    (tmp_path / "none.db").touch()
-    with serving(tmp_path / "none.db") as served:
-        for _ in range(100):
-            if "/uvloop/" in served.libraries():
-                break
-            time.sleep(0.1)
-        assert "/uvloop/" in served.libraries()
 
 
 LATER = (

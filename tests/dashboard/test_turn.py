@@ -9,7 +9,7 @@ import pytest
 
 from arena.record.record import Record
 from dashboard.words import dollars
-from tests.dashboard.opening import healthy, in_address, markup, opened, tables, tiles, with_reasons, words
+from tests.dashboard.opening import Show, healthy, in_address, markup, tables, tiles, with_reasons, words
 from tests.dashboard.spoiled import SECRETLY_LONG, TEXT, spoiled
 from tests.rows import rows_in
 
@@ -29,10 +29,8 @@ def address(place: tuple[str, str, str]) -> dict[str, str]:
     return dict(zip(("cohort", "round", "agent"), place, strict=True))
 
 
-def test_the_newest_turns_come_first_with_what_they_did(
-    season: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    table = tables(opened("turn", season, monkeypatch))[0]
+def test_the_newest_turns_come_first_with_what_they_did(season: Path, show: Show) -> None:
+    table = tables(show("turn", season))[0]
     times = list(table["at"])
     assert times == sorted(times, reverse=True)
     assert len(table) == rows_in(season, "SELECT count(*) FROM turn")[0][0]
@@ -45,24 +43,16 @@ def test_the_newest_turns_come_first_with_what_they_did(
         assert row["rejected"] == refused
 
 
-def test_turns_of_one_agent_can_be_looked_for(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("turn", season, monkeypatch)
+def test_turns_of_one_agent_can_be_looked_for(season: Path, show: Show) -> None:
+    page = show("turn", season)
     page.selectbox[0].select("oracle")
     assert set(tables(healthy(page.run()))[0]["agent"]) == {"oracle"}
     assert in_address(page, "agent") == "oracle"
-    again = opened("turn", season, monkeypatch, agent="oracle", verdict="played")
+    again = show("turn", season, agent="oracle", verdict="played")
     assert len(tables(again)[0]) == len(tables(page)[0])
 
 
-def test_no_turn_of_a_verdict_is_said_so(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("turn", season, monkeypatch, verdict="failed")
-    assert not tables(page)
-    assert "No turn matches" in words(page)
-
-
-def test_an_order_that_was_filled_in_part_says_of_how_much(
-    season: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_order_that_was_filled_in_part_says_of_how_much(season: Path, show: Show) -> None:
     cut = rows_in(
         season,
         "SELECT cohort.number, round.number, name, question, wanted FROM fill JOIN turn ON turn.id = turn_id "
@@ -71,17 +61,15 @@ def test_an_order_that_was_filled_in_part_says_of_how_much(
         "WHERE \"left\" != '' AND action = 'buy' ORDER BY fill.id, version DESC LIMIT 1",
     )
     *place, question, wanted = cut[0]
-    page = opened("turn", season, monkeypatch, **address((str(place[0]), str(place[1]), place[2])))
+    page = show("turn", season, **address((str(place[0]), str(place[1]), place[2])))
     (orders,) = [found for found in tables(page) if "came" in found]
     (came,) = orders[orders["question"] == question]["came"]
     assert came.endswith(f", in part: {dollars(wanted)} asked.")
 
 
-def test_a_turn_shows_every_forecast_with_its_price_and_its_gain(
-    season: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_turn_shows_every_forecast_with_its_price_and_its_gain(season: Path, show: Show) -> None:
     turn = id_of(season, PLACE)
-    page = opened("turn", season, monkeypatch, **address(PLACE))
+    page = show("turn", season, **address(PLACE))
     (table,) = [found for found in tables(page) if "final" in found]
     rows = rows_in(
         season,
@@ -102,9 +90,9 @@ def test_a_turn_shows_every_forecast_with_its_price_and_its_gain(
             assert row["gain"] == pytest.approx(gain)
 
 
-def test_a_turn_shows_what_it_got_level_by_level(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_turn_shows_what_it_got_level_by_level(season: Path, show: Show) -> None:
     turn = id_of(season, PLACE)
-    page = opened("turn", season, monkeypatch, **address(PLACE))
+    page = show("turn", season, **address(PLACE))
     (table,) = [found for found in tables(page) if "level" in found]
     levels = rows_in(
         season,
@@ -119,10 +107,8 @@ def test_a_turn_shows_what_it_got_level_by_level(season: Path, monkeypatch: pyte
     assert f"bet, of {dollars(cash)} in cash" in {label for label, _ in tiles(page)}
 
 
-def test_held_until_its_end_a_bet_gains_what_was_settled(
-    season: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = opened("turn", season, monkeypatch, cohort="1", round="1", agent="constant")
+def test_held_until_its_end_a_bet_gains_what_was_settled(season: Path, show: Show) -> None:
+    page = show("turn", season, cohort="1", round="1", agent="constant")
     (table,) = [found for found in tables(page) if "level" in found]
     fills = rows_in(
         season,
@@ -137,11 +123,9 @@ def test_held_until_its_end_a_bet_gains_what_was_settled(
     assert sum(table["gain"].dropna()) == pytest.approx(sum(made) / MILLION)
 
 
-def test_a_turn_says_what_it_did_and_why_before_all_else(
-    season: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_turn_says_what_it_did_and_why_before_all_else(season: Path, tmp_path: Path, show: Show) -> None:
     season = with_reasons(season, tmp_path)
-    page, turn = opened("turn", season, monkeypatch, **address(PLACE)), id_of(season, PLACE)
+    page, turn = show("turn", season, **address(PLACE)), id_of(season, PLACE)
     bets = "SELECT sum(amount), count(DISTINCT market_id) FROM fill WHERE turn_id = ? AND action = 'buy'"
     ((spent, markets),) = rows_in(season, bets, turn)
     sold = rows_in(season, "SELECT count(*) FROM fill WHERE turn_id = ? AND action = 'sell'", turn)[0][0]
@@ -155,9 +139,9 @@ def test_a_turn_says_what_it_did_and_why_before_all_else(
     assert sorted(quoted) == sorted(reason for (reason,) in reasons)
 
 
-def test_a_turn_leads_to_those_before_and_after_it(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_turn_leads_to_those_before_and_after_it(season: Path, show: Show) -> None:
     def ways(number: str) -> set[str]:
-        page = opened("turn", season, monkeypatch, cohort="1", round=number, agent="oracle")
+        page = show("turn", season, cohort="1", round=number, agent="oracle")
         [row] = [html for html in markup(page) if 'aria-label="Go to"' in html]
         return set(re.findall(r'<a class="pill" href="[^"]+">([^<]+)</a>', row))
 
@@ -167,25 +151,10 @@ def test_a_turn_leads_to_those_before_and_after_it(season: Path, monkeypatch: py
     assert "Round after →" not in ways("4")
 
 
-@pytest.mark.parametrize("place", [("9", "1", "oracle"), ("1", "x", "oracle"), ("1", "1", "nobody*")])
-def test_a_turn_that_is_not_in_is_said_not_to_be(
-    season: Path, monkeypatch: pytest.MonkeyPatch, place: tuple[str, str, str]
-) -> None:
-    page = opened("turn", season, monkeypatch, **address(place))
-    assert "holds no turn of" in words(page)
-    assert not tables(page)
-
-
-def test_an_agent_without_a_model_asked_none(season: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "It asked no model." in words(opened("turn", season, monkeypatch, **address(PLACE)))
-
-
-def test_every_call_is_shown_and_its_words_as_they_are(
-    season: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_call_is_shown_and_its_words_as_they_are(season: Path, tmp_path: Path, show: Show) -> None:
     record, _ = spoiled(season, tmp_path)
     here = {"cohort": "1", "round": "1", "agent": "constant"}
-    page = opened("turn", record, monkeypatch, **here, call="final-1-2")
+    page = show("turn", record, **here, call="final-1-2")
     (calls,) = [found for found in tables(page) if "tokens_in" in found]
     assert list(calls["ended"]) == ["rate_limit", "stop", "length"]
     assert list(calls["tokens_in"]) == [0, 1_234, 10]
@@ -196,27 +165,23 @@ def test_every_call_is_shown_and_its_words_as_they_are(
     assert all(not part.allow_html for part in page.markdown)
 
 
-def test_a_long_answer_is_cut_and_can_be_had_whole(
-    season: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_answer_is_cut_and_can_be_had_whole(season: Path, tmp_path: Path, show: Show) -> None:
     record, _ = spoiled(season, tmp_path)
     here = {"cohort": "1", "round": "1", "agent": "constant"}
-    page = opened("turn", record, monkeypatch, **here)
+    page = show("turn", record, **here)
     assert page.selectbox[0].value == "final-1-3"
     assert SECRETLY_LONG.startswith(page.code[0].value)
     assert f"The first 20,000 of {len(SECRETLY_LONG):,} characters." in words(page)
-    refused = opened("turn", record, monkeypatch, **here, call="final-1-1")
+    refused = show("turn", record, **here, call="final-1-1")
     assert "None came." in words(refused)
 
 
-def test_a_record_without_a_turn_says_how_to_get_one(
-    season: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_record_without_a_turn_says_how_to_get_one(season: Path, tmp_path: Path, show: Show) -> None:
     database = tmp_path / "begun.db"
     Record.open(str(database)).close()
     with sqlite3.connect(database) as plain:
         plain.execute("ATTACH ? AS whole", (str(season),))
         plain.execute("INSERT INTO cohort SELECT * FROM whole.cohort WHERE number = 1")
         plain.execute("INSERT INTO entrant SELECT * FROM whole.entrant WHERE cohort_id = 1")
-    assert "No turn is in yet" in words(opened("turn", database, monkeypatch))
-    assert "No market was put before an agent yet" in words(opened("markets", database, monkeypatch))
+    assert "No turn is in yet" in words(show("turn", database))
+    assert "No market was put before an agent yet" in words(show("markets", database))

@@ -1,9 +1,10 @@
 """Sentences: what they claim, and that nothing foreign means anything in them."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,9 +12,8 @@ from arena.record.model.cohort import Entrant
 from arena.scores.cache import CacheEntry
 from dashboard.board import leading, progress, stamps
 from dashboard.record import CohortLine, cache_note
-from dashboard.words import cents, code, dollars, settings, share, span
+from dashboard.words import code, settings
 from portfolio.rules import REALISTIC
-from tests.builders import usd
 
 START = datetime(2026, 1, 4, tzinfo=UTC)
 
@@ -23,10 +23,24 @@ def a_line(**changes: Any) -> CohortLine:
     return replace(line, **changes)
 
 
-def test_rounds_that_are_not_whole_are_told_apart_from_those_to_come() -> None:
-    assert progress(a_line()) == "2 of 5 rounds decided"
-    said = progress(a_line(played=0, unfinished=3))
-    assert said == "0 of 5 rounds decided, 3 with turns that failed or are to come"
+ENDED = {"ended_at": START}
+PROGRESS: list[tuple[dict[str, Any], str]] = [
+    ({}, "2 of 5 rounds decided"),
+    ({"played": 0, "unfinished": 3}, "0 of 5 rounds decided, 3 with turns that failed or are to come"),
+    ({"played": 5}, "5 of 5 rounds decided, open positions are still tracked"),
+    ({"played": 5, **ENDED}, "5 of 5 rounds decided, ended 4 Jan 2026"),
+    ({"paused": True}, "2 of 5 rounds decided, paused"),
+    (
+        {"stopped": True, "paused": True},
+        "2 of 5 rounds decided, ended by hand, open positions are still tracked",
+    ),
+    ({"stopped": True, **ENDED}, "2 of 5 rounds decided, ended 4 Jan 2026"),
+]
+
+
+@pytest.mark.parametrize(("changes", "said"), PROGRESS)
+def test_a_cohort_says_how_far_it_is_and_whether_it_was_halted(changes: dict[str, Any], said: str) -> None:
+    assert progress(a_line(**changes)) == said
 
 
 def test_the_sentence_that_leads_a_board_names_agents_as_plain_text() -> None:
@@ -49,20 +63,6 @@ def test_a_replay_is_stamped_and_live_play_is_not() -> None:
     assert stamps([a_line()]) == []
 
 
-def test_a_cohort_is_deciding_then_tracked_then_ended() -> None:
-    assert progress(a_line()) == "2 of 5 rounds decided"
-    assert progress(a_line(played=5)) == "5 of 5 rounds decided, open positions are still tracked"
-    assert progress(a_line(played=5, ended_at=START)) == "5 of 5 rounds decided, ended 4 Jan 2026"
-
-
-def test_a_cohort_that_was_halted_says_so() -> None:
-    assert progress(a_line(paused=True)) == "2 of 5 rounds decided, paused"
-    assert progress(a_line(stopped=True, paused=True)) == (
-        "2 of 5 rounds decided, ended by hand, open positions are still tracked"
-    )
-    assert progress(a_line(stopped=True, ended_at=START)) == "2 of 5 rounds decided, ended 4 Jan 2026"
-
-
 @given(st.text(alphabet="`ab \n*_", max_size=20))
 def test_a_code_span_holds_its_text_whatever_ticks_are_in_it(text: str) -> None:
     span_ = code(text)
@@ -71,11 +71,6 @@ def test_a_code_span_holds_its_text_whatever_ticks_are_in_it(text: str) -> None:
     assert "\n" not in span_
     assert "`" * fence not in inside.replace(" ", "|")
     assert inside.strip() == " ".join(text.split())
-
-
-def test_money_prices_shares_and_times_read_as_people_write_them() -> None:
-    assert (dollars(usd("1234.5")), cents(usd("0.055")), share(usd("0.25"))) == ("$1,234.50", "5.5¢", "25%")
-    assert [span(timedelta(hours=h)) for h in (1, 36, 168)] == ["1 hour", "36 hours", "7 days"]
 
 
 def test_settings_leave_out_what_says_nothing() -> None:

@@ -11,9 +11,8 @@ import numpy as np
 from arena.scores.rules import log
 from arena.scores.rules.metaculus import baseline, peer
 from arena.scores.rules.metaculus.community import median
-from arena.scores.rules.metaculus.forecasts import Forecasts
+from arena.scores.rules.metaculus.forecasts import Forecasts, MetaculusQuestion
 from arena.scores.rules.metaculus.limits import FLOOR, HIGHEST, LOWEST
-from arena.scores.rules.metaculus.question import MetaculusQuestion
 from arena.scores.rules.metaculus.question_types import OUTSIDE, binary
 from arena.scores.rules.metaculus.tournament_2022 import HiddenPeriod, score
 from tests.oracles import seed_001

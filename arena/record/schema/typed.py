@@ -8,6 +8,7 @@ columns, and `col()`, which would let a text be compared with a number.
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import fields
 from datetime import datetime
 from functools import reduce
 from typing import Any, Protocol, Self, TypeAlias, TypeVar, TypeVarTuple, cast, overload
@@ -180,6 +181,15 @@ def select(*columns: *Ts) -> Any:
 def select_as(**columns: Any) -> AnySelect:
     """A question whose columns are named: as are the fields of the noun that its rows become."""
     return select(*(col(column).label(name) for name, column in columns.items()))
+
+
+def select_noun(noun: Any, *rows: type[TableRow], **named: Any) -> AnySelect:
+    """A question for the fields of a noun: what is named for them, else columns so called in these tables.
+
+    More may be named than the noun has.
+    """
+    columns = {name: getattr(row, name) for row in reversed(rows) for name in row.model_fields} | named
+    return select_as(**{field.name: columns[field.name] for field in fields(noun)})
 
 
 N = TypeVar("N")

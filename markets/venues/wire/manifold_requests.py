@@ -92,10 +92,7 @@ async def topic_markets(http: HttpClient, topic: str, after: str | None, status:
 async def bets(
     http: HttpClient, sorter: RecordSorter, name: str, start: datetime, end: datetime, pages: int
 ) -> list[object]:
-    """The bets on a market from one instant to another, newest first, on at most so many pages.
-
-    Pages may be a little shorter than asked for; one that is not half full is the last.
-    """
+    """The bets on a market between two instants, newest first; a page that is not half full is the last."""
     # Bets of the very instants count; what else comes with them is left out by who reads them.
     times = {"afterTime": int(start.timestamp() * 1_000) - 1, "beforeTime": int(end.timestamp() * 1_000) + 1}
 

@@ -13,12 +13,11 @@ from sqlalchemy.dialects import sqlite
 
 from arena.record.schema.database import connect
 from arena.record.schema.dialects import UtcTime
-from arena.record.schema.fields import METADATA, TableRow, meaning_of
+from arena.record.schema.fields import TableRow, meaning_of
 from arena.record.schema.ledger import MarkRow
-from arena.record.schema.tables import METADATA as ALL
 from arena.record.schema.turn import FillRow, TurnRow
-from arena.record.schema.typed import TypedSelect, clause, col, count, delete, select, update
-from arena.record.schema.world import QuoteRow, ResolutionRow
+from arena.record.schema.typed import TypedSelect, clause, count, delete, select, update
+from arena.record.schema.world import QuoteRow
 
 ROOT = Path(__file__).resolve().parents[3]
 HEAD = """
@@ -77,21 +76,6 @@ def test_a_comparison_of_values_is_a_condition_of_the_question() -> None:
         == "DELETE FROM mark WHERE mark.entrant_id = :entrant_id_1"
     )
     assert str(clause(TurnRow.id == FillRow.turn_id)) == "turn.id = fill.turn_id"
-
-
-def test_a_column_that_may_be_empty_is_compared_and_ordered() -> None:
-    asked = (
-        select(ResolutionRow.id)
-        .where(col(ResolutionRow.payout) > 5)
-        .order_by(col(ResolutionRow.payout).desc())
-    )
-    assert str(asked).endswith("WHERE resolution.payout > :payout_1 ORDER BY resolution.payout DESC")
-
-
-def test_a_table_is_known_by_its_class() -> None:
-    assert TurnRow.__table__.name == "turn"
-    assert TurnRow.__table__ is METADATA.tables["turn"]
-    assert len(ALL.tables) == 41
 
 
 ROWS = TableRow.__subclasses__()

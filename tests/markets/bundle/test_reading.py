@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from markets.bundle import BadBundle, Bundle, check, read
-from markets.bundle.mistakes import MOST
+from markets.bundle.model import MOST
 from markets.model import Level, MarketId, Resolution
 from tests.builders import usd
 from tests.bundles import HEADER, a_bundle, ended, page

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from markets.bundle import Sighting, WriteCounts, check, read, write
-from markets.bundle.journal import JOURNAL
+from markets.bundle.files import JOURNAL
 from markets.model import Listing, MarketId, Resolution
 from markets.simulation.settings import Settings
 from markets.venue import QuarantinedRecord, VenueError
@@ -191,7 +191,7 @@ def test_a_file_that_would_get_too_long_to_be_read_is_left_as_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path, seen(a_listing()))
-    monkeypatch.setattr("markets.bundle.append.MOST_BYTES", 300)
+    monkeypatch.setattr("markets.bundle.files.MOST_BYTES", max(map(len, files(tmp_path).values())))
     assert refusal(tmp_path, a_listing(market=SNOW)).code == "full"
 
 

@@ -70,9 +70,14 @@ def world() -> Simulator:
     return season(1)
 
 
-def test_the_season_of_a_seed_is_pinned() -> None:
-    assert fingerprint(1) == "b93e9611c9f0082c19135d2f017c702b1269d42281c84df7e0b4335eb9c1c4ea"
-    assert fingerprint(2) != fingerprint(1)
+def test_the_season_of_a_seed_is_pinned_whatever_hash_seed_and_time_zone() -> None:
+    pinned = "b93e9611c9f0082c19135d2f017c702b1269d42281c84df7e0b4335eb9c1c4ea"
+    assert fingerprint(1) == pinned
+    code = "import runpy, sys; print(runpy.run_path(sys.argv[1])['fingerprint'](1))"
+    for hash_seed, zone in (("1", "Asia/Kolkata"), ("2", "America/St_Johns"))[: 2 if THOROUGH else 1]:
+        env = {**os.environ, "PYTHONHASHSEED": hash_seed, "TZ": zone, "PYTHONPATH": os.pathsep.join(sys.path)}
+        done = subprocess.run([sys.executable, "-c", code, __file__], env=env, capture_output=True, text=True)
+        assert (done.stdout.strip(), done.stderr) == (pinned, "")
 
 
 def ids(settings: Settings) -> set[str]:
@@ -94,15 +99,6 @@ def test_seasons_of_one_seed_draw_alike_whatever_else_is_set() -> None:
         assert (one.market.question, one.mid) == (other.market.question, other.mid)
 
 
-def test_hash_seed_and_time_zone_do_not_matter() -> None:
-    code = "import runpy, sys; print(runpy.run_path(sys.argv[1])['fingerprint'](3))"
-    here = fingerprint(3)
-    for hash_seed, zone in (("1", "Asia/Kolkata"), ("2", "America/St_Johns"))[: 2 if THOROUGH else 1]:
-        env = {**os.environ, "PYTHONHASHSEED": hash_seed, "TZ": zone, "PYTHONPATH": os.pathsep.join(sys.path)}
-        done = subprocess.run([sys.executable, "-c", code, __file__], env=env, capture_output=True, text=True)
-        assert (done.stdout.strip(), done.stderr) == (here, "")
-
-
 def test_the_time_zone_of_the_question_does_not_matter(world: Simulator) -> None:
     at = SUNDAYS[4] + timedelta(hours=2)
     far = at.astimezone(ZoneInfo("America/St_Johns"))
@@ -115,11 +111,11 @@ def test_there_are_exactly_as_many_markets_and_events_as_asked_for(world: Simula
     assert len({x.market.event_id for x in found}) == 60
 
 
-@pytest.mark.parametrize(("markets", "events"), [(1, 1), (6, 1), (7, 7), (25, 6)])
-def test_small_seasons_add_up_too(markets: int, events: int) -> None:
-    found = everything(venue(Settings(markets=markets, events=events)))
-    assert len(found) == markets
-    assert len({x.market.event_id for x in found}) == events
+def test_small_seasons_add_up_too() -> None:
+    for markets, events in ((1, 1), (6, 1), (7, 7), (25, 6)):
+        found = everything(venue(Settings(markets=markets, events=events)))
+        assert len(found) == markets
+        assert len({x.market.event_id for x in found}) == events
 
 
 def test_there_is_something_to_choose_from_in_every_round(world: Simulator) -> None:
@@ -147,10 +143,10 @@ def test_markets_resolve_all_along(world: Simulator) -> None:
 
 
 def test_some_are_refunded_and_some_pay_half() -> None:
-    kinds = Counter(end.payout for seed in range(1, 6) for end in ends(season(seed)))
+    kinds = Counter(end.payout for seed in range(1, 4) for end in ends(season(seed)))
     assert set(kinds) == {0, ONE, ONE // 2, None}
-    assert 8 <= kinds[None] <= 35
-    assert 2 <= kinds[ONE // 2] <= 22
+    assert 4 <= kinds[None] <= 23
+    assert 1 <= kinds[ONE // 2] <= 15
 
 
 def test_a_resolution_is_known_at_the_close_or_shortly_after(world: Simulator) -> None:
@@ -258,7 +254,7 @@ def off(world: Simulator, at: datetime, ids: list[MarketId]) -> list[float]:
 def test_the_truth_is_calibrated_weeks_before_the_end() -> None:
     """The likely comes true as often as it should, neither more nor less."""
     lean, spread = 0.0, 0.0
-    for seed in range(1, 6):
+    for seed in range(1, 4):
         world = venue(Settings(seed=seed, own_step=0.3))
         closes = {x.market.id: x.market.closes_at for x in everything(world)}
         for end in ends(world):
@@ -309,7 +305,7 @@ def test_evidence_is_only_ever_added_and_volume_only_grows(world: Simulator) -> 
     assert sum(page.count("\n- ") for page in pages.values()) / len(pages) > 4
 
 
-DAYS = [1, 60, *(pytest.param(day, marks=pytest.mark.thorough) for day in (0, 17, 118))]
+DAYS = [60, *(pytest.param(day, marks=pytest.mark.thorough) for day in (0, 1, 17, 118))]
 
 
 @pytest.mark.parametrize("days", DAYS)
@@ -331,7 +327,7 @@ def test_nothing_that_is_shown_depends_on_a_later_day(days: int) -> None:
 
 def test_outcomes_follow_the_last_true_probability() -> None:
     gap, spread = 0.0, 0.0
-    for seed in range(1, 6):
+    for seed in range(1, 4):
         world = season(seed)
         for end in ends(world):
             if end.outcome is not None:

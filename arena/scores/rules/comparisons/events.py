@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.scores.rules._columns import Floats
+from arena.scores.rules._columns import Floats, runs
 
 Ints = NDArray[np.int64]
 
@@ -43,10 +43,9 @@ class EventSums:
 
 def market_means(market: Ints, *values: Floats) -> tuple[Ints, list[Floats]]:
     """The markets of rows that come sorted by market, and the mean of each value within them."""
-    starts = np.flatnonzero(np.diff(market, prepend=-1))
+    starts, lengths = runs(market)
     if not starts.size:
         return market, [np.zeros(0) for _ in values]
-    lengths = np.diff(starts, append=market.size)
     return market[starts], [np.add.reduceat(value, starts) / lengths for value in values]
 
 

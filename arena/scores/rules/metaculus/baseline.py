@@ -20,8 +20,7 @@ from numpy.typing import ArrayLike
 
 from arena.scores.rules._columns import Floats
 from arena.scores.rules.metaculus._timeline import scored_spans
-from arena.scores.rules.metaculus.forecasts import Forecasts
-from arena.scores.rules.metaculus.question import ForecastScores, MetaculusQuestion, Mode
+from arena.scores.rules.metaculus.forecasts import Forecasts, ForecastScores, MetaculusQuestion, Mode
 from arena.scores.rules.metaculus.spot import standing_at
 
 TITLE = "Baseline score"

@@ -29,8 +29,13 @@ from arena.scores.rules.metaculus._timeline import (
     scored_spans,
     standing_sums,
 )
-from arena.scores.rules.metaculus.forecasts import Forecasts
-from arena.scores.rules.metaculus.question import ForecastScores, MetaculusQuestion, Mode, no_scores
+from arena.scores.rules.metaculus.forecasts import (
+    Forecasts,
+    ForecastScores,
+    MetaculusQuestion,
+    Mode,
+    no_scores,
+)
 from arena.scores.rules.metaculus.spot import standing_at
 
 TITLE = "Peer score"

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from arena.scores.rules._columns import Floats
-from arena.scores.rules.metaculus.question import Mode
-from arena.scores.rules.metaculus.totals import Totals
+from arena.scores.rules.metaculus.forecasts import Mode, Totals
 
 TITLE = "Peer tournament"
 DIRECTION = "higher"
@@ -103,15 +102,7 @@ def board(
     sums = replace(sums, coverage=sums.coverage / max(float(weight.sum()), 1e-9))
     out = [place for place, name in enumerate(sums.names) if name in excluded]
     take = takes(sums.score)
-    return order_places(one_mode(questions), sums, take, shares(take, minimum, out), pool, sums.score, out)
-
-
-def one_mode(questions: Sequence[Totals]) -> Mode:
-    """The mode of all questions; scores of two modes can't be added up."""
-    modes = sorted({question.mode for question in questions})
-    if len(modes) > 1:
-        raise ValueError(f"questions were scored in different modes, {' and '.join(modes)}: choose one")
-    return modes[0] if modes else "exact"
+    return order_places(questions, sums, take, shares(take, minimum, out), pool, sums.score, out)
 
 
 def sum_by_forecaster(questions: Sequence[Totals], weight: Floats) -> ForecasterSums:
@@ -130,7 +121,7 @@ def sum_by_forecaster(questions: Sequence[Totals], weight: Floats) -> Forecaster
 
 
 def order_places(
-    mode: Mode,
+    questions: Sequence[Totals],
     sums: ForecasterSums,
     take: Floats,
     share: Floats,
@@ -144,9 +135,8 @@ def order_places(
     flags = [row in out for row in range(len(sums.names))]
     rows = zip(sums.names, *(column.tolist() for column in columns), flags, strict=True)
     lines = [TournamentPlace(*row) for row in rows]
-    return TournamentBoard(
-        mode, tuple(sorted(lines, key=lambda line: (line.rank, -line.take, line.forecaster)))
-    )
+    lines.sort(key=lambda line: (line.rank, -line.take, line.forecaster))
+    return TournamentBoard(questions[0].mode if questions else "exact", tuple(lines))
 
 
 def rank_scores(score: Floats, excluded: Collection[int]) -> NDArray[np.intp]:

@@ -23,7 +23,6 @@ from numpy.typing import ArrayLike
 from arena.scores.rules._columns import (
     Floats,
     Places,
-    check_lengths,
     check_probabilities,
     is_scored,
     number_labels,
@@ -83,7 +82,6 @@ def _sums(
     b, m = check_probabilities(belief), check_probabilities(mid)
     names, group = np.unique(np.atleast_1d(np.asarray(event)).astype(str), return_inverse=True)
     number: Places = number_labels(np.arange(o.size) if market is None else market)
-    check_lengths(o.size, belief=b.size, mid=m.size, event=group.size, market=number.size)
     there = is_scored(o)
     count = np.bincount(number, weights=there)[number]
     weight = np.where(there, 1 / np.maximum(count, 1), 0.0)

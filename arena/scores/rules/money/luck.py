@@ -57,7 +57,6 @@ def luck(
     ties: EventTies,
     rng: np.random.Generator,
     seasons: int = SEASONS,
-    level: float = LEVEL,
 ) -> Luck:
     """The luck band of these trades. Events that `ties` leaves out are `unknown`.
 
@@ -76,7 +75,7 @@ def luck(
         words = "nothing was at risk: every bet was refunded" if is_over else "no bet has resolved yet"
         return Luck(pnl, fixed, None, None, None, 0, 0, words)
     drawn = np.rint(fixed + _seasons(events, ties, seasons, rng))
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     below = np.count_nonzero(drawn < pnl) + np.count_nonzero(drawn == pnl) / 2
     return Luck(pnl, fixed, float(below / seasons), round(low), round(high), len(events), seasons)
 

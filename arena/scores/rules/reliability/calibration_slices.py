@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arena.scores.rules._columns import check_lengths, check_probabilities, distinct_forecasts
+from arena.scores.rules._columns import check_probabilities, distinct_forecasts
 from arena.scores.rules.calibration import EDGES
 from arena.scores.rules.reliability.corp import ScoreParts, decompose
 from arena.scores.rules.reliability.diagram import DRAWS, NullCalibration, null
@@ -58,7 +58,6 @@ def by(
     f, o = check_probabilities(forecast), np.atleast_1d(np.asarray(outcome, dtype=np.float64))
     labels = np.atleast_1d(np.asarray(label).astype(str))
     markets = np.arange(f.size) if market is None else np.asarray(market)
-    check_lengths(f.size, outcome=o.size, label=labels.size, market=markets.size)
     slices = []
     for name in dict.fromkeys(labels.tolist()):
         here = labels == name

@@ -24,7 +24,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from arena.scores.rules._columns import Floats, Places, check_lengths, check_probabilities, number_labels
+from arena.scores.rules._columns import Floats, Places, check_probabilities, number_labels
 
 Shape = Literal["exhaustive", "exclusive", "nested"]
 DUST = 1e-9
@@ -103,7 +103,6 @@ def coherence(
     shapes = np.broadcast_to(np.asarray(shape, dtype=np.str_), p.shape) if np.ndim(shape) == 0 else shape
     kind, place = np.asarray(shapes, dtype=np.str_), np.arange(p.size) if rung is None else np.asarray(rung)
     prices = p if mid is None else check_probabilities(mid)
-    check_lengths(p.size, event=labels.size, shape=kind.size, rung=place.size, mid=prices.size)
     group = number_labels(labels)
     order = np.lexsort((np.where(kind == "nested", place, p), group))
     several = (np.bincount(group)[group] > 1) if group.size else np.empty(0, np.bool_)
