@@ -12,7 +12,7 @@ import typer
 from agents.model import DeskSettings, Settings, model_settings
 from agents.model_table.capabilities import model_faults, thinking_text
 from agents.providers import DEMO, near_model
-from arena.calls.budget_warnings import budget_warnings, round_counts
+from arena.calls.budget_warnings import LineUpWarning, budget_warnings, round_counts
 from arena.calls.estimate import Estimate, Usage, estimate_lineup, total_usage
 from arena.cli.check_next import (
     changes_since,
@@ -113,19 +113,19 @@ def cost_of(config: Config, number: int, usage: "Mapping[str, RecentUsage]") -> 
         for one in found
     ]
     total = [total_usage(getattr(one, end) for one in found) for end in ENDS]
-    warnings = [
-        attributes(one, "code", "scope", "message") | {"agent": one.agent or None, "mend": one.hint}
-        for one in budget_warnings(found, times, config.budget)
-    ]
+    warnings = (
+        *_model_faults(config, found),
+        *_unknown_models(config),
+        *_long_waits(config),
+        *budget_warnings(found, times, config.budget),
+    )
     return {
         "rounds": {"cohort": times.cohort, "month": round(float(times.month), 2), "day": times.day},
         "agents": agents,
         "total": None if any(one.trouble for one in found) else spans(total),
         "warnings": [
-            *_model_faults(config, found),
-            *_unknown_models(config),
-            *_long_waits(config),
-            *warnings,
+            attributes(one, "code", "scope", "message") | {"agent": one.agent or None, "mend": one.hint}
+            for one in warnings
         ],
     }
 
@@ -134,7 +134,7 @@ def _use(use: Usage) -> dict[str, Any]:
     return attributes(use, "calls", "tokens_in", "tokens_out") | {"usd": exact(use.cost)}
 
 
-def _model_faults(config: Config, estimates: Sequence[Estimate]) -> Iterator[dict[str, Any]]:
+def _model_faults(config: Config, estimates: Sequence[Estimate]) -> Iterator[LineUpWarning]:
     """What an agent's model can't do with its settings and such questions, the certain faults first."""
     sized = {one.agent: one.faults for one in estimates}
     models = [(agent.name, model_settings(agent.settings)) for agent in config.agents]
@@ -146,27 +146,22 @@ def _model_faults(config: Config, estimates: Sequence[Estimate]) -> Iterator[dic
     ]
     for name, fault in sorted(faults, key=lambda each: not each[1].certain):
         code = "cannot_answer" if fault.certain else "may_not_answer"
-        words = f"{name}: {fault.message}"
-        yield {"code": code, "scope": "model", "agent": name, "message": words, "mend": fault.hint}
+        yield LineUpWarning(code, "model", name, f"{name}: {fault.message}", fault.hint)
 
 
-def _unknown_models(config: Config) -> Iterator[dict[str, Any]]:
+def _unknown_models(config: Config) -> Iterator[LineUpWarning]:
     """Models that may be misspelt: litellm doesn't know them, but one of nearly that name."""
     for agent in config.agents:
         model = model_settings(agent.settings)
         if model is None or model.base_url is not None or model.price is not None:
             continue
         if near := near_model(model.model):
-            yield {
-                "code": "unknown_model",
-                "scope": "model",
-                "agent": agent.name,
-                "message": f"the model of {agent.name} is unknown to litellm: {model.model}",
-                "mend": f"Did you mean {near}? If it is new, `price` says what it costs",
-            }
+            words = f"the model of {agent.name} is unknown to litellm: {model.model}"
+            hint = f"Did you mean {near}? If it is new, `price` says what it costs"
+            yield LineUpWarning("unknown_model", "model", agent.name, words, hint)
 
 
-def _long_waits(config: Config) -> Iterator[dict[str, Any]]:
+def _long_waits(config: Config) -> Iterator[LineUpWarning]:
     """Agents from outside that are waited for so long that rounds after theirs may be late, or missed.
 
     Cohorts that decide at one time play one after the other.
@@ -184,9 +179,7 @@ def _long_waits(config: Config) -> Iterator[dict[str, Any]]:
             words = f"{agent.name} may take {duration_text(wait)}{times}, and {often}: later turns are "
             words += f"played late, or skipped {duration_text(PLAY_WINDOW)} after the round's time"
             hint = f"set its `wait` to at most {duration_text(most / many)}, or decide less often"
-            yield {
-                "code": "long_wait", "scope": "model", "agent": agent.name, "message": words, "mend": hint,
-            }  # fmt: skip
+            yield LineUpWarning("long_wait", "model", agent.name, words, hint)
 
 
 def _between(key: str, low: float | None, high: float | None) -> str | None:

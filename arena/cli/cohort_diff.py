@@ -2,11 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from arena.cli.options import Options, command, flag, option
+from arena.cli.options import Options, argument, command, flag, option
 from arena.cli.output import attributes, plain, prints_aside, program
 from arena.clock import now
 from arena.cohorts.diff import CohortChanges, changes_in_words, cohort_changes, text_diff
@@ -20,9 +18,8 @@ from arena.record.schema.database import Connection
 
 PLANNED, NEXT = "next", "the next cohort"
 """How the cohort is called that the config would start, on the command line and in words."""
-Number = Annotated[str, typer.Argument(metavar="N", help="The number of a cohort.")]
+NUMBER = argument("N", "The number of a cohort.")
 """Which cohort a command is about."""
-Which = Annotated[str, typer.Argument(help="A cohort's number, or `next`.")]
 HEAD = re.compile(r"[0-9a-f]{64}")
 
 
@@ -39,8 +36,8 @@ def numbered(every: Sequence[StoredCohort], number: str) -> StoredCohort:
 @command()
 def diff(
     chosen: Options,
-    before: Which,
-    after: Which,
+    before: str = argument("", "A cohort's number, or `next`."),
+    after: str = argument("", "A cohort's number, or `next`."),
     texts: bool = flag("Also show how prompts changed, line by line."),
 ) -> None:
     """Compare two cohorts: agents added, removed or changed, rules, markets, venue, prompts.
@@ -123,7 +120,7 @@ def say(found: CohortChanges, edits: Mapping[str, Sequence[str]], before: str, a
 @command()
 def seal(
     chosen: Options,
-    number: Number,
+    number: str = NUMBER,
     round: int | None = option("Up to this round (0: the frozen settings); default: the last.", min=0),
     check: str | None = option("Find the round that has this head.", "HASH"),
 ) -> None:

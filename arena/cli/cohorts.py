@@ -11,8 +11,8 @@ import typer
 
 from agents.secrets import without_credentials
 from arena.cli.check_next import next_step
-from arena.cli.cohort_diff import Number, by_rounds, numbered, versions_data
-from arena.cli.options import Baselines, Options, command, flag, instant, option
+from arena.cli.cohort_diff import NUMBER, by_rounds, numbered, versions_data
+from arena.cli.options import BASELINES, Options, command, flag, instant, option
 from arena.cli.output import attributes, exact, minute, plain, prints_aside, program, signed_dollars
 from arena.cli.table import TableChoice, TableColumn, json_rows, print_table, print_text
 from arena.clock import now
@@ -149,7 +149,7 @@ def _say_list(found: Sequence[CohortOverview], choice: TableChoice) -> None:
 
 
 @command(table=True)
-def show(chosen: Options, number: Number) -> None:
+def show(chosen: Options, number: str = NUMBER) -> None:
     """Show one cohort: how its agents stand, how its turns ended, and what it froze when it started.
 
     `config` is the SHA-256 of the config file that it started from; the head is a hash of all that was
@@ -273,7 +273,7 @@ def _say_rounds(found: Mapping[str, Any]) -> None:
 def start(
     chosen: Options,
     at: str | None = option("When it starts, such as 2026-01-07T12:00Z.", "TIME"),
-    baselines: Baselines = False,
+    baselines: bool = BASELINES,
 ) -> None:
     """Start a cohort from the current config, in addition to the scheduled ones.
 
@@ -311,7 +311,7 @@ def begin(config: Config, wanted: datetime | None, baselines: bool) -> Cohort:
 
 
 @command()
-def end(chosen: Options, number: Number, yes: bool = flag("Do not ask for confirmation.")) -> None:
+def end(chosen: Options, number: str = NUMBER, yes: bool = flag("Do not ask for confirmation.")) -> None:
     """End a cohort for good: it makes no more decisions, and is tracked until its last position settles.
 
     Nothing is sold. Missing turns of a round in progress count as late. arena cohorts pause stops it
@@ -336,7 +336,7 @@ def end(chosen: Options, number: Number, yes: bool = flag("Do not ask for confir
 @command()
 def pause(
     chosen: Options,
-    number: Number,
+    number: str = NUMBER,
     resume: bool = flag("Let a paused cohort decide again, from its next round on."),
 ) -> None:
     """Pause a cohort: it makes no decisions until resumed. Its positions are still settled and valued.

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
-from arena.cli.options import DEFAULT, ClockFile, Options, argument, clock_of, command, flag, option
+from arena.cli.options import CLOCK_FILE, DEFAULT, Options, argument, clock_of, command, flag, option
 from arena.cli.output import plain, progress
 from arena.cli.score import text_of
 from arena.cli.table import TableChoice, TableColumn, print_table
@@ -41,13 +41,8 @@ TEAM = re.compile(r"[\w-][\w -]*")
 
 
 BoardMode = Literal["tournament", "baseline", "preliminary", "paper"]
-QuestionFiles = Annotated[
-    list[Path] | None,
-    typer.Option("--questions", metavar="FILE", help="A question set; once for each round."),
-]
-Combinations = Annotated[
-    bool, typer.Option("--combinations", help="Also questions about two others at once, as in 2024.")
-]
+QUESTION_FILES = option("A question set; once for each round.", "FILE")
+COMBINATIONS = flag("Also questions about two others at once, as in 2024.")
 
 
 def question_sets(chosen: Options, files: Sequence[Path], combinations: bool = False) -> list[QuestionSet]:
@@ -70,24 +65,16 @@ FAULTS = (
 )
 
 
-From = Annotated[
-    str | None,
-    typer.Option(
-        "--from",
-        metavar="DIR|URL",
-        help="A folder of the files, or an address with question_sets/ and resolution_sets/.",
-    ),
-]
-
-
 @command()
 def fetch(
     chosen: Options,
     due: str | None = option("The round due that day, not the newest.", "DATE"),
-    source: From = None,
+    source: str | None = option(
+        "A folder of the files, or an address with question_sets/ and resolution_sets/.", "DIR|URL", "--from"
+    ),
     folder: Path | None = option("Also write the file there.", "DIR", "--output", "-o"),
     resolutions: bool = flag("Fetch resolutions, of all rounds that are kept."),
-    clock: ClockFile = None,
+    clock: Path | None = CLOCK_FILE,
 ) -> None:
     """Store a round's question set, or all resolutions, in the record, byte for byte, with its SHA-256.
 
@@ -140,7 +127,7 @@ def file(
     lab: str | None = option("Who made the model, if not the team.", "NAME"),
     number: int = option("Which of the team's files for the round.", "", "--n", default=1, min=1, max=3),
     due: str | None = option("The round due that day, not the newest.", "DATE"),
-    questions: QuestionFiles = None,
+    questions: list[Path] | None = QUESTION_FILES,
 ) -> None:
     """Write answers as a submission in the published form, or list what is wrong with them.
 
@@ -245,8 +232,8 @@ def kept_files(chosen: Options, kind: str) -> "list[BenchmarkFile]":
 def check(
     chosen: Options,
     files: list[Path] = argument("FILE...", "Files of forecasts."),
-    questions: QuestionFiles = None,
-    combinations: Combinations = False,
+    questions: list[Path] | None = QUESTION_FILES,
+    combinations: bool = COMBINATIONS,
 ) -> None:
     """Check files of forecasts; every error is listed by row and field, with its fix.
 
@@ -301,7 +288,7 @@ def board(
         "[FILE...]", "Files of forecasts, or a CSV that joins them.", default=None
     ),
     mode: BoardMode = option("Which board.", default="tournament"),
-    questions: QuestionFiles = None,
+    questions: list[Path] | None = QUESTION_FILES,
     resolutions: list[Path] | None = option("A resolution set; once for each round.", "FILE"),
     median: str | None = option("The median of individual forecasters, as one.", "NAME"),
     difficulty: Literal["two_way", "market_brier"] | None = option(
@@ -309,7 +296,7 @@ def board(
     ),
     by: Literal["source", "horizon", "round"] | None = option("Also plain means, on the questions of each."),
     against: str | None = option("Compare everybody with this forecaster.", "NAME"),
-    combinations: Combinations = False,
+    combinations: bool = COMBINATIONS,
     agents: bool = flag("With files: also the agents of the record."),
     as_csv: bool = flag("Print CSV, in the columns of the source.", "--csv"),
     as_html: bool = flag("Print a page with the same table.", "--html"),

@@ -8,12 +8,13 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import typer
 
 from arena.calls.estimate import Estimate, Usage, estimate_lineup, total_usage
-from arena.cli.options import ClockFile, Options, clock_of, command, flag, option
+from arena.cli.options import CLOCK_FILE, Options, clock_of, command, flag, option
 from arena.cli.output import (
     attributes,
     exact,
@@ -90,7 +91,7 @@ def run(
     baselines: bool = flag("Also always 0, 0.5 and 1, random, the freeze value, and naive."),
     dry: bool = flag("Only show what it would cost."),
     yes: bool = flag("Don't ask before money is spent.", "--yes", "-y"),
-    clock: ClockFile = None,
+    clock: Path | None = CLOCK_FILE,
 ) -> None:
     """Let the config's agents answer a stored question set, after showing what that costs.
 

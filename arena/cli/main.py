@@ -19,7 +19,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from arena.cli.options import ConfigFile, Database, Options
+from arena.cli.options import CONFIG_FILE, DATABASE, Options
 from arena.cli.output import print_error
 from arena.errors import ArenaError
 
@@ -204,6 +204,10 @@ EXIT_STATUSES = {
 class CommandListing(TyperGroup):
     """Commands whose help loads none of them."""
 
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names, which are known without them."""
+        return list(self.commands)
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """The help, with what each command says of itself first."""
         listed = copy(self)
@@ -318,8 +322,8 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def arena(
     context: typer.Context,
-    config: ConfigFile = None,
-    database: Database = None,
+    config: Path | None = CONFIG_FILE,
+    database: str | None = DATABASE,
     _: Annotated[
         bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
     ] = False,

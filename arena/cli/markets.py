@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import zip_longest
-from typing import Annotated, Any, Literal
-
-import typer
+from typing import Any, Literal
 
 from arena.cli.options import Options, argument, command, instant, option
 from arena.cli.output import attributes, cents, cents_of, duration, exact, minute, one_line, plain, program
@@ -32,7 +30,7 @@ WIDEST = 72
 BARS = "▁▂▃▄▅▆▇█"
 
 
-At = Annotated[str | None, typer.Option("--at", metavar="TIME", help="As known at this time, in UTC.")]
+AT = option("As known at this time, in UTC.", "TIME")
 
 
 def _address(market: Market) -> str | None:
@@ -94,7 +92,7 @@ def list_markets(
     category: str = option("Only this category.", "NAME", default=""),
     status: Literal["open", "waiting", "ended", "all"] = option("Open, unresolved or ended.", default="open"),
     limit: int = option("Show at most so many.", default=40, min=1),
-    at: At = None,
+    at: str | None = AT,
 ) -> None:
     """List the markets that the record has seen, with their latest price; most traded first.
 
@@ -133,7 +131,7 @@ def show(
     chosen: Options,
     market: str = argument("ID", "Its id, as arena markets list shows it."),
     limit: int = option("At most so many price changes.", default=12, min=1),
-    at: At = None,
+    at: str | None = AT,
 ) -> None:
     """Show one market: question, rules, price, book, price history, and how it ended.
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -109,22 +109,33 @@ class Options:
         print_json(data)
 
 
-ConfigFile = Annotated[Path | None, typer.Option("--config", help="The config file.", metavar="PATH")]
-Database = Annotated[
-    str | None,
-    typer.Option("--database", help="The record to use, not the config's: a path or a URL.", metavar="URL"),
-]
-SHARED: dict[str, Any] = {
-    "config": (ConfigFile, None),
-    "database": (Database, None),
-    "wide": (Annotated[bool, typer.Option("--wide", help="Show every column, however wide.")], False),
-    "columns": (
-        Annotated[str, typer.Option("--columns", help="Show these columns only.", metavar="A,B")],
-        "",
-    ),
-    "json": (Annotated[bool, typer.Option("--json", help="Answer in JSON, errors too.")], False),
+def option(help: str, metavar: str = "", *names: str, default: Any = None, **more: Any) -> Any:
+    """An option of a command, by its parameter's name unless others are given."""
+    return typer.Option(default, *names, help=help, metavar=metavar or None, **more)
+
+
+def flag(help: str, *names: str) -> Any:
+    """An option that is there or not."""
+    return typer.Option(False, *names, help=help)
+
+
+def argument(metavar: str, help: str, default: Any = ..., **more: Any) -> Any:
+    """What a command is about, by its place."""
+    return typer.Argument(default, metavar=metavar or None, help=help, **more)
+
+
+CONFIG_FILE = option("The config file.", "PATH")
+DATABASE = option("The record to use, not the config's: a path or a URL.", "URL")
+SHARED: dict[str, tuple[Any, Any]] = {
+    "config": (Path | None, CONFIG_FILE),
+    "database": (str | None, DATABASE),
+    "wide": (bool, flag("Show every column, however wide.")),
+    "columns": (str, option("Show these columns only.", "A,B", default="")),
+    "json": (bool, flag("Answer in JSON, errors too.")),
 }
-"""The options that many commands have: how they are written, and their defaults."""
+"""The options that many commands have: their types, and how they are written."""
+BASELINES = flag("Start a cohort even if no model has its key; models join later.")
+CLOCK_FILE = option("Rehearse at the time in this file, such as 2026-03-01T00:00Z.", "PATH")
 Command = Callable[..., None]
 
 
@@ -155,52 +166,20 @@ def command(*shared: str, record: bool = True, table: bool = False) -> Callable[
 
         keyword = inspect.Parameter.KEYWORD_ONLY
         own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
-        for each in own:
-            if each.annotation is bool and not each.default.param_decls:  # no --no-… beside it
-                each.default.param_decls = (f"--{each.name.replace('_', '-')}",)
         parameters = [
             inspect.Parameter("context", keyword, annotation=typer.Context),
             *(each.replace(kind=keyword) for each in own),
-            *(
-                inspect.Parameter(name, keyword, default=SHARED[name][1], annotation=SHARED[name][0])
-                for name in names
-            ),
+            *(inspect.Parameter(n, keyword, default=SHARED[n][1], annotation=SHARED[n][0]) for n in names),
         ]
+        for each in parameters:
+            if each.annotation is bool and not each.default.param_decls:  # no --no-… beside it
+                each.default.param_decls = (f"--{each.name.replace('_', '-')}",)
         run.__name__, run.__doc__ = function.__name__, function.__doc__
         run.__annotations__ = {each.name: each.annotation for each in parameters}
         vars(run)["__signature__"] = inspect.Signature(parameters)
         return run
 
     return made
-
-
-def option(help: str, metavar: str = "", *names: str, default: Any = None, **more: Any) -> Any:
-    """An option of a command, by its parameter's name unless others are given."""
-    return typer.Option(default, *names, help=help, metavar=metavar or None, **more)
-
-
-def flag(help: str, *names: str) -> Any:
-    """An option that is there or not."""
-    return typer.Option(False, *names, help=help)
-
-
-def argument(metavar: str, help: str, default: Any = ..., **more: Any) -> Any:
-    """What a command is about, by its place."""
-    return typer.Argument(default, metavar=metavar, help=help, **more)
-
-
-Baselines = Annotated[
-    bool, typer.Option("--baselines", help="Start a cohort even if no model has its key; models join later.")
-]
-"""Whether a cohort may start in which only those play that need no key."""
-
-
-ClockFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--clock", metavar="PATH", help="Rehearse at the time in this file, such as 2026-03-01T00:00Z."
-    ),
-]
 
 
 def clock_of(file: Path | None) -> "Callable[[], Clock]":

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from arena.cli.options import Baselines, Options, command, instant, option
+from arena.cli.options import BASELINES, Options, command, instant, option
 from arena.cli.output import (
     attributes,
     interruptible,
@@ -53,7 +53,7 @@ TURNS = (
 def round(
     chosen: Options,
     at: str | None = option("The decision time, such as 2026-01-04T00:00Z.", "TIME"),
-    baselines: Baselines = False,
+    baselines: bool = BASELINES,
 ) -> None:
     """Play one decision time: settle, take a snapshot, let every agent decide, value the accounts.
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
 import typer
 from rich.console import Console, RenderableType
@@ -19,7 +19,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from arena.cli.options import Baselines, Options, clock_of, command, flag, option
+from arena.cli.options import BASELINES, Options, clock_of, command, flag, option
 from arena.cli.output import attributes, interruptible, minute, plain, print_json, prints_aside, program
 from arena.cli.table import print_table
 from arena.clock import Clock
@@ -38,9 +38,11 @@ from arena.record.queries.progress import read_progress
 from arena.record.record import Record
 from arena.record.schema.database import NoRecord, connect
 from arena.record.write.operations import read_jobs
-from arena.rounds.worker import JobOutcome, OnJob, serve_turns
 from markets.garbage_collection import gc_seldom
 from markets.millionths import ONE
+
+if TYPE_CHECKING:
+    from arena.rounds.worker import JobOutcome, OnJob
 
 DECISIONS = 5
 
@@ -60,7 +62,7 @@ def run(
         "2026-01-04T00:00Z, and is saved there. Needs its own --database.",
         "FILE",
     ),
-    baselines: Baselines = False,
+    baselines: bool = BASELINES,
 ) -> None:
     """Run the arena until stopped: start cohorts, play rounds, read prices, settle and mark, on schedule.
 
@@ -235,7 +237,7 @@ def worker(
         hint = 'pip install "paper-arena[postgres]"'
         raise ArenaError("no_driver", f"{error.name} is not installed", hint) from error
 
-    def tell(what: JobOutcome | str) -> None:
+    def tell(what: "JobOutcome | str") -> None:
         if isinstance(what, str):
             told, words = {"told": what}, what
         else:
@@ -252,7 +254,9 @@ def worker(
         asyncio.run(_serve(settings, record, at_once or settings.calls.at_once, grace, tell))
 
 
-async def _serve(config: Config, record: Record, at_once: int, grace: float, told: OnJob) -> None:
+async def _serve(config: Config, record: Record, at_once: int, grace: float, told: "OnJob") -> None:
+    from arena.rounds.worker import serve_turns
+
     def stopping() -> None:
         if stop.is_set():
             raise KeyboardInterrupt

@@ -5,9 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-import typer
+from typing import TYPE_CHECKING, Any, Literal
 
 from arena.cli.options import Options, argument, command, flag, option
 from arena.cli.output import plain
@@ -180,10 +178,8 @@ FORMS = {
 }
 
 
-Mode = Annotated[
-    Literal["exact", "metaculus"],
-    typer.Option(help="Metaculus's scores as documented, or as its site computes them."),
-]
+Mode = Literal["exact", "metaculus"]
+MODE = option("Metaculus's scores as documented, or as its site computes them.", default="exact")
 
 
 @command(record=False, table=True)
@@ -194,7 +190,7 @@ def score(
     ),
     questions: list[Path] | None = option("ForecastBench's question set; once for each round.", "FILE"),
     resolutions: list[Path] | None = option("ForecastBench's resolution set; once for each round.", "FILE"),
-    mode: Mode = "exact",
+    mode: Mode = MODE,
     by: Literal["category"] | None = option("One table for each category."),
     rule: Literal["skill", "metaculus", "forecastbench", "autocast"] = option(
         "Which scores come first and set the order.", default="skill"
@@ -350,7 +346,7 @@ def tournament(
     form: Form | None = option("(--cohort) The rules; peer unless said."),
     hidden: int | None = option("(--cohort) Count only a market's first rounds, its hidden period.", min=1),
     sweep: bool = flag("Everyone's prize by the weight of the hidden period."),
-    mode: Mode = "exact",
+    mode: Mode = MODE,
 ) -> None:
     """Share out a tournament's prizes by Metaculus's rules.
 

@@ -210,11 +210,7 @@ def test_one_made_from_several_plays_without_those_that_are_missing_and_says_so(
 
 NEWS = """\
 from agents.evidence import FoundArticle
-from agents.model import Settings as Common
-
-
-class Settings(Common):
-    pass
+from agents.research.none import Settings
 
 
 class Paper:
@@ -230,19 +226,11 @@ def research(settings, report):
 """
 READER = """\
 from agents.model import Decision, Forecast
-from agents.model import Settings as Common
 
 
-class Settings(Common):
-    pass
-
-
-def agent(settings, given):
-    async def decide(view, ask):
-        counts = {x.market.id: len(view.evidence.get(x.market.id, ())) for x in view.snapshot.shown}
-        return Decision(tuple(Forecast(m, millionths=500_000 + n) for m, n in counts.items()))
-
-    return decide
+def decide(view, ask):
+    counts = {x.market.id: len(view.evidence.get(x.market.id, ())) for x in view.snapshot.shown}
+    return Decision(tuple(Forecast(m, millionths=500_000 + n) for m, n in counts.items()))
 """
 
 
@@ -250,7 +238,7 @@ def test_evidence_is_that_of_the_round_or_gathered_and_not_kept(tmp_path: Path) 
     (tmp_path / "extensions" / "research").mkdir(parents=True)
     (tmp_path / "extensions" / "research" / "paper.py").write_text(NEWS, "utf-8")
     (tmp_path / "extensions" / "reader.py").write_text(READER, "utf-8")
-    write(tmp_path, "{kind: reader}")
+    write(tmp_path, "{kind: python, name: reader, function: reader:decide}")
     config = tmp_path / "config.yaml"
     config.write_text(config.read_text("utf-8") + "evidence: {from: paper}\n", "utf-8")
 

@@ -23,7 +23,8 @@ HEX = set("0123456789abcdef")
 
 def write(folder: Path, *agents: str, **more: Any) -> str:
     """A config of these agents; its text."""
-    return simulated_config(folder, *(agents or BEFORE), **more)
+    world = "weeks: 8, markets: 60, events: 20"
+    return simulated_config(folder, *(agents or BEFORE), world=world, **more)
 
 
 def error(folder: Path, *words: str, status: int = 1) -> tuple[str, str]:
